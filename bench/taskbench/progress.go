@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// progress shows on a terminal how far a long run has come: one line on
+// stderr, rewritten twice a second from the third second on, by a goroutine of
+// its own, because a submitter that helps or waits cannot. A nil progress, which
+// is what one gets without a terminal, does nothing and costs nothing.
+type progress struct {
+	begin time.Time
+	what  atomic.Pointer[string] // what is being done
+	done  atomic.Int64           // timesteps submitted
+	total atomic.Int64
+	stop  chan struct{}
+	ended chan struct{}
+
+	mu    sync.Mutex
+	w     io.Writer // guarded by mu
+	shown bool      // guarded by mu: a line is on the screen
+}
+
+// progressDelay is how long a run stays silent.
+const progressDelay = 2 * time.Second
+
+// newProgress starts a progress on w, or returns nil if w is not a terminal. End it with close.
+func newProgress(w io.Writer) *progress {
+	if !isTerminal(w) {
+		return nil
+	}
+	return startProgress(w, progressDelay, time.Second/2)
+}
+
+// startProgress starts a progress that waits for delay and then writes every period.
+func startProgress(w io.Writer, delay, period time.Duration) *progress {
+	p := &progress{begin: time.Now(), w: w, stop: make(chan struct{}), ended: make(chan struct{})}
+	p.phase("starting", 0)
+	go p.loop(delay, period)
+	return p
+}
+
+// isTerminal tells whether w is a character device.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// loop rewrites the line until close.
+func (p *progress) loop(delay, period time.Duration) {
+	defer close(p.ended)
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-timer.C:
+			p.write()
+			timer.Reset(period)
+		}
+	}
+}
+
+// write shows the state once.
+func (p *progress) write() {
+	line := fmt.Sprintf("%.0f s, %s", time.Since(p.begin).Seconds(), *p.what.Load())
+	if total := p.total.Load(); total > 0 {
+		line += fmt.Sprintf(": %d of %d timesteps submitted", p.done.Load(), total)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprint(p.w, "\r\x1b[K"+line)
+	p.shown = true
+}
+
+// phase says what begins now and how many timesteps it has, 0 if that says nothing.
+func (p *progress) phase(what string, total int) {
+	if p == nil {
+		return
+	}
+	p.what.Store(&what)
+	p.done.Store(0)
+	p.total.Store(int64(total))
+}
+
+// step reports that done timesteps have been submitted. Submitter only: about 5 ns, 0 if p is nil.
+func (p *progress) step(done int) {
+	if p != nil {
+		p.done.Store(int64(done))
+	}
+}
+
+// clear takes the line off the screen, before anything else is printed.
+func (p *progress) clear() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// close ends the goroutine and takes the line off the screen.
+func (p *progress) close() {
+	if p == nil {
+		return
+	}
+	close(p.stop)
+	<-p.ended
+	p.clear()
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/weft-hpc/weft/bench/internal/machine"
+)
+
+// printHeader says what runs where: a number without its machine is not a measurement.
+func printHeader(w io.Writer, c *config) {
+	fmt.Fprintln(w, "Task Bench on weft: wall time of task graphs with checked dependences")
+	fmt.Fprintln(w, machine.Line())
+	fmt.Fprintf(w, "runtime: %d workers, pinning %s, %d timed runs after one warm-up\n", c.workers, onOff(c.pin), c.reps)
+	for i := range c.graphs {
+		fmt.Fprintln(w, &c.graphs[i])
+	}
+}
+
+// String is the header line of one graph: everything that changes its work.
+func (p *params) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "graph %d: type %v, steps %d, width %d", p.index, p.pattern, p.steps, p.width)
+	if p.pattern.usesRadix() {
+		fmt.Fprintf(&b, ", radix %d", p.radix)
+	}
+	if p.pattern.usesPeriod() {
+		fmt.Fprintf(&b, ", period %d", p.period)
+	}
+	if p.pattern == randomNearest {
+		fmt.Fprintf(&b, ", fraction %v", p.fraction)
+	}
+	fmt.Fprintf(&b, ", kernel %v", p.kind)
+	switch {
+	case p.swept:
+		b.WriteString(", iter swept")
+	case p.kind != empty:
+		fmt.Fprintf(&b, ", iter %d", p.iter)
+	}
+	if p.kind == loadImbalance {
+		fmt.Fprintf(&b, ", imbalance %v", p.imbalance)
+	}
+	fmt.Fprintf(&b, ", output %d bytes, field %d buffers per point", p.output, p.fields)
+	if p.kind == memoryBound {
+		fmt.Fprintf(&b, ", scratch %d bytes per buffer in %d samples", p.scratch, p.samples)
+	}
+	return b.String()
+}
+
+// printReport writes Task Bench's report lines for the best of the timed runs,
+// then the result line that programs read.
+func printReport(w io.Writer, c *config, sum totals, seconds []float64) {
+	best, median := slices.Min(seconds), medianOf(seconds)
+	if len(seconds) > 1 {
+		fmt.Fprintf(w, "%d runs: best %.6f, median %.6f, worst %.6f seconds; the lines below are the best\n", len(seconds), best, median, slices.Max(seconds))
+	}
+	fmt.Fprintf(w, "Total Tasks %d\n", sum.tasks)
+	fmt.Fprintf(w, "Total Dependencies %d\n", sum.dependences)
+	fmt.Fprintf(w, "Total FLOPs %d\n", sum.flops)
+	fmt.Fprintf(w, "Total Bytes %d\n", sum.bytes)
+	fmt.Fprintf(w, "Elapsed Time %e seconds\n", best)
+	fmt.Fprintf(w, "FLOP/s %e\n", float64(sum.flops)/best)
+	fmt.Fprintf(w, "B/s %e\n", float64(sum.bytes)/best)
+	printResult(w,
+		decimal("seconds_best", best), decimal("seconds_median", median),
+		decimal("us_per_task", best/float64(sum.tasks)*1e6),
+		decimal("us_per_task_median", median/float64(sum.tasks)*1e6),
+		decimal("gflops_best", float64(sum.flops)/best/1e9), decimal("gflops_median", float64(sum.flops)/median/1e9),
+		decimal("gbytes_per_s", float64(sum.bytes)/best/1e9),
+		integer("bytes", sum.bytes), integer("flops", sum.flops),
+		integer("tasks", sum.tasks), integer("dependences", sum.dependences),
+		integer("graphs", int64(len(c.graphs))), integer("field", int64(c.graphs[0].fields)),
+		integer("workers", int64(c.workers)), integer("ranks", 1), integer("reps", int64(len(seconds))))
+}
+
+// printResult writes one line of key=value pairs in plain decimals and base units.
+func printResult(w io.Writer, pairs ...string) {
+	fmt.Fprintln(w, "result", strings.Join(pairs, " "))
+}
+
+// decimal is a pair with seven significant digits and no exponent.
+func decimal(key string, v float64) string {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 7, 64), 64)
+	return key + "=" + strconv.FormatFloat(short, 'f', -1, 64)
+}
+
+// integer is a pair with an integer value.
+func integer(key string, v int64) string { return key + "=" + strconv.FormatInt(v, 10) }
+
+// medianOf returns the middle of values, or the mean of the two middle ones.
+func medianOf(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+// printHelp describes the program and its flags.
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, `taskbench runs the task graphs of Task Bench (Slaughter et al., SC'20) on weft and times them.
+Every task checks every value of every input; a wrong one ends the run with exit code 1.
+
+	taskbench -steps 50000 -width 4 -type stencil_1d -kernel empty -workers 1
+	taskbench -metg -type stencil_1d -kernel compute_bound -workers 2
+
+Flags, those of a graph before those of the run; -and starts the flags of another
+graph, which runs concurrently:
+
+`)
+	c := config{workers: machine.Cores(), pin: true}
+	set := c.flagSet(&params{})
+	for _, name := range []string{
+		"steps", "width", "type", "radix", "period", "fraction", "kernel", "iter", "output", "scratch", "sample", "imbalance", "field",
+		"workers", "reps", "metg", "pin", "trace",
+	} {
+		printFlag(w, set.Lookup(name))
+	}
+	fmt.Fprintf(w, "\nPatterns: %s\nKernels: %s\n", strings.Join(patternNames, ", "), strings.Join(kernelNames, ", "))
+	fmt.Fprint(w, "Exit codes: 0 done and checked, 1 failed run or check, 2 usage\n")
+}
+
+// printFlag describes one flag on one line.
+func printFlag(w io.Writer, f *flag.Flag) {
+	value, usage := flag.UnquoteUsage(f)
+	if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+		usage += " (default " + f.DefValue + ")"
+	}
+	fmt.Fprintf(w, "  %-24s %s\n", "-"+f.Name+" "+value, usage)
+}

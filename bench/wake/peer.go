@@ -1,0 +1,79 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+)
+
+//go:embed peer.c
+var peerSource []byte
+
+// peerName is the contender that the others are compared with.
+const peerName = "c"
+
+// errNoPeer means that the peer cannot be built here, which is no failure.
+var errNoPeer = errors.New("the C peer needs Linux and a C compiler called cc")
+
+// peer is the compiled C program.
+type peer struct {
+	dir, program string
+}
+
+// buildPeer compiles the peer into a directory of its own, which remove deletes.
+func buildPeer() (*peer, error) {
+	cc, err := exec.LookPath("cc")
+	if err != nil || runtime.GOOS != "linux" {
+		return nil, errNoPeer
+	}
+	dir, err := os.MkdirTemp("", "wake")
+	if err != nil {
+		return nil, err
+	}
+	p := &peer{dir: dir, program: filepath.Join(dir, "peer")}
+	source := p.program + ".c"
+	err = os.WriteFile(source, peerSource, 0o600)
+	if err == nil {
+		err = output(exec.Command(cc, "-O2", "-pthread", "-o", p.program, source), nil)
+	}
+	if err != nil {
+		p.remove()
+		return nil, fmt.Errorf("build the peer: %w", err)
+	}
+	return p, nil
+}
+
+func (p *peer) remove() { _ = os.RemoveAll(p.dir) }
+
+// play runs one round in a process of its own.
+func (p *peer) play(g game) (timing, error) {
+	var text []byte
+	err := output(exec.Command(p.program, strconv.Itoa(g.handovers), strconv.Itoa(g.cores[0]), strconv.Itoa(g.cores[1])), &text)
+	if err != nil {
+		return timing{}, err
+	}
+	var t timing
+	if _, err := fmt.Sscan(string(text), &t.median, &t.min); err != nil {
+		return timing{}, fmt.Errorf("the peer printed %q: %w", text, err)
+	}
+	return t, nil
+}
+
+// output runs cmd, keeps what it prints in text if that is not nil, and puts
+// what it complains about into the error.
+func output(cmd *exec.Cmd, text *[]byte) error {
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	if text != nil {
+		*text = out
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package dataflow
+
+import "time"
+
+// EventKind says what an [Event] records.
+type EventKind uint8
+
+// The kinds of events. Task numbers start at 1 and grow in spawn order; 0 is
+// the submitting program itself.
+const (
+	EventNone    EventKind = iota
+	EventSpawn             // Task was submitted; Arg is the index of its label in Log.Labels, Arg2 its parent task
+	EventEdge              // Task waits for task Arg (recorded when the edge is made)
+	EventStart             // the body of Task starts on the worker that recorded the event
+	EventEnd               // the body of Task ends there; Arg is 1 if it failed, 2 if it was skipped
+	EventPark              // the worker goes to sleep in the kernel
+	EventUnpark            // the worker is awake again
+	EventBlock             // Task leaves its core (Context.Block)
+	EventUnblock           // Task has come back from Context.Block
+	EventWait              // the worker enters a wait of Task (0: Runtime.Wait or WaitOn); it may run other tasks inside
+	EventWaited            // the wait of Task has ended
+	EventDone              // Task has released its successors (later than EventEnd if it held events or had children)
+)
+
+// Event is one entry of the event log.
+type Event struct {
+	Time time.Duration // since Log.Start
+	Task uint64        // task number, see the kinds
+	Arg  uint64        // by kind
+	Arg2 uint64        // by kind
+	Kind EventKind
+}
+
+// Label describes one kind of task in a [Log].
+type Label struct {
+	Name string // as declared, or the Label clause
+	File string // source file of the declaration, or of the spawn of a dynamic task
+	Line int
+}
+
+// WorkerLog holds the events that one worker recorded, in order of time.
+// Bodies nest: a task that waits may run others inside itself, so EventStart
+// and EventEnd of one worker are balanced like brackets.
+type WorkerLog struct {
+	Name   string // "worker 0" is the submitting goroutine; "spare 3"; "outside" for completions from foreign goroutines
+	Core   int    // the core it is pinned to, -1 if none
+	Events []Event
+}
+
+// Log is the event log of a runtime since it was created or since the last
+// Runtime.ResetLog. Package dataflow/trace writes it in the usual formats.
+type Log struct {
+	Start    time.Time     // wall clock at the first possible event
+	Elapsed  time.Duration // from Start to the moment the log was taken
+	Slots    int           // number of workers that compute at one time (Workers option)
+	Labels   []Label
+	Workers  []WorkerLog
+	Overflow uint64 // events lost because the log had reached its limit
+}

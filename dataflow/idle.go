@@ -1,0 +1,197 @@
+package dataflow
+
+import (
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// The states of a worker, as others see it. Only the worker itself leaves active
+// and spinning; see the package documentation for the protocol.
+const (
+	active   int32 = iota // runs a body, or the program
+	spinning              // looks for work; counted in Runtime.spinning
+	parked                // sleeps in the kernel or is about to; counted in Runtime.parked
+	waking                // a waker has taken it from parked, and counted it as spinning
+	away                  // inside Block, or a spare that is not needed
+)
+
+const (
+	spinBudget  = 100 * time.Microsecond
+	crowdBudget = 5 * time.Microsecond // when workers share cores
+	spinCheck   = 8                    // steps of a spin between looks at the clock
+)
+
+// idle looks for work until it finds some, and returns it, or until done reports
+// true, and returns nil. It spins for the spin budget and then sleeps.
+func (w *worker) idle(done func() bool) *task.Record {
+	rt := w.rt
+	w.publish()
+	w.flushReturns()
+	w.state.Store(spinning)
+	rt.spinning.Add(1)
+	var deadline int64
+	for i := 1; ; i++ {
+		if r := w.search(); r != nil {
+			w.found()
+			return r
+		}
+		if done() {
+			w.found()
+			return nil
+		}
+		osthread.Relax()
+		if i%spinCheck != 0 {
+			continue
+		}
+		switch now := osthread.Nanotime(); {
+		case deadline == 0:
+			deadline = now + int64(rt.spin)
+		case now > deadline:
+			if r, stop := w.sleep(done); stop {
+				return r
+			}
+			deadline = 0
+		}
+	}
+}
+
+// found ends the spinning of w. Submitters wake nobody while somebody spins, so
+// the last one that stops spinning looks whether more workers are needed.
+func (w *worker) found() {
+	w.state.Store(active)
+	if w.rt.spinning.Add(-1) == 0 {
+		w.rt.wakeMore()
+	}
+}
+
+// sleep parks the worker until it is woken. It reports stop if it need not sleep,
+// with the task it found, nil if done reports true.
+func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
+	rt := w.rt
+	w.state.Store(parked)
+	rt.parked.Add(1)
+	rt.spinning.Add(-1)
+	rt.stuckCheck(w)
+	// Whoever queued work before it could see us parked did not wake us: look again.
+	if r = w.search(); r != nil || done() {
+		if w.state.CompareAndSwap(parked, active) {
+			rt.parked.Add(-1)
+			rt.wakeMore()
+		} else { // a waker was faster: its token is on the way
+			w.parker.Park()
+			w.found()
+		}
+		return r, true
+	}
+	w.log.mark(EventPark)
+	w.parker.Park()
+	w.log.mark(EventUnpark)
+	if w.state.CompareAndSwap(parked, spinning) { // woken for something else than work
+		rt.parked.Add(-1)
+		rt.spinning.Add(1)
+	} else {
+		w.state.Store(spinning)
+	}
+	if w.root != nil {
+		rt.answerWatchdog()
+	}
+	return nil, false
+}
+
+// wake wakes one parked worker, unless one is looking for work already: that one
+// will find it, and wake the next.
+func (rt *Runtime) wake() {
+	if rt.parked.Load() == 0 || !rt.spinning.CompareAndSwap(0, 1) {
+		return
+	}
+	for _, v := range *rt.workers.Load() {
+		if v.state.Load() == parked && v.state.CompareAndSwap(parked, waking) {
+			rt.parked.Add(-1)
+			v.parker.Unpark()
+			return
+		}
+	}
+	rt.spinning.Add(-1)
+}
+
+// wakeMore wakes a worker if there is work for it.
+func (rt *Runtime) wakeMore() {
+	if rt.parked.Load() > 0 && rt.hasWork() {
+		rt.wake()
+	}
+}
+
+// hasWork reports whether a task is queued where any worker may take it.
+func (rt *Runtime) hasWork() bool {
+	if !rt.entrance.empty() || rt.prio.top.Load() != noPriority || rt.inject.n.Load() > 0 {
+		return true
+	}
+	for _, v := range *rt.workers.Load() {
+		if !v.dq.empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// progress is called when a worker has published its count of ended tasks: it
+// wakes the submitter if that waits for this many.
+func (rt *Runtime) progress() {
+	if t := rt.target.Load(); t != noTarget && rt.finished() >= t {
+		rt.w0.parker.Unpark()
+	}
+}
+
+const noTarget = ^uint64(0)
+
+// finished returns the number of ended tasks of the main program, as published.
+func (rt *Runtime) finished() uint64 {
+	n := rt.outside.published.Load()
+	for _, v := range *rt.workers.Load() {
+		n += v.published.Load()
+	}
+	return n
+}
+
+// stuckCheck wakes a submitter that sleeps above its mark when nobody else is left
+// who could bring it below.
+func (rt *Runtime) stuckCheck(w *worker) {
+	if w.root == nil && rt.throttled.Load() && rt.stuck(w) {
+		rt.w0.parker.Unpark()
+	}
+}
+
+// stuck reports whether no worker but w runs or looks for anything: what is
+// unfinished then waits for events from outside.
+func (rt *Runtime) stuck(w *worker) bool {
+	for _, v := range *rt.workers.Load() {
+		if s := v.state.Load(); v != w && v != rt.w0 && s != parked && s != away && s != spinning {
+			return false
+		}
+	}
+	return !rt.hasWork()
+}
+
+// throttle is called by Spawn above the mark: it helps until half of the window is
+// free. With nothing to run and nobody running, the window grows instead: two
+// ranks that wait for each other's messages above their marks would deadlock.
+func (rt *Runtime) throttle() {
+	w, d := rt.w0, rt.domain
+	w.publish()
+	window := uint64(rt.opt.window)
+	if rt.limit = rt.finished() + window; d.Spawned < rt.limit {
+		return
+	}
+	target := d.Spawned - window/2
+	rt.target.Store(target)
+	rt.throttled.Store(true)
+	w.run(func() bool {
+		w.publish()
+		return rt.finished() >= target || w.state.Load() != active && rt.stuck(w)
+	}, true)
+	rt.throttled.Store(false)
+	rt.target.Store(noTarget)
+	rt.limit = max(rt.finished()+window, d.Spawned+window/2)
+}

@@ -1,0 +1,172 @@
+package dataflow
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// eventLog records the events of one worker. Its methods do nothing on a nil log.
+// The lock is for the worker "outside", and for Log and ResetLog while an idle
+// worker goes to sleep; a running worker finds it free (8 ns).
+type eventLog struct {
+	rt     *Runtime
+	mu     sync.Mutex
+	chunks [][]Event // guarded by mu
+	byDecl []int32   // label index by declaration, plus 1; of the worker's goroutine
+}
+
+const logChunk = 4096
+
+func newEventLog(rt *Runtime) *eventLog { return &eventLog{rt: rt} }
+
+func (l *eventLog) add(kind EventKind, t, arg, arg2 uint64) {
+	if l == nil {
+		return
+	}
+	now := time.Since(l.rt.began)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.chunks)
+	if n == 0 || len(l.chunks[n-1]) == logChunk {
+		if l.rt.labels.events.Add(logChunk) > int64(l.rt.opt.trace)+logChunk-1 {
+			l.rt.labels.events.Add(-logChunk)
+			l.rt.labels.lost.Add(1)
+			return
+		}
+		l.chunks = append(l.chunks, make([]Event, 0, logChunk))
+		n++
+	}
+	l.chunks[n-1] = append(l.chunks[n-1], Event{Time: now, Task: t, Arg: arg, Arg2: arg2, Kind: kind})
+}
+
+func (l *eventLog) mark(k EventKind) { l.add(k, 0, 0, 0) }
+
+func (l *eventLog) start(r *task.Record) { l.add(EventStart, r.Seq(), 0, 0) }
+
+func (l *eventLog) end(r *task.Record) {
+	var how uint64
+	switch {
+	case r.Err != nil:
+		how = 1
+	case r.Flags&task.Skipped != 0:
+		how = 2
+	}
+	l.add(EventEnd, r.Seq(), how, 0)
+}
+
+// done is called after the release of r, before the record is given back.
+func (l *eventLog) done(r *task.Record)    { l.add(EventDone, r.Seq(), 0, 0) }
+func (l *eventLog) edge(pred, succ uint64) { l.add(EventEdge, succ, pred, 0) }
+func (l *eventLog) wait(r *task.Record)    { l.add(EventWait, seqOf(r), 0, 0) }
+func (l *eventLog) waited(r *task.Record)  { l.add(EventWaited, seqOf(r), 0, 0) }
+func (l *eventLog) block(r *task.Record)   { l.add(EventBlock, seqOf(r), 0, 0) }
+func (l *eventLog) unblock(r *task.Record) { l.add(EventUnblock, seqOf(r), 0, 0) }
+
+func seqOf(r *task.Record) uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.Seq()
+}
+
+func (l *eventLog) spawn(r *task.Record) {
+	l.add(EventSpawn, r.Seq(), uint64(l.label(r)), seqOf(r.Domain.Parent))
+}
+
+// label returns the index of the label of r, without looking it up by name for a
+// declared task that has none of its own.
+func (l *eventLog) label(r *task.Record) int {
+	plain := r.Decl.Where == nil
+	if c := r.PeekCold(); c != nil && c.Label != "" {
+		plain = false
+	}
+	id := r.Decl.ID
+	if plain && id < len(l.byDecl) && l.byDecl[id] > 0 {
+		return int(l.byDecl[id]) - 1
+	}
+	file, line := r.Source()
+	i := l.rt.labels.index(Label{Name: r.Label(), File: file, Line: line})
+	if plain {
+		if id >= len(l.byDecl) {
+			l.byDecl = append(l.byDecl, make([]int32, id+1-len(l.byDecl))...)
+		}
+		l.byDecl[id] = int32(i) + 1
+	}
+	return i
+}
+
+// labels numbers the labels of a runtime's log.
+type labels struct {
+	mu     sync.Mutex
+	all    []Label       // guarded by mu
+	number map[Label]int // guarded by mu
+	events atomic.Int64  // reserved in chunks, by all workers
+	lost   atomic.Uint64
+}
+
+func (l *labels) index(x Label) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i, ok := l.number[x]; ok {
+		return i
+	}
+	if l.number == nil {
+		l.number = make(map[Label]int)
+	}
+	i := len(l.all)
+	l.all = append(l.all, x)
+	l.number[x] = i
+	return i
+}
+
+// Log returns the events recorded so far, or nil without the option Trace. Call it
+// after Wait, with no task running: the submitting goroutine, or any other that
+// knows that.
+func (rt *Runtime) Log() *Log {
+	if rt.opt.trace == 0 {
+		return nil
+	}
+	rt.labels.mu.Lock()
+	defer rt.labels.mu.Unlock()
+	l := &Log{
+		Start:    rt.began,
+		Elapsed:  time.Since(rt.began),
+		Slots:    rt.opt.goroutines(),
+		Labels:   slices.Clone(rt.labels.all),
+		Overflow: rt.labels.lost.Load(),
+	}
+	for _, w := range append(slices.Clone(*rt.workers.Load()), rt.outside) {
+		w.log.mu.Lock()
+		l.Workers = append(l.Workers, WorkerLog{Name: w.name(), Core: w.core, Events: slices.Concat(w.log.chunks...)})
+		w.log.mu.Unlock()
+	}
+	return l
+}
+
+func (w *worker) name() string {
+	switch {
+	case w.outside:
+		return "outside"
+	case w.spare():
+		return fmt.Sprintf("spare %d", w.id)
+	}
+	return fmt.Sprintf("worker %d", w.id)
+}
+
+// ResetLog forgets the events recorded so far; the same rules as for Log.
+func (rt *Runtime) ResetLog() {
+	for _, w := range append(slices.Clone(*rt.workers.Load()), rt.outside) {
+		if w.log != nil {
+			w.log.mu.Lock()
+			w.log.chunks = nil
+			w.log.mu.Unlock()
+		}
+	}
+	rt.labels.events.Store(0)
+	rt.labels.lost.Store(0)
+}

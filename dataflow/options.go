@@ -1,0 +1,139 @@
+package dataflow
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// Option changes how a runtime works.
+type Option func(*options)
+
+type mode uint8
+
+const (
+	parallel mode = iota
+	serial
+	seeded
+	verify
+)
+
+type options struct {
+	workers int
+	pin     bool
+	ctx     context.Context
+	mode    mode
+	seed    uint64
+	window  int
+	rename  int64
+	stall   time.Duration
+	stallOn bool // return the report from Wait
+	stop    bool
+	trace   int
+	lines   bool
+}
+
+func defaults() options {
+	return options{
+		workers: osthread.Usable().Count(),
+		pin:     true,
+		ctx:     context.Background(),
+		window:  4096,
+		rename:  256 << 20,
+		stall:   10 * time.Second,
+	}
+}
+
+// Workers sets the number of cores that compute; the goroutine that spawns is one
+// of the workers. Default: the cores that the process may use.
+func Workers(n int) Option { return func(o *options) { o.workers = n } }
+
+// Pin says whether each worker is bound to a core of its own. Default: true, as
+// long as the process has a free core for each.
+func Pin(on bool) Option { return func(o *options) { o.pin = on } }
+
+// Context cancels the runtime when ctx is done: tasks that have not started are
+// skipped, Spawn does nothing, and Wait returns the cause. Default:
+// context.Background.
+func Context(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
+
+// Serial runs each task at its spawn, on the same goroutine: the specification of
+// what every other mode computes, and the mode to debug in.
+func Serial() Option { return func(o *options) { o.mode = serial } }
+
+// Seeded runs all tasks on the spawning goroutine in a random order that the
+// dependences allow, the same for the same seed and program. Seed 0 takes a
+// random seed. Errors of Wait name the seed.
+func Seeded(seed uint64) Option {
+	return func(o *options) {
+		o.mode = seeded
+		if o.seed = seed; seed == 0 {
+			o.seed = rand.Uint64()
+		}
+	}
+}
+
+// Verify is Serial with a check of every body against its declaration: a write to
+// an Input, a read of an Output before its first write, and an Output that was
+// not written everywhere are errors of the task. Parameters with a Region method
+// and accesses of the dynamic form are not checked; reading before writing is
+// seen in floating-point elements only.
+func Verify() Option { return func(o *options) { o.mode = verify } }
+
+// Window sets how many tasks of the main program may be unfinished before Spawn
+// helps to run them, in tasks. Spawn returns to submitting at half of it.
+// Default: 4096.
+func Window(n int) Option { return func(o *options) { o.window = n } }
+
+// RenameBudget bounds the memory for fresh copies of tasks.Buffer, in bytes; 0
+// turns renaming off. Default: 256 MiB.
+func RenameBudget(n int64) Option { return func(o *options) { o.rename = n } }
+
+// Stall sets after how long without any progress a report says what waits for
+// what, and whether Wait returns it as a *StallError instead of printing it to
+// standard error and waiting on. A task that computes is progress. 0 turns the
+// report off. Default: 10 s, printed.
+func Stall(after time.Duration, asError bool) Option {
+	return func(o *options) { o.stall, o.stallOn = after, asError }
+}
+
+// StopOnError skips every task that has not started once a task has failed.
+// Default: only the tasks that depend on a failed one are skipped.
+func StopOnError() Option { return func(o *options) { o.stop = true } }
+
+// Trace records an event log of at most limit events; 0 stands for 16 million.
+// An event takes 40 bytes. See Runtime.Log. Default: off.
+func Trace(limit int) Option {
+	return func(o *options) {
+		if o.trace = limit; limit == 0 {
+			o.trace = 16 << 20
+		}
+	}
+}
+
+// Debug records where every task was spawned, for errors and reports: 64 ns a
+// task. On in Serial, Seeded and Verify. Default: off.
+func Debug() Option { return func(o *options) { o.lines = true } }
+
+func (o *options) check() error {
+	switch {
+	case o.workers < 1 || o.workers > maxWorkers:
+		return fmt.Errorf("weft: Workers(%d): must be 1 to %d", o.workers, maxWorkers)
+	case o.ctx == nil:
+		return fmt.Errorf("weft: Context(nil): use context.Background")
+	case o.window < 1:
+		return fmt.Errorf("weft: Window(%d): must be at least 1 task", o.window)
+	case o.rename < 0:
+		return fmt.Errorf("weft: RenameBudget(%d): must not be negative", o.rename)
+	case o.stall < 0:
+		return fmt.Errorf("weft: Stall(%v): must not be negative", o.stall)
+	case o.trace < 0:
+		return fmt.Errorf("weft: Trace(%d): must not be negative", o.trace)
+	}
+	return nil
+}
+
+const maxWorkers = 1024

@@ -1,0 +1,266 @@
+package dataflow
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// cacheLine separates words that different threads write: two lines of 64
+// bytes, because the adjacent-line prefetcher of amd64 fetches pairs.
+const cacheLine = 128
+
+// deque is the queue of one worker (Chase and Lev, SPAA 2005, with the indices
+// sequentially consistent): the owner pushes and pops at the bottom, last in
+// first out, and others steal from the top, first in first out.
+type deque struct {
+	bottom atomic.Int64 // written by the owner
+	_      [cacheLine - 8]byte
+	top    atomic.Int64 // moved by CAS: thieves, and the owner for the last element
+	_      [cacheLine - 8]byte
+	ring   atomic.Pointer[ring] // replaced by the owner when full
+}
+
+type ring struct {
+	mask int64
+	slot []atomic.Pointer[task.Record]
+}
+
+func newRing(n int64) *ring {
+	return &ring{mask: n - 1, slot: make([]atomic.Pointer[task.Record], n)}
+}
+
+func (q *deque) init(n int64) { q.ring.Store(newRing(n)) }
+
+// push adds r at the bottom. Owner only.
+func (q *deque) push(r *task.Record) {
+	b, g := q.bottom.Load(), q.ring.Load()
+	if b-q.top.Load() > g.mask {
+		g = q.grow(g, b)
+	}
+	g.slot[b&g.mask].Store(r)
+	q.bottom.Store(b + 1)
+}
+
+func (q *deque) grow(old *ring, b int64) *ring {
+	g := newRing(2 * (old.mask + 1))
+	for i := q.top.Load(); i < b; i++ {
+		g.slot[i&g.mask].Store(old.slot[i&old.mask].Load())
+	}
+	q.ring.Store(g)
+	return g
+}
+
+// pop takes the youngest element, or returns nil. Owner only.
+func (q *deque) pop() *task.Record {
+	b := q.bottom.Load()
+	if q.top.Load() >= b {
+		return nil
+	}
+	b--
+	q.bottom.Store(b)
+	t := q.top.Load()
+	if t > b {
+		q.bottom.Store(b + 1)
+		return nil
+	}
+	g := q.ring.Load()
+	r := g.slot[b&g.mask].Load()
+	if t == b {
+		if !q.top.CompareAndSwap(t, t+1) {
+			r = nil
+		}
+		q.bottom.Store(b + 1)
+	}
+	return r
+}
+
+// steal takes the oldest element, or returns nil if there is none or another
+// thief was faster. Any goroutine.
+func (q *deque) steal() *task.Record {
+	t := q.top.Load()
+	if t >= q.bottom.Load() {
+		return nil
+	}
+	g := q.ring.Load()
+	r := g.slot[t&g.mask].Load()
+	if !q.top.CompareAndSwap(t, t+1) {
+		return nil
+	}
+	return r
+}
+
+func (q *deque) empty() bool { return q.top.Load() >= q.bottom.Load() }
+
+// entrance holds the tasks of the main program that were ready when they were
+// spawned, in that order. One producer; consumers take several at once, so that
+// a worker that is fed by the submitter alone touches its cache lines seldom.
+type entrance struct {
+	tail atomic.Int64 // written by the producer
+	_    [cacheLine - 8]byte
+	head atomic.Int64 // moved by CAS
+	_    [cacheLine - 8]byte
+	slot [entranceSize]atomic.Pointer[task.Record]
+}
+
+const (
+	entranceSize  = 1 << 12
+	entranceBatch = 16
+)
+
+// put adds r and reports whether there was room. Producer only.
+func (q *entrance) put(r *task.Record) bool {
+	t := q.tail.Load()
+	if t-q.head.Load() >= entranceSize {
+		return false
+	}
+	q.slot[t%entranceSize].Store(r)
+	q.tail.Store(t + 1)
+	return true
+}
+
+// take moves the oldest elements to out, at most a share of 1/parts, and returns
+// their number. Any goroutine.
+func (q *entrance) take(out *[entranceBatch]*task.Record, parts int64) int64 {
+	for {
+		h := q.head.Load()
+		n := q.tail.Load() - h
+		if n <= 0 {
+			return 0
+		}
+		n = min(max(n/parts, 1), entranceBatch)
+		for i := range n {
+			out[i] = q.slot[(h+i)%entranceSize].Load()
+		}
+		if q.head.CompareAndSwap(h, h+n) {
+			return n
+		}
+	}
+}
+
+// takeOne returns the oldest element or nil. Any goroutine.
+func (q *entrance) takeOne() *task.Record {
+	for {
+		h := q.head.Load()
+		if q.tail.Load() <= h {
+			return nil
+		}
+		r := q.slot[h%entranceSize].Load()
+		if q.head.CompareAndSwap(h, h+1) {
+			return r
+		}
+	}
+}
+
+func (q *entrance) empty() bool { return q.head.Load() >= q.tail.Load() }
+
+// priorities holds the ready tasks whose priority is not 0, for all workers: LU
+// needs its panel before any update anywhere (dplasma issue 31). Whoever looks
+// for work reads top first.
+type priorities struct {
+	top  atomic.Int64 // priority of the first, noPriority if empty
+	_    [cacheLine - 8]byte
+	mu   sync.Mutex
+	heap []*task.Record // guarded by mu: highest priority first, then oldest
+}
+
+const noPriority = math.MinInt64
+
+func before(a, b *task.Record) bool {
+	return a.Prio > b.Prio || a.Prio == b.Prio && a.Seq() < b.Seq()
+}
+
+func (q *priorities) push(r *task.Record) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.heap = append(q.heap, r)
+	for i := len(q.heap) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !before(q.heap[i], q.heap[up]) {
+			break
+		}
+		q.heap[i], q.heap[up] = q.heap[up], q.heap[i]
+		i = up
+	}
+	q.top.Store(int64(q.heap[0].Prio))
+}
+
+// popAbove takes the first task if its priority is higher than p.
+func (q *priorities) popAbove(p int64) *task.Record {
+	if q.top.Load() <= p {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.heap) == 0 || int64(q.heap[0].Prio) <= p {
+		return nil
+	}
+	r := q.heap[0]
+	last := len(q.heap) - 1
+	q.heap[0], q.heap[last] = q.heap[last], nil
+	q.heap = q.heap[:last]
+	q.sift()
+	if last == 0 {
+		q.top.Store(noPriority)
+	} else {
+		q.top.Store(int64(q.heap[0].Prio))
+	}
+	return r
+}
+
+func (q *priorities) sift() {
+	for i, n := 0, len(q.heap); ; {
+		c := 2*i + 1
+		if c >= n {
+			return
+		}
+		if c+1 < n && before(q.heap[c+1], q.heap[c]) {
+			c++
+		}
+		if !before(q.heap[c], q.heap[i]) {
+			return
+		}
+		q.heap[i], q.heap[c] = q.heap[c], q.heap[i]
+		i = c
+	}
+}
+
+// mailbox is a queue for the rare ways into a worker: tasks bound to it, and tasks
+// made ready by goroutines that are no workers.
+type mailbox struct {
+	n     atomic.Int32
+	mu    sync.Mutex
+	first *deps.Node // guarded by mu
+	last  *deps.Node
+}
+
+func (q *mailbox) put(r *task.Record) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r.SetNext(nil)
+	if q.first == nil {
+		q.first = &r.Node
+	} else {
+		q.last.SetNext(&r.Node)
+	}
+	q.last = &r.Node
+	q.n.Add(1)
+}
+
+func (q *mailbox) take() *task.Record {
+	if q.n.Load() == 0 {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := q.first
+	if n == nil {
+		return nil
+	}
+	q.first = n.Next()
+	q.n.Add(-1)
+	return task.FromNode(n)
+}

@@ -1,0 +1,388 @@
+package dataflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// Runtime runs the tasks that one goroutine spawns. Its methods, except Log,
+// belong to that goroutine, outside of tasks. It is a tasks.Scope.
+type Runtime struct {
+	// Immutable after New.
+	opt     options
+	ctx     context.Context
+	uncause context.CancelCauseFunc
+	unwatch func() bool
+	spin    time.Duration
+	claim   *osthread.Claim
+	procs   func()
+	w0      *worker
+	outside *worker
+	comm    Executor // set before the first task
+	began   time.Time
+
+	// Of the submitting goroutine.
+	domain *task.Domain
+	limit  uint64 // of domain.Spawned: throttle above
+	mask   osthread.CPUSet
+	pinned bool
+	closed bool
+	stalls stallReport
+
+	// Shared.
+	state     atomic.Uint32 // of the domains: task.Open ...
+	skip      atomic.Bool   // tasks that have not started are skipped
+	ids       atomic.Uint64 // task numbers given out
+	workers   atomic.Pointer[[]*worker]
+	throttled atomic.Bool
+	_         [cacheLine]byte
+	parked    atomic.Int32 // workers in state parked
+	_         [cacheLine]byte
+	spinning  atomic.Int32 // workers in state spinning, and wakers' promises
+	_         [cacheLine]byte
+	target    atomic.Uint64 // the submitter sleeps until this many tasks have ended
+	_         [cacheLine]byte
+	entrance  entrance
+	prio      priorities
+	inject    mailbox // tasks made ready outside of any worker
+
+	mu      sync.Mutex
+	spares  []*worker // guarded by mu: not needed now
+	group   sync.WaitGroup
+	blocked registry // what is waited for outside of the runtime
+	labels  labels
+}
+
+// Executor runs the tasks with the clause OnComm. Ready hands it a task whose
+// dependences are satisfied; it may be called by any goroutine, and must not
+// block.
+type Executor interface{ Ready(r *task.Record) }
+
+// Run calls body with a new runtime, on the calling goroutine, waits for every
+// task and closes the runtime. It returns the error of body and those of tasks
+// that body has not seen. The calling goroutine is worker 0, locked to its thread
+// and pinned until Run returns. If body panics, the tasks that have not started
+// are skipped and the panic goes on.
+func Run(body func(*Runtime) error, opts ...Option) (err error) {
+	rt, err := New(opts...)
+	if err != nil {
+		return err
+	}
+	finished := false
+	defer func() {
+		if !finished {
+			rt.abandon(errors.New("the body of Run did not return"))
+			rt.Close()
+		}
+	}()
+	err = body(rt)
+	finished = true
+	return errors.Join(err, rt.Close())
+}
+
+// New returns a runtime whose worker 0 is the calling goroutine: it is locked to
+// its thread, and pinned to a core, until Close, which must be called by the same
+// goroutine and restores the affinity found here. Prefer Run. The errors are those
+// of options that make no sense.
+func New(opts ...Option) (*Runtime, error) {
+	o := defaults()
+	for _, f := range opts {
+		f(&o)
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.mode != parallel {
+		o.lines = true
+	}
+	rt := &Runtime{opt: o, spin: spinBudget, began: time.Now()}
+	rt.ctx, rt.uncause = context.WithCancelCause(o.ctx)
+	rt.target.Store(noTarget)
+	rt.limit = uint64(o.window)
+	rt.prio.top.Store(noPriority)
+	rt.outside = rt.newWorker(-1, -1)
+	rt.outside.outside = true
+	runtime.LockOSThread()
+	rt.takeCores()
+	rt.start()
+	rt.unwatch = context.AfterFunc(rt.ctx, rt.cancelled)
+	if o.stall > 0 {
+		rt.stalls.stop = make(chan struct{})
+		rt.group.Add(1)
+		go rt.watchdog()
+	}
+	return rt, nil
+}
+
+// goroutines returns the number of workers that run: one in the modes that use
+// the submitting goroutine alone.
+func (o *options) goroutines() int {
+	if o.mode == parallel {
+		return o.workers
+	}
+	return 1
+}
+
+// takeCores claims a core for every worker, raises GOMAXPROCS, and pins the
+// calling thread.
+func (rt *Runtime) takeCores() {
+	n := rt.opt.goroutines()
+	rt.procs = osthread.RaiseProcsFunc(2*n+1, noteProcs)
+	if usable, online := osthread.NumCores(), osthread.Online(); usable == 1 && online > 1 {
+		warnOnce(&oneCore, "this process may use 1 of %d cores: if a launcher bound it, lift that (mpirun --bind-to none, or taskset)", online)
+	}
+	if n > osthread.NumCores() {
+		warnOnce(&crowded, "%d workers on %d cores: they take turns, and are not pinned", n, osthread.NumCores())
+		rt.spin = crowdBudget
+		return
+	}
+	if !rt.opt.pin {
+		return
+	}
+	rt.claim = osthread.ClaimCores(n)
+	if rt.claim.Oversubscribed() {
+		rt.spin = crowdBudget
+		return
+	}
+	mask, err := osthread.Affinity()
+	if err != nil {
+		return
+	}
+	if err := osthread.SetAffinity(osthread.CPUSetOf(rt.claim.Cores()[0])); err == nil {
+		rt.mask, rt.pinned = mask, true
+	}
+}
+
+var oneCore, crowded, procsNoted sync.Once
+
+func warnOnce(once *sync.Once, format string, args ...any) {
+	once.Do(func() { fmt.Fprintf(os.Stderr, "weft: "+format+"\n", args...) })
+}
+
+func noteProcs(from, to int) {
+	warnOnce(&procsNoted, "GOMAXPROCS raised from %d to %d, until the last runtime closes: workers asleep in the kernel keep theirs", from, to)
+}
+
+func (rt *Runtime) warn(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "weft: "+format+"\n", args...)
+}
+
+func (rt *Runtime) newWorker(id, core int) *worker {
+	w := &worker{rt: rt, id: id, core: core, rng: rt.opt.seed + uint64(id)}
+	w.alloc = task.NewAllocator(&rt.ids)
+	w.dq.init(256)
+	if rt.opt.trace > 0 {
+		w.log = newEventLog(rt)
+	}
+	return w
+}
+
+func (rt *Runtime) core(i int) int {
+	if !rt.pinned {
+		return -1
+	}
+	return rt.claim.Cores()[i]
+}
+
+// start makes the workers and the domain of the main program.
+func (rt *Runtime) start() {
+	all := make([]*worker, rt.opt.goroutines())
+	for i := range all {
+		all[i] = rt.newWorker(i, rt.core(i))
+	}
+	rt.workers.Store(&all)
+	w := all[0]
+	rt.w0 = w
+	w.g = osthread.G()
+	d := w.alloc.NewDomain(w, nil, &rt.state)
+	d.Root = true
+	d.Budget = &task.Budget{Limit: rt.opt.rename}
+	d.Rename = rt.opt.rename > 0
+	d.Lines = rt.opt.lines
+	d.Final = rt.opt.mode == serial || rt.opt.mode == verify
+	if w.log != nil {
+		d.Trace()
+	}
+	rt.domain, w.root = d, d
+	for _, w := range all[1:] {
+		rt.group.Add(1)
+		go w.loop()
+	}
+}
+
+// TaskDomain makes a Runtime a tasks.Scope.
+func (rt *Runtime) TaskDomain() *task.Domain { return rt.domain }
+
+// Spawn submits body as a task in the dynamic form; see tasks.Spawn.
+func (rt *Runtime) Spawn(name string, body func(*tasks.Context) error, cl ...tasks.Clause) {
+	tasks.SpawnAt(rt, 1, name, body, cl)
+}
+
+// Workers returns the number of cores that compute.
+func (rt *Runtime) Workers() int { return rt.opt.workers }
+
+// Wait returns when every task spawned so far has ended; the goroutine runs tasks
+// meanwhile. It returns the errors of the tasks that failed since the last Wait,
+// joined, each a *TaskError; the cause of a cancellation; or a *StallError
+// (see Stall). Buffers hold their last value afterwards, and nothing depends on
+// what failed before. The end of every task synchronizes before the return.
+func (rt *Runtime) Wait() error {
+	if err := rt.mine("Wait"); err != nil {
+		return err
+	}
+	if rt.closed {
+		return ErrClosed
+	}
+	return rt.wait()
+}
+
+// ErrClosed is returned for a wait on a closed runtime.
+var ErrClosed = errors.New("weft: the runtime is closed")
+
+func (rt *Runtime) wait() error {
+	d, w := rt.domain, rt.w0
+	d.Tracker.CloseReductions(emptyRegion)
+	rt.stalls.waiting.Store(true)
+	rt.target.Store(d.Spawned)
+	w.log.wait(nil)
+	w.run(func() bool {
+		w.publish()
+		return rt.finished() == d.Spawned || rt.stalls.err != nil
+	}, false)
+	w.log.waited(nil)
+	rt.target.Store(noTarget)
+	rt.stalls.waiting.Store(false)
+	if err := rt.stalls.err; err != nil {
+		rt.stalls.err = nil
+		return err
+	}
+	d.Trim()
+	err := errors.Join(d.TakeFailures(), context.Cause(rt.ctx))
+	d.Forgive()
+	if rt.ctx.Err() == nil {
+		rt.skip.Store(false)
+	}
+	if err != nil && rt.opt.mode == seeded {
+		err = fmt.Errorf("with Seeded(%d): %w", rt.opt.seed, err)
+	}
+	return err
+}
+
+// mine returns an error unless the caller is the submitting goroutine outside of
+// any task.
+func (rt *Runtime) mine(method string) error {
+	w := rt.w0
+	switch {
+	case osthread.G() != w.g:
+		return fmt.Errorf("weft: %s at %s: %w: the one that created the runtime, outside of tasks (a task waits for its children with Context.Wait)", method, task.CallLine(), task.ErrGoroutine)
+	case w.cur != nil:
+		file, line := w.cur.Source()
+		return fmt.Errorf("weft: %s at %s, inside task %q (declared at %s:%d), which would wait for itself: a task waits for its children with Context.Wait", method, task.CallLine(), w.cur.Label(), file, line)
+	}
+	return nil
+}
+
+// WaitOn returns when the tasks that write to any of the regions of xs have ended,
+// so that the caller may read them; it runs tasks meanwhile. To overwrite data
+// that tasks may still read, spawn a task or call Wait. The error says that what
+// the data depends on failed; it stays for Wait to return.
+func (rt *Runtime) WaitOn(xs ...any) error {
+	if err := rt.mine("WaitOn"); err != nil {
+		return err
+	}
+	if rt.closed {
+		return ErrClosed
+	}
+	regions, err := tasks.Regions(xs)
+	if err != nil {
+		return fmt.Errorf("weft: WaitOn at %s: %w", task.CallLine(), err)
+	}
+	return rt.w0.WaitOn(rt.domain, regions)
+}
+
+// Block calls f, which may sleep; a spare worker runs tasks on the core of the
+// submitting goroutine until f returns.
+func (rt *Runtime) Block(f func()) {
+	if err := rt.mine("Block"); err != nil {
+		panic(err)
+	}
+	rt.w0.Block(nil, f)
+}
+
+// Cancel skips every task that has not started and makes Spawn do nothing; tasks
+// that run see their Context done with this cause. It is final. Any goroutine.
+func (rt *Runtime) Cancel(cause error) { rt.uncause(cause) }
+
+func (rt *Runtime) cancelled() {
+	rt.skip.Store(true)
+	rt.state.CompareAndSwap(task.Open, task.Cancelled)
+}
+
+// abandon cancels at once, for a submitting goroutine that is about to end.
+func (rt *Runtime) abandon(cause error) {
+	rt.Cancel(cause)
+	rt.cancelled()
+}
+
+// Close waits for every task, as Wait does, ends the workers, and restores the
+// affinity and GOMAXPROCS found by New. Spawning afterwards panics; a second Close
+// returns nil. After a *StallError, unfinished tasks are left where they are.
+func (rt *Runtime) Close() error {
+	if err := rt.mine("Close"); err != nil {
+		return err
+	}
+	if rt.closed {
+		return nil
+	}
+	err := rt.wait()
+	rt.closed = true
+	rt.state.Store(task.Closed)
+	rt.unwatch()
+	rt.uncause(ErrClosed)
+	if rt.stalls.stop != nil {
+		close(rt.stalls.stop)
+	}
+	rt.mu.Lock()
+	for _, w := range *rt.workers.Load() {
+		w.retire.Store(true)
+		w.parker.Unpark()
+	}
+	rt.mu.Unlock()
+	rt.group.Wait()
+	if rt.pinned {
+		err = errors.Join(err, osthread.SetAffinity(rt.mask))
+	}
+	if rt.claim != nil {
+		rt.claim.Release()
+	}
+	rt.procs()
+	runtime.UnlockOSThread()
+	return err
+}
+
+// pushBound queues a task that only one worker may run.
+func (rt *Runtime) pushBound(r *task.Record) {
+	i := int(r.Worker) - 1
+	if rt.opt.mode != parallel || i >= rt.opt.workers {
+		r.Worker = 0
+		if i >= rt.opt.workers {
+			refuse(r, fmt.Errorf("OnWorker(%d): the runtime has workers 0 to %d", i, rt.opt.workers-1))
+		}
+		rt.inject.put(r)
+		rt.wake()
+		return
+	}
+	w := (*rt.workers.Load())[i]
+	w.mail.put(r)
+	w.parker.Unpark()
+}

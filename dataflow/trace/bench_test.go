@@ -1,0 +1,88 @@
+package trace
+
+import (
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/dataflow"
+)
+
+// million is a log of about a million events.
+var million = sync.OnceValue(func() *dataflow.Log {
+	l, _, _ := simulate(rand.New(rand.NewPCG(1, 1)), 180_000, 4)
+	return l
+})
+
+func events(l *dataflow.Log) (n int) {
+	for _, w := range l.Workers {
+		n += len(w.Events)
+	}
+	return n
+}
+
+// counting counts bytes.
+type counting int64
+
+func (c *counting) Write(p []byte) (int, error) { *c += counting(len(p)); return len(p), nil }
+
+// How fast are the writers? MB/s are of output; ns/event of the log.
+func BenchmarkWrite(b *testing.B) {
+	l := million()
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer, *dataflow.Log) error
+	}{{"chrome", WriteChrome}, {"dot", WriteDOT}, {"summary", WriteSummary}} {
+		b.Run(f.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var out counting
+			for b.Loop() {
+				out = 0
+				require.NoError(b, f.write(&out, l))
+			}
+			report(b, l, int64(out))
+		})
+	}
+	b.Run("paraver", func(b *testing.B) {
+		b.ReportAllocs()
+		base := filepath.Join(b.TempDir(), "run")
+		for b.Loop() {
+			require.NoError(b, WriteParaver(base, l))
+		}
+		report(b, l, sizes(b, base))
+	})
+}
+
+func sizes(b *testing.B, base string) (n int64) {
+	for _, suffix := range []string{".prv", ".pcf", ".row"} {
+		info, err := os.Stat(base + suffix)
+		require.NoError(b, err)
+		n += info.Size()
+	}
+	return n
+}
+
+func report(b *testing.B, l *dataflow.Log, bytes int64) {
+	b.SetBytes(bytes)
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(events(l)), "ns/event")
+	b.ReportMetric(float64(bytes)/float64(events(l)), "B/event")
+}
+
+// A million events are written in seconds, not minutes.
+func TestMillionEvents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	l := million()
+	begin := time.Now()
+	require.NoError(t, WriteChrome(io.Discard, l))
+	s := Summarize(l)
+	require.Equal(t, 180_000, s.Tasks)
+	t.Logf("%d events in %v", events(l), time.Since(begin))
+}

@@ -1,0 +1,52 @@
+package trace
+
+import (
+	"hash/fnv"
+	"math"
+)
+
+// A label has one colour in all formats, chosen by a hash of its name and of
+// nothing else, so that the traces of several ranks and of several runs match.
+
+// salt makes the usual names of dense linear algebra fall on colours that are
+// easy to tell apart; any other value would be as good for other names.
+const salt = "weft-10931"
+
+func hash(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(salt))
+	h.Write([]byte(name))
+	x := h.Sum64()
+	x ^= x >> 32 // FNV leaves short names alike in the high bits
+	x *= 0x9e3779b97f4a7c15
+	return x ^ x>>29
+}
+
+// colorOf is a colour that black text can be read on: any hue, in one of three
+// strengths.
+func colorOf(name string) [3]uint8 {
+	h := hash(name)
+	hue := float64(h%360) / 60
+	chroma := [...]float64{0.28, 0.42, 0.56}[h/360%3]
+	x := chroma * (1 - math.Abs(math.Mod(hue, 2)-1))
+	rgb := [...][3]float64{{chroma, x, 0}, {x, chroma, 0}, {0, chroma, x}, {0, x, chroma}, {x, 0, chroma}, {chroma, 0, x}}[int(hue)]
+	var c [3]uint8
+	for i, part := range rgb {
+		c[i] = uint8(255 * (1 - chroma + part) * 0.98)
+	}
+	return c
+}
+
+// chromeNames are names that the Chrome viewer knows colours by. (Perfetto
+// ignores them and colours slices by a hash of their own names, which serves
+// the same end.) Kept for other uses: grey for states, terrible for failed
+// tasks.
+var chromeNames = [...]string{
+	"thread_state_uninterruptible", "thread_state_iowait", "thread_state_running", "thread_state_runnable",
+	"thread_state_unknown", "background_memory_dump", "light_memory_dump", "detailed_memory_dump",
+	"vsync_highlight_color", "generic_work", "good", "bad", "yellow", "olive", "rail_response",
+	"rail_animation", "rail_idle", "rail_load", "startup", "heap_dump_child_node_arrow",
+	"cq_build_running", "cq_build_passed", "cq_build_failed",
+}
+
+func chromeColorOf(name string) string { return chromeNames[hash(name)%uint64(len(chromeNames))] }

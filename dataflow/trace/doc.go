@@ -1,0 +1,114 @@
+// Package trace shows what a run of a task program did: as a timeline, as a
+// graph, and as a page of figures.
+//
+// # How to get a trace
+//
+// The runtime keeps an event log if it is asked to. Take the log when the tasks
+// of interest are done, and write it; the extension names the format:
+//
+//	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+//		submit(rt)
+//		if err := rt.Wait(); err != nil {
+//			return err
+//		}
+//		return trace.WriteFile("run.txt", rt.Log())
+//	}, dataflow.Trace())
+//
+//	run.txt    the summary: cat run.txt
+//	run.json   the timeline: drop it on https://ui.perfetto.dev, or load it in chrome://tracing
+//	run.dot    the task graph: dot -Tsvg run.dot -o run.svg, and open it in a browser for the tooltips
+//	run.prv    the timeline for Paraver: wxparaver run.prv; run.pcf and run.row must lie beside it
+//
+// Begin with the summary. It says whether there is anything to look for, and
+// where.
+//
+// # A worked example
+//
+// This is the tiled Cholesky factorization of a 3 x 3 matrix of tiles on two
+// workers, with a check of the result that runs two tasks of its own (the files
+// in testdata are all of this run). The summary ends so:
+//
+//	where the time of the slots went (parallel efficiency 60.0 %)
+//	  busy        60.0 %  60.0 us  in bodies
+//	  submission  11.0 %  11.0 us  the program between its tasks, and its spawns
+//	  scheduling   6.5 %  6.50 us  releasing successors, fetching ready tasks
+//	  idle        22.5 %  22.5 us
+//	    parked    13.0 %  13.0 us  asleep
+//	    starved    7.5 %  7.50 us  awake, no task ready
+//	    blocked    2.0 %  2.00 us  core given away and not used
+//
+//	bounds
+//	  work T1             60.0 us  all bodies one after another
+//	  critical path Tinf  34.0 us  the longest chain of dependent bodies
+//	  parallelism            1.76  T1/Tinf: slots that could be kept busy
+//	  lower bound         34.0 us  max(T1/slots, Tinf)
+//	  this run            50.0 us  1.47 x the bound
+//
+// Read it from below. The bound says what a perfect scheduler without overhead
+// could have done with these bodies: 34 us. Here it is the critical path and not
+// the work (60/2 = 30 us), so two slots are already more than this graph can keep
+// busy, and a third would not help. The shares say what the other 16 us went to.
+// Idle time comes first: it is what a short critical path would cure, and the
+// next table says which labels to work on:
+//
+//	on the critical path
+//	  label  tasks    total   share  longest  task
+//	  potrf      1  10.0 us  29.4 %  10.0 us  #1
+//	  gemm       1  8.50 us  25.0 %  8.50 us  #5
+//	  ...
+//
+// Overhead (submission and scheduling) of 17.5 % at 1.75 us per task comes
+// second: bodies of 6 us are too small for it. The advice at the end of the page
+// draws the same conclusions in words, and says how many tasks to fuse.
+//
+// Now the timeline. In Perfetto, each worker is a track; slices are bodies, named
+// and coloured by label, and a colour means the same label in every file. Click
+// on potrf #1: the arrows lead to the two trsm that waited for it. The one on
+// worker 0 begins 1 us after its predecessor ended, the one on worker 1 half a
+// us: that is the price of waking a worker against going on with the successor
+// at hand. Where a track shows "parked", look at the counter "tasks ready" below:
+// if it is 0 the graph was too narrow at this moment; if it is not, a worker that
+// could have helped slept, which is the scheduler's fault. Where "wait" has
+// nothing inside, the waiting task found nothing to help with. A body that waits
+// holds the bodies that ran meanwhile: they are drawn inside it and not counted
+// as its own time.
+//
+// Last the graph. Heavy lines are the critical path. Boxes are tasks with
+// children. It is a picture for small runs: WriteDOT stops at [DOTLimit] tasks
+// and says how many it left out.
+//
+// # What the figures mean, and what they cannot mean
+//
+//   - Body time is exclusive. Waits, blocks, and the bodies that a worker runs
+//     inside a wait are not part of it. Preemption by the operating system is: on
+//     a loaded machine all figures are too large.
+//   - The critical path follows dependences, spawns (a child starts after its
+//     parent spawned it) and waits. The log does not say which children a wait
+//     was for, so each wait joins all children that have ended by then. With
+//     WaitOn that may be more than it waited for; the path is then too long, but
+//     never longer than the run.
+//   - The bound takes the bodies as they were. Other placement may make bodies
+//     faster (caches), so a run can beat its bound by a little in principle: it
+//     is a bound on schedules, not on programs.
+//   - A worker that spins without work and one that is about to fetch a task look
+//     alike in the log. They are told apart by the number of ready tasks; see
+//     [Shares]. Tasks that only one worker may run count as ready for all.
+//   - The time of the submitter outside bodies and waits is called submission. It
+//     contains whatever the program does between its spawns.
+//
+// # Damaged logs
+//
+// A log that reached its limit has lost its newest events; one that was reset in
+// mid-run lacks the starts of bodies that were under way. Every writer first
+// makes the log sound: spans nest, ends that fit nothing are dropped, bodies that
+// are still open end with the log, bodies older than it begin with it. Such
+// bodies are marked as incomplete, and the summary counts them and the lost
+// events. No log makes a writer panic, and what is written is always well-formed.
+//
+// # Costs
+//
+// Writing takes 0.3 to 0.5 us per event of the log, plus the disk: a million
+// events make 80 MB of Chrome trace in 0.5 s, or 30 MB of Paraver trace
+// (one core of an EPYC virtual machine). In memory, about 100 bytes per event are
+// needed beside the log. Nothing here runs while tasks run.
+package trace

@@ -1,0 +1,200 @@
+package trace
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/weft-hpc/weft/dataflow"
+)
+
+// DOTLimit is the number of tasks that [WriteDOT] draws: about what graphviz
+// lays out in seconds and a reader still takes in.
+const DOTLimit = 300
+
+// WriteDOT writes the task graph in the language of graphviz; see
+// [WriteDOTLimit]. It draws the first [DOTLimit] tasks.
+func WriteDOT(w io.Writer, l *dataflow.Log) error { return WriteDOTLimit(w, l, DOTLimit) }
+
+// WriteDOTLimit writes the task graph with at most limit tasks, those that were
+// submitted first. If any are left out, a comment at the top and a line of the
+// picture say how many.
+//
+// Nodes carry label and number, the colour of the label, and body time, place
+// and source line as tooltip (in SVG). Children are drawn in a box with their
+// parent, and a dashed line leads from the parent to those that wait for
+// nothing else. Tasks on the critical path, and the dependences between them,
+// have heavy lines. Tasks that did not run are dashed, failed ones red. The
+// error is that of w.
+func WriteDOTLimit(w io.Writer, l *dataflow.Log, limit int) error {
+	d := dot{m: newModel(l), w: bufio.NewWriterSize(w, 64<<10)}
+	d.prepare(limit)
+	d.header()
+	d.family(none, "\t")
+	d.edges()
+	fmt.Fprint(d.w, "}\n")
+	return d.w.Flush() // reports the first error of any write
+}
+
+// dot is the state of one WriteDOTLimit.
+type dot struct {
+	m        *model
+	w        *bufio.Writer
+	shown    int     // tasks with a smaller index are drawn
+	children []int32 // heads and links of the lists of children; [shown] is that of the program
+	sibling  []int32
+	body     []int64
+	critical []bool
+	next     []int32 // the task after each one on the critical path, or none
+}
+
+// prepare finds the families and the critical path.
+func (d *dot) prepare(limit int) {
+	d.shown = min(max(limit, 0), len(d.m.tasks))
+	books, path := newLedger(d.m), newPaths(d.m, false)
+	d.m.replay(books, path)
+	d.body = books.body
+	d.critical = make([]bool, len(d.m.tasks))
+	d.next = make([]int32, len(d.m.tasks))
+	after := int32(none)
+	path.walk(func(s *strand) {
+		if s.task != after {
+			d.critical[s.task], d.next[s.task] = true, after
+			after = s.task
+		}
+	})
+	d.children, d.sibling = fill(d.shown+1), fill(d.shown)
+	for i := d.shown - 1; i >= 0; i-- { // backwards, so that each list runs forwards
+		head := d.head(d.m.tasks[i].parent)
+		d.sibling[i], *head = *head, int32(i)
+	}
+}
+
+// fill is a slice of n times none.
+func fill(n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = none
+	}
+	return s
+}
+
+// head is the start of the list of children of a task or of the program. A
+// parent is older than its children, so it is drawn if they are.
+func (d *dot) head(parent int32) *int32 {
+	if parent == none {
+		return &d.children[d.shown]
+	}
+	return &d.children[parent]
+}
+
+func (d *dot) header() {
+	left := len(d.m.tasks) - d.shown
+	if left > 0 {
+		fmt.Fprintf(d.w, "// The first %d of %d tasks; %d tasks are left out.\n", d.shown, len(d.m.tasks), left)
+	}
+	fmt.Fprint(d.w, "digraph weft {\n"+
+		"\tgraph [rankdir=TB, fontname=\"Helvetica\", fontsize=10, nodesep=0.2, ranksep=0.35, labelloc=b")
+	if left > 0 {
+		fmt.Fprintf(d.w, ", label=\"the first %d of %d tasks; %d are left out\"", d.shown, len(d.m.tasks), left)
+	}
+	fmt.Fprint(d.w, "];\n"+
+		"\tnode [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=10, width=0.5, height=0.3, margin=\"0.08,0.04\"];\n"+
+		"\tedge [color=\"#555555\", arrowsize=0.6];\n")
+}
+
+// family draws the children of a task, each in a box of its own if it has
+// children too.
+func (d *dot) family(parent int32, indent string) {
+	for i := *d.head(parent); i != none; i = d.sibling[i] {
+		if d.children[i] == none {
+			d.node(i, indent)
+			continue
+		}
+		t := &d.m.tasks[i]
+		fmt.Fprintf(d.w, "%ssubgraph cluster_%d {\n%s\tlabel=\"inside %s #%d\"; labelloc=t; style=\"rounded\"; color=\"#999999\";\n",
+			indent, t.number, indent, escape(d.m.labelName(t.label)), t.number)
+		inner := indent + "\t"
+		if len(inner) > 20 { // deep nests need no deep indents
+			inner = indent
+		}
+		d.node(i, inner)
+		d.family(i, inner)
+		fmt.Fprintf(d.w, "%s}\n", indent)
+	}
+}
+
+func (d *dot) node(i int32, indent string) {
+	t := &d.m.tasks[i]
+	name := escape(d.m.labelName(t.label))
+	c := colorOf(d.m.labelName(t.label))
+	fmt.Fprintf(d.w, "%st%d [label=\"%s\\n#%d\", fillcolor=\"#%02x%02x%02x\", tooltip=\"%s\"%s];\n",
+		indent, t.number, name, t.number, c[0], c[1], c[2], escape(d.tooltip(i)), d.look(i))
+}
+
+// look is what sets a node apart.
+func (d *dot) look(i int32) string {
+	t := &d.m.tasks[i]
+	look := ""
+	if t.start == none {
+		look += `, style="filled,rounded,dashed"`
+	}
+	if t.failed {
+		look += `, color="#cc0000", fontcolor="#cc0000"`
+	}
+	if d.critical[i] {
+		look += ", penwidth=2.5"
+	}
+	return look
+}
+
+func (d *dot) tooltip(i int32) string {
+	t := &d.m.tasks[i]
+	tip := fmt.Sprintf("%s #%d", d.m.labelName(t.label), t.number)
+	switch {
+	case t.start != none:
+		tip += fmt.Sprintf(": %s on %s", span(time.Duration(d.body[i])), d.m.tracks[t.track].name)
+	case t.skipped:
+		tip += ": skipped"
+	default:
+		tip += ": never started"
+	}
+	if t.failed {
+		tip += ", failed"
+	}
+	if t.label != none && d.m.labels[t.label].File != "" {
+		tip += ", " + source(&d.m.labels[t.label])
+	}
+	return tip
+}
+
+// escape makes s fit between the quotes of a DOT string.
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plain(s))
+}
+
+// edges draws the dependences, and leads from parents to children that wait
+// for nothing else.
+func (d *dot) edges() {
+	for i := range int32(d.shown) {
+		preds := d.m.deps.preds(i)
+		if parent := d.m.tasks[i].parent; len(preds) == 0 && parent != none {
+			d.edge(parent, i, "style=dashed, arrowhead=open")
+		}
+		for _, p := range preds {
+			d.edge(p, i, "")
+		}
+	}
+}
+
+func (d *dot) edge(from, to int32, look string) {
+	if d.critical[from] && d.next[from] == to {
+		look = strings.TrimPrefix(look+`, penwidth=2.5, color="#000000"`, ", ")
+	}
+	if look != "" {
+		look = " [" + look + "]"
+	}
+	fmt.Fprintf(d.w, "\tt%d -> t%d%s;\n", d.m.tasks[from].number, d.m.tasks[to].number, look)
+}

@@ -1,0 +1,36 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/weft-hpc/weft/dataflow"
+)
+
+// WriteFile writes the log to a file in the format that its extension names:
+//
+//	.json  Chrome and Perfetto, see WriteChrome
+//	.prv   Paraver, see WriteParaver; .pcf and .row are written beside it
+//	.dot   the task graph, see WriteDOT
+//	.txt   the summary, see WriteSummary
+//
+// Any other extension is an error, and no file is made.
+func WriteFile(path string, l *dataflow.Log) error {
+	extension := filepath.Ext(path)
+	var write func(io.Writer, *dataflow.Log) error
+	switch strings.ToLower(extension) {
+	case ".json":
+		write = WriteChrome
+	case ".prv":
+		return WriteParaver(strings.TrimSuffix(path, extension), l)
+	case ".dot":
+		write = WriteDOT
+	case ".txt":
+		write = WriteSummary
+	default:
+		return fmt.Errorf("trace: no format for %q: the name must end in .json (Chrome, Perfetto), .prv (Paraver), .dot (graphviz) or .txt (summary)", path)
+	}
+	return createFile(path, func(w io.Writer) error { return write(w, l) })
+}

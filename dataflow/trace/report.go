@@ -1,0 +1,144 @@
+package trace
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/weft-hpc/weft/dataflow"
+)
+
+// WriteSummary prints the figures of [Summarize] for people. The error is that
+// of w.
+func WriteSummary(w io.Writer, l *dataflow.Log) error { return Summarize(l).Write(w) }
+
+// Write prints the figures for people. The error is that of w.
+func (s Summary) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	s.writeHead(b)
+	s.writeLabels(b)
+	s.writeShares(b)
+	s.writeBounds(b)
+	s.writePath(b)
+	if len(s.Advice) > 0 {
+		fmt.Fprint(b, "\nadvice\n")
+	}
+	for _, a := range s.Advice {
+		fmt.Fprintf(b, "  - %s\n", a)
+	}
+	return b.Flush() // reports the first error of any write
+}
+
+func (s *Summary) writeHead(b *bufio.Writer) {
+	fmt.Fprintf(b, "%s in %s on %s, %s\n", count(s.Tasks, "task"), span(s.Elapsed), count(s.Slots, "slot"), count(s.Dependences, "dependence"))
+	for _, odd := range []struct {
+		n    int
+		what string
+	}{
+		{s.Failed, "failed"},
+		{s.Skipped, "skipped"},
+		{s.NeverStarted, "never started"},
+		{s.Unfinished, "with a start or an end outside the log"},
+	} {
+		if odd.n > 0 {
+			fmt.Fprintf(b, "  %s %s\n", count(odd.n, "task"), odd.what)
+		}
+	}
+	if s.Lost > 0 {
+		fmt.Fprintf(b, "  %d events lost: the figures are of a part of the run\n", s.Lost)
+	}
+}
+
+// count is "1 task", "2 tasks".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// table prints rows of cells. The first column and the last one, which is a
+// remark, are aligned left, the others right.
+func table(b *bufio.Writer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		line := fmt.Sprintf("  %-*s", widths[0], row[0])
+		for i := 1; i < len(row)-1; i++ {
+			line += fmt.Sprintf("  %*s", widths[i], row[i])
+		}
+		fmt.Fprintln(b, strings.TrimRight(line+"  "+row[len(row)-1], " "))
+	}
+}
+
+func (s *Summary) writeLabels(b *bufio.Writer) {
+	if len(s.Labels) == 0 {
+		return
+	}
+	rows := [][]string{{"label", "count", "total", "mean", "median", "p95", "max", "share", "source"}}
+	for _, l := range s.Labels {
+		source := ""
+		if l.File != "" {
+			source = fmt.Sprintf("%s:%d", path.Base(strings.ReplaceAll(l.File, `\`, "/")), l.Line)
+		}
+		rows = append(rows, []string{l.Name, fmt.Sprint(l.Count), span(l.Total), span(l.Mean), span(l.Median), span(l.P95), span(l.Max),
+			percent(ratio(float64(l.Total), float64(s.Work))), source})
+	}
+	fmt.Fprint(b, "\nbody times (without waits and blocks)\n")
+	table(b, rows)
+}
+
+func (s *Summary) writeShares(b *bufio.Writer) {
+	h := &s.Shares
+	all := float64(s.Elapsed) * float64(s.Slots)
+	row := func(name string, share float64, what string) []string {
+		return []string{name, percent(share), span(time.Duration(share * all)), what}
+	}
+	fmt.Fprintf(b, "\nwhere the time of the slots went (parallel efficiency %s)\n", percent(s.Efficiency))
+	table(b, [][]string{
+		row("busy", h.Busy, "in bodies"),
+		row("submission", h.Submission, "the program between its tasks, and its spawns"),
+		row("scheduling", h.Scheduling, "releasing successors, fetching ready tasks"),
+		row("idle", h.Idle, ""),
+		row("  parked", h.Parked, "asleep"),
+		row("  starved", h.Starved, "awake, no task ready"),
+		row("  blocked", h.Blocked, "core given away and not used"),
+	})
+	fmt.Fprintf(b, "  overhead (submission and scheduling) %s, %s per task; median task %s\n", percent(h.Overhead()), span(s.PerTask), span(s.TaskMedian))
+}
+
+func (s *Summary) writeBounds(b *bufio.Writer) {
+	fmt.Fprint(b, "\nbounds\n")
+	rows := [][]string{
+		{"work T1", span(s.Work), "all bodies one after another"},
+		{"critical path Tinf", span(s.CriticalPath), "the longest chain of dependent bodies"},
+	}
+	if s.OutsidePath > s.CriticalPath {
+		rows = append(rows, []string{"  with outside time", span(s.OutsidePath), "counting time blocked, or held after the end"})
+	}
+	rows = append(rows,
+		[]string{"parallelism", fmt.Sprintf("%.2f", s.Parallelism), "T1/Tinf: slots that could be kept busy"},
+		[]string{"lower bound", span(s.Bound), "max(T1/slots, Tinf)"},
+		[]string{"this run", span(s.Elapsed), fmt.Sprintf("%.2f x the bound", s.OverBound)})
+	table(b, rows)
+}
+
+func (s *Summary) writePath(b *bufio.Writer) {
+	if len(s.Path) == 0 {
+		return
+	}
+	rows := [][]string{{"label", "tasks", "total", "share", "longest", "task"}}
+	for _, p := range s.Path {
+		rows = append(rows, []string{p.Name, fmt.Sprint(p.Count), span(p.Total), percent(p.Share), span(p.Longest), fmt.Sprintf("#%d", p.Task)})
+	}
+	fmt.Fprint(b, "\non the critical path\n")
+	table(b, rows)
+}

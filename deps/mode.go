@@ -1,0 +1,36 @@
+package deps
+
+// Mode says how an access touches its region.
+type Mode uint8
+
+// Two accesses to overlapping regions are ordered as submitted, unless both are
+// In, both are Concurrent, or both name the same region and are Commutative
+// (then they exclude each other, in any order). A reduction works on a private
+// copy, so its task waits for nothing; what is ordered, as an Inout, is the node
+// that combines the copies. Reductions of the same region with the same
+// operation share such a node, unless another access comes between.
+const (
+	None        Mode = iota // not an access
+	In                      // reads what the last writer left
+	Out                     // overwrites every byte, reads none
+	Inout                   // reads and writes
+	Concurrent              // runs beside other Concurrent accesses; the bodies synchronize
+	Commutative             // one at a time, in any order
+	Reduction               // accumulates into a private copy, combined before the next other access
+)
+
+var modeNames = [...]string{"none", "in", "out", "inout", "concurrent", "commutative", "reduction"}
+
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return "invalid mode"
+}
+
+// Writes reports whether an access of mode m may change its region.
+func (m Mode) Writes() bool { return m > In }
+
+// together reports whether accesses of mode m to one and the same region form a
+// group that may run side by side.
+func (m Mode) together() bool { return m == In || m >= Concurrent }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package deps
+
+const raceFactor = 1

@@ -1,0 +1,343 @@
+package deps
+
+import (
+	"errors"
+	"sync/atomic"
+)
+
+// ErrReductionMix is returned for a task that names one region, or overlapping
+// ones, both as a reduction and in another mode.
+var ErrReductionMix = errors.New("a region cannot be a reduction and something else in one task")
+
+// Tracker finds the dependences of one domain. All methods belong to the
+// inserter of the domain. The zero Tracker is ready to use.
+type Tracker struct {
+	table  table
+	chunks chunkPool
+	joins  joinPool
+	tracer func(pred, succ uint64)
+
+	open   []*Entry // entries with an open reduction
+	closer func(*Entry)
+	nextID func() uint64
+}
+
+// Configure sets what the tracker cannot know by itself. nextID gives numbers to
+// the join nodes of the tracker, from the same series as those passed to
+// [Tracker.Begin]. closeReduction is called when the open reduction of an entry
+// must be combined: it submits a node that accesses the entry as Inout.
+// edge, if not nil, is told every dependence by task number, also those on
+// tasks that have ended; while it is set nothing is forgotten, so memory grows
+// with the number of regions.
+func (t *Tracker) Configure(nextID func() uint64, closeReduction func(*Entry), edge func(pred, succ uint64)) {
+	t.nextID, t.closer, t.tracer = nextID, closeReduction, edge
+	t.table.keep = edge != nil
+}
+
+// Begin makes n the node of task number seq: unique, not 0. The node must be
+// new, or released and handed back.
+func (t *Tracker) Begin(n *Node, seq uint64) {
+	if n.more != nil {
+		t.chunks.put(n)
+	}
+	n.seq = seq
+	n.mark = 0
+	n.next = nil
+	n.poisoned = 0
+	n.pending = guard
+	n.word = 0
+}
+
+// Commit ends the registration of n and reports whether it is ready: then the
+// caller owns it. edges is what the calls between Begin and Commit returned in
+// sum. If Commit reports false, the node belongs to its last predecessor.
+func (n *Node) Commit(edges int32) bool {
+	if edges == 0 {
+		return true
+	}
+	return atomic.AddInt32(&n.pending, edges-guard) == 0
+}
+
+// Follow makes n wait for p, if p has not ended, and returns the number of
+// edges made: 0 or 1.
+func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, p) }
+
+func (t *Tracker) follow(n, p *Node) int32 {
+	if p == n || p.mark == n.seq {
+		return 0
+	}
+	p.mark = n.seq
+	if t.tracer != nil {
+		t.tracer(p.seq, n.seq)
+	}
+	if p.link(n, &t.chunks) {
+		return 1
+	}
+	if p.Failed() {
+		n.Poison()
+	}
+	return 0
+}
+
+// followRef makes n wait for what r refers to.
+func (t *Tracker) followRef(n *Node, r ref) int32 {
+	if r.node == nil {
+		return 0
+	}
+	if r.node.seq != r.seq {
+		if t.tracer != nil {
+			t.tracer(r.seq, n.seq)
+		}
+		return 0
+	}
+	return t.follow(n, r.node)
+}
+
+func (t *Tracker) followAll(n *Node, group []ref) (edges int32) {
+	for i := range group {
+		edges += t.followRef(n, group[i])
+	}
+	return edges
+}
+
+// Access registers that n touches r in mode m, makes n wait for whatever must
+// come first, and returns the number of edges made and the entry of the region
+// (nil for an empty region). op tells reductions apart: only accesses with the
+// same op, compared with ==, form a group; nil otherwise. The entry stays valid
+// until n has been released.
+func (t *Tracker) Access(n *Node, r Region, m Mode, op any) (edges int32, e *Entry, err error) {
+	if r.Empty() || m == None {
+		return 0, nil, nil
+	}
+	e = t.table.entry(r)
+	if e.by == n.seq { // the task names this region again
+		if e.byMode == m && m != Reduction {
+			return 0, e, nil
+		}
+		if e.byMode == Reduction || m == Reduction {
+			return 0, e, ErrReductionMix
+		}
+		m = Inout
+	}
+	if m == Reduction || len(t.open) > 0 {
+		if mixes(n, e, m) {
+			return 0, e, ErrReductionMix
+		}
+		t.closeAround(e, m, op)
+	}
+	e.by, e.byMode = n.seq, m
+	if m != Reduction && len(e.overlaps) > 0 {
+		edges = t.followOverlaps(n, e, m)
+	}
+	return edges + t.join(n, e, m, op), e, nil
+}
+
+// followOverlaps makes n, which accesses e in mode m, wait for the accesses of
+// the entries that overlap e.
+func (t *Tracker) followOverlaps(n *Node, e *Entry, m Mode) (edges int32) {
+	for _, o := range e.overlaps {
+		edges += t.followOther(n, o, m)
+		if (m == Out || m == Inout) && e.region.Contains(o.region) {
+			o.group = o.group[:0]
+			o.last = ref{n, n.seq} // stands for all it covers
+		}
+	}
+	return edges
+}
+
+// join puts n into entry e: into the current group, a new group, or as the new
+// last writer.
+func (t *Tracker) join(n *Node, e *Entry, m Mode, op any) (edges int32) {
+	if !m.together() {
+		if len(e.group) == 0 {
+			edges = t.followRef(n, e.last)
+		} else {
+			edges = t.followAll(n, e.group)
+			if e.mode == Reduction {
+				edges += t.followRef(n, e.last)
+			}
+		}
+		e.group = e.group[:0]
+		e.last = ref{n, n.seq}
+		e.closing = false
+		return edges
+	}
+	if e.mode != m && len(e.group) > 0 {
+		t.settle(e, n)
+	}
+	if m == Reduction {
+		if len(e.group) == 0 {
+			t.open = append(t.open, e)
+		}
+		e.op = op
+	} else {
+		edges = t.followRef(n, e.last)
+	}
+	e.mode = m
+	if len(e.group) == cap(e.group) && m != Reduction && !t.table.keep {
+		e.prune()
+	}
+	e.group = append(e.group, ref{n, n.seq})
+	return edges
+}
+
+// settle replaces the group of e by one join node that waits for all of it, so
+// that a group of k after a group of j costs k+j edges and not k*j (StarPU's
+// synchronization task).
+func (t *Tracker) settle(e *Entry, n *Node) {
+	if len(e.group) == 1 {
+		e.last = e.group[0]
+		e.group = e.group[:0]
+		return
+	}
+	j := t.joins.get()
+	t.Begin(j, t.nextID())
+	edges := t.followAll(j, e.group)
+	if j.Commit(edges) {
+		// Every member has ended; nothing can have been linked to j yet.
+		w := uint32(closedBit | freeBit)
+		if j.Poisoned() {
+			w |= failedBit
+		}
+		atomic.StoreUint32(&j.word, w)
+	}
+	e.group = e.group[:0]
+	e.last = ref{j, j.seq}
+}
+
+// followOther makes n wait for the accesses of an entry that overlaps without
+// being equal. Only readers, and concurrent accesses, pass each other there.
+func (t *Tracker) followOther(n *Node, o *Entry, m Mode) (edges int32) {
+	if len(o.group) == 0 || o.mode == m && (m == In || m == Concurrent) {
+		return t.followRef(n, o.last)
+	}
+	return t.followAll(n, o.group)
+}
+
+// mixes reports whether n has named a region that overlaps e without being equal,
+// and that access or the one in mode m is a reduction.
+func mixes(n *Node, e *Entry, m Mode) bool {
+	for _, o := range e.overlaps {
+		if o.by == n.seq && (m == Reduction || o.byMode == Reduction) {
+			return true
+		}
+	}
+	return false
+}
+
+// closeAround combines the open reductions that an access in mode m to e must
+// see the result of.
+func (t *Tracker) closeAround(e *Entry, m Mode, op any) {
+	if e.reducing() && (m != Reduction || e.op != op) {
+		t.close(e)
+	}
+	for _, o := range e.overlaps {
+		if o.reducing() {
+			t.close(o)
+		}
+	}
+}
+
+func (t *Tracker) close(e *Entry) {
+	for i, o := range t.open {
+		if o == e {
+			t.open[i] = t.open[len(t.open)-1]
+			t.open[len(t.open)-1] = nil
+			t.open = t.open[:len(t.open)-1]
+			break
+		}
+	}
+	e.closing = true
+	t.closer(e)
+}
+
+// CloseReductions combines every open reduction of the domain, or only those
+// that overlap r if r is not empty.
+func (t *Tracker) CloseReductions(r Region) {
+	for i := len(t.open) - 1; i >= 0; i-- {
+		if i < len(t.open) && (r.Empty() || t.open[i].region.Overlaps(r)) {
+			t.close(t.open[i])
+		}
+	}
+}
+
+// Find returns the entry of exactly region r, or nil.
+func (t *Tracker) Find(r Region) *Entry {
+	if r.Empty() {
+		return nil
+	}
+	return t.table.find(r)
+}
+
+// Busy reports whether a write to r submitted now would have to wait.
+func (t *Tracker) Busy(r Region) (busy bool) {
+	if r.Empty() {
+		return false
+	}
+	e := t.table.find(r)
+	if e == nil {
+		if !r.IsHandle() {
+			t.table.root.visit(r, func(o *Entry) { busy = busy || o.busy() })
+		}
+		return busy
+	}
+	busy = e.busy()
+	for _, o := range e.overlaps {
+		busy = busy || o.busy()
+	}
+	return busy
+}
+
+// Forgive lets the domain forget the failures of its join nodes; the caller does
+// the same for its own nodes with [Node.Forgive].
+func (t *Tracker) Forgive() {
+	for _, j := range t.joins.all {
+		j.Forgive()
+	}
+}
+
+// Live returns the number of regions that the tracker remembers.
+func (t *Tracker) Live() int { return t.table.live }
+
+// Reset forgets every region. All nodes of the domain have been released.
+func (t *Tracker) Reset() {
+	t.table.reset()
+	clear(t.open)
+	t.open = t.open[:0]
+}
+
+// joinPool recycles join nodes. A join that was released says so in its word;
+// the inserter looks through all of them when it has none left, and makes new
+// ones if less than half of them are free, so one that waits long costs nothing
+// and there are at most twice as many as were ever needed at once.
+type joinPool struct {
+	all   []*Node
+	free  []*Node
+	fresh int // so many may be made before the next look
+}
+
+func (p *joinPool) get() *Node {
+	if len(p.free) == 0 && p.fresh == 0 {
+		p.collect()
+	}
+	if k := len(p.free) - 1; k >= 0 {
+		n := p.free[k]
+		p.free = p.free[:k]
+		return n
+	}
+	p.fresh--
+	n := &Node{join: true}
+	p.all = append(p.all, n)
+	return n
+}
+
+func (p *joinPool) collect() {
+	for _, n := range p.all {
+		if atomic.LoadUint32(&n.word)&(freeBit|failedBit) == freeBit {
+			p.free = append(p.free, n)
+		}
+	}
+	if len(p.free) <= len(p.all)/2 {
+		p.fresh = max(4, len(p.all)/2-len(p.free))
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !invariants
+
+package invariant
+
+// Enabled says whether this is an invariant build.
+const Enabled = false

@@ -1,0 +1,43 @@
+package osthread
+
+import "time"
+
+// base is the moment from which [Nanotime] counts. Immutable.
+var base = time.Now()
+
+// Nanotime returns monotonic nanoseconds since the process started; the
+// difference of two values means something, across goroutines and threads too. Any
+// goroutine; does not block; 35 ns on a virtual EPYC core, no system call where
+// the system maps its clock into the process.
+func Nanotime() int64 { return int64(time.Since(base)) }
+
+// Sleep holds the calling thread, and with it the goroutine, for d (in ns; at
+// once if d <= 0). Its P can be taken over meanwhile. On Linux it is as exact as
+// the thread's timer slack ([SetTimerSlack]) and the wake-up of a halted core,
+// tens of us, where time.Sleep may take a millisecond; elsewhere it is time.Sleep.
+func Sleep(d time.Duration) {
+	if d > 0 {
+		sleep(d)
+	}
+}
+
+// SetTimerSlack lets the kernel delay the timed sleeps of the calling thread by
+// up to ns nanoseconds in order to batch them; the system's default is 50 000, 1
+// asks for the most exact, and 0 goes back to the default. The caller is locked
+// to its thread; threads created from this one inherit the value. Does not block.
+// Errors: errors.ErrUnsupported outside Linux.
+func SetTimerSlack(ns int) error { return setTimerSlack(max(ns, 0)) }
+
+// ThreadID returns the kernel's number of the calling thread, 0 where it is not
+// known. The caller is locked to its thread, or the answer is stale on arrival.
+func ThreadID() int { return threadID() }
+
+// ThreadCPUTime returns the time the calling thread has spent on a core, in user
+// code and in the kernel together; 0 where it is not known. The caller is locked to
+// its thread. One system call; does not block.
+func ThreadCPUTime() time.Duration { return threadCPUTime() }
+
+// ProcessCPUTime returns the time all threads of the process have spent on
+// cores together; 0 where it is not known. Any goroutine. One system call; does
+// not block.
+func ProcessCPUTime() time.Duration { return processCPUTime() }

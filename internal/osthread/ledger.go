@@ -1,0 +1,94 @@
+package osthread
+
+import "sync"
+
+// cores is the core ledger of the process.
+var cores = coreLedger{siblings: siblings}
+
+type coreLedger struct {
+	mu       sync.Mutex
+	claimed  CPUSet               // guarded by mu: cores that live claims hold; a subset of usable
+	threads  map[int]CPUSet       // guarded by mu: answers of siblings, which do not change
+	siblings func(cpu int) CPUSet // immutable: hardware threads of the physical core of cpu
+}
+
+// Claim is a number of cores that the ledger has given to one holder, until
+// [Claim.Release]. Its methods may be called by any goroutine and do not block
+// beyond a short mutex.
+type Claim struct {
+	ledger *coreLedger
+	want   int
+	cores  []int // immutable
+	once   sync.Once
+}
+
+// ClaimCores claims n of the usable cores for the caller: all n, each held by
+// nobody else, or none. With none, nothing is to be pinned, and the claim says
+// Oversubscribed. Cores whose physical core is idle are given before second
+// hardware threads of claimed ones, and lower numbers before higher. n <= 0 claims
+// nothing and is not oversubscribed. Any goroutine; does not block beyond a
+// short mutex; the first claims read a small file per core. The ledger pins
+// nothing: the holder's threads call [SetAffinity].
+func ClaimCores(n int) *Claim { return cores.claim(usable, n) }
+
+// ClaimCoresIn is [ClaimCores] among those usable cores that are in set: the
+// share of one of several ranks in this process.
+func ClaimCoresIn(set CPUSet, n int) *Claim { return cores.claim(usable.And(set), n) }
+
+// Cores returns the claimed cores: as many as were asked for, or nil. The slice
+// belongs to the claim; do not change it. It stays readable after Release, when the
+// cores are no longer the holder's.
+func (c *Claim) Cores() []int { return c.cores }
+
+// Oversubscribed reports whether cores were asked for and fewer were free:
+// nothing is pinned then, and nothing should spin for long.
+func (c *Claim) Oversubscribed() bool { return c.want > 0 && c.cores == nil }
+
+// Release gives the cores back. The threads of the holder must have left them,
+// or will share them with the next holder. Further calls do nothing.
+func (c *Claim) Release() {
+	c.once.Do(func() {
+		c.ledger.mu.Lock()
+		defer c.ledger.mu.Unlock()
+		c.ledger.claimed = c.ledger.claimed.Minus(CPUSetOf(c.cores...))
+	})
+}
+
+func (l *coreLedger) claim(from CPUSet, n int) *Claim {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &Claim{ledger: l, want: n}
+	if n <= 0 || from.Minus(l.claimed).Count() < n {
+		return c
+	}
+	for range n {
+		cpu := l.leastLoaded(from.Minus(l.claimed).List())
+		c.cores = append(c.cores, cpu)
+		l.claimed.add(cpu)
+	}
+	return c
+}
+
+// leastLoaded returns the first of the free cores whose physical core has the
+// fewest claimed hardware threads. The caller holds mu; free is not empty.
+func (l *coreLedger) leastLoaded(free []int) int {
+	best, bestLoad := -1, MaxCPUs+1
+	for _, cpu := range free {
+		if load := l.threadsOf(cpu).And(l.claimed).Count(); load < bestLoad {
+			best, bestLoad = cpu, load
+		}
+	}
+	return best
+}
+
+func (l *coreLedger) threadsOf(cpu int) CPUSet {
+	set, known := l.threads[cpu]
+	if !known {
+		if l.threads == nil {
+			l.threads = make(map[int]CPUSet)
+		}
+		set = l.siblings(cpu)
+		l.threads[cpu] = set
+	}
+	return set
+}

@@ -1,0 +1,73 @@
+package osthread
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"golang.org/x/sys/unix"
+)
+
+// statusMask returns the mask of a thread as the kernel itself prints it; the
+// empty set, and a failed test, if it cannot be read.
+func statusMask(t *testing.T, tid int) CPUSet {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/status", tid))
+	assert.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
+			set, err := ParseCPUSet(list)
+			assert.NoError(t, err)
+			return set
+		}
+	}
+	assert.Fail(t, "no mask in the status of the thread")
+	return CPUSet{}
+}
+
+func TestSetAffinity_is_what_the_kernel_says(t *testing.T) {
+	for _, core := range Usable().List() {
+		finishes(t, onThread(func() {
+			one := CPUSetOf(core)
+			assert.NoError(t, SetAffinity(one))
+			back, err := Affinity()
+			assert.NoError(t, err)
+			assert.Equal(t, one, back)
+			assert.Equal(t, one, statusMask(t, ThreadID()))
+			var cpu int
+			assert.NoError(t, getcpu(&cpu))
+			assert.Equal(t, core, cpu, "moved before SetAffinity returned")
+		}))
+	}
+	finishes(t, onThread(func() {
+		assert.Equal(t, Usable(), statusMask(t, ThreadID()), "no other thread has inherited a mask")
+	}))
+}
+
+func getcpu(cpu *int) error {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/stat", ThreadID()))
+	if err != nil {
+		return err
+	}
+	// Field 39, counted from 1; the second one is a name in brackets.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	_, err = fmt.Sscan(fields[39-3], cpu)
+	return err
+}
+
+func TestSetTimerSlack(t *testing.T) {
+	finishes(t, onThread(func() {
+		assert.NoError(t, SetTimerSlack(1))
+		slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+		assert.NoError(t, err)
+		assert.Equal(t, 1, slack)
+	}))
+}
+
+func TestSiblings(t *testing.T) {
+	for _, cpu := range Usable().List() {
+		assert.True(t, siblings(cpu).Has(cpu))
+	}
+	assert.Equal(t, CPUSetOf(MaxCPUs-1), siblings(MaxCPUs-1), "a core the kernel does not know is alone")
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package pages
+
+func mapPages(n int, _ bool) ([]byte, error) { return make([]byte, n), nil }
+
+func unmapPages([]byte) error { return nil }

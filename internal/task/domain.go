@@ -1,0 +1,346 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// States of a runtime, as its domains see them.
+const (
+	Open uint32 = iota
+	Cancelled
+	Closed
+)
+
+// Runner is what executes records: a worker of package dataflow.
+type Runner interface {
+	Submit(d *Domain, r *Record, ready bool) // inserter: r has been committed
+	Misuse(err error)                        // any goroutine: to be reported by the next Wait
+	Context() context.Context                // of the runtime
+	ID() int                                 // of the worker
+	ChildDomain(r *Record) *Domain           // the running task r spawns its first child
+	WaitChildren(r *Record) error            // the running task r waits, and helps
+	WaitOn(d *Domain, regions []deps.Region) error
+	Hold(r *Record) func(error) // the returned function is called once, on any goroutine
+	Block(r *Record, f func())
+	Schedule(ready *deps.Node) // nodes that became ready, joined by Next; the runner's goroutine
+	Edge(pred, succ uint64)    // traced domains: inserter
+	Spawned(r *Record)         // traced domains: inserter
+}
+
+// Domain is a set of tasks with one tracker. It belongs to its inserter: the
+// goroutine Owner.
+type Domain struct {
+	Tracker deps.Tracker
+	Exec    Runner // the worker whose goroutine inserts
+	Alloc   *Allocator
+	Owner   uintptr // osthread.G of the inserter
+	Parent  *Record // nil for the main program
+	Root    bool    // of the main program
+	State   *atomic.Uint32
+	Budget  *Budget
+	Lines   bool // record where tasks are spawned
+	Traced  bool // tell Exec of every spawn
+	Rename  bool // buffers may get fresh copies
+	Final   bool // tasks run at their spawn
+
+	Spawned uint64       // tasks committed, ever (main) or since the last wait (children)
+	Live    atomic.Int64 // children only: committed minus ended, seen from the last wait on
+	edges   int32        // of the record being filled
+	renamed []Trimmer    // buffers with more than one version
+	ended   failures     // of children: what their failed tasks left
+	free    *Domain
+	locks   uint64
+}
+
+// NewDomain returns an empty domain of exec and a, reused if possible.
+func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32) *Domain {
+	if a.reuse == nil {
+		a.reuse = a.domains.Swap(nil)
+	}
+	d := a.reuse
+	if d == nil {
+		d = &Domain{Alloc: a}
+	} else {
+		a.reuse, d.free = d.free, nil
+		d.Tracker.Reset()
+	}
+	d.Exec, d.Parent, d.State = exec, parent, state
+	d.Owner = osthread.G()
+	d.Spawned, d.edges = 0, 0
+	d.Final, d.Traced, d.Lines = false, false, false
+	d.Live.Store(0)
+	d.Tracker.Configure(a.NextID, d.closeReduction, nil)
+	return d
+}
+
+// FreeDomain takes back a domain whose tasks have all ended. Any goroutine.
+func (a *Allocator) FreeDomain(d *Domain) {
+	d.Parent = nil
+	for {
+		d.free = a.domains.Load()
+		if a.domains.CompareAndSwap(d.free, d) {
+			return
+		}
+	}
+}
+
+// Trace tells exec of the dependences and spawns of d from now on.
+func (d *Domain) Trace() {
+	d.Traced = true
+	d.Tracker.Configure(d.Alloc.NextID, d.closeReduction, d.Exec.Edge)
+}
+
+// Begin starts a record of declaration decl, or returns nil if the spawn is
+// void: the runtime is cancelled, or the goroutine is not the inserter. It
+// panics on a closed runtime, as a send on a closed channel does.
+func (d *Domain) Begin(decl *Decl) *Record {
+	if g := osthread.G(); g != d.Owner || d.State.Load() != Open {
+		if !d.usable(g, decl) {
+			return nil
+		}
+	}
+	return d.begin(decl)
+}
+
+func (d *Domain) begin(decl *Decl) *Record {
+	r := d.Alloc.Get(decl)
+	d.Tracker.Begin(&r.Node, d.Alloc.NextID())
+	r.Decl, r.Domain = decl, d
+	r.Children = nil
+	r.Err = nil
+	r.Prio, r.Worker, r.Flags, r.nacc = 0, 0, 0, 0
+	r.PC = 0
+	if d.Lines {
+		r.PC = CallSite()
+	}
+	d.edges = 0
+	return r
+}
+
+// ErrGoroutine marks errors about a call from the wrong goroutine.
+var ErrGoroutine = errors.New("called from another goroutine than the one that may")
+
+func (d *Domain) usable(g uintptr, decl *Decl) bool {
+	if g != d.Owner {
+		where := "only the goroutine that created the runtime, outside of tasks, may spawn on it (a body spawns children on its Context)"
+		if d.Parent != nil {
+			where = fmt.Sprintf("only the body of task %q may spawn its children, on its own goroutine and before it returns", d.Parent.Label())
+		}
+		d.Exec.Misuse(fmt.Errorf("task %q (declared at %s:%d) was spawned at %s: %s: %w",
+			decl.Name, decl.File, decl.Line, CallLine(), where, ErrGoroutine))
+		return false
+	}
+	if d.State.Load() == Closed {
+		panic(fmt.Sprintf("weft: task %q (declared at %s:%d) spawned at %s on a closed runtime", decl.Name, decl.File, decl.Line, CallLine()))
+	}
+	return false // cancelled
+}
+
+// Access declares that r touches region in mode m. op identifies a reduction.
+// A mistake makes r a failed task. It returns the entry, nil for an empty region.
+func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, param int, op any) *deps.Entry {
+	if region.Empty() {
+		return nil
+	}
+	if d.Parent != nil {
+		d.underParent(r, region, m, weak, param)
+	}
+	if weak {
+		return d.weak(r, region, m, param)
+	}
+	if m == deps.Reduction {
+		d.limitReduction(region)
+	}
+	edges, e, err := d.Tracker.Access(&r.Node, region, m, op)
+	if err != nil {
+		r.Fail(fmt.Errorf("%s, region %v: %w", ParamName(param), region, err))
+		return nil
+	}
+	d.edges += edges
+	if m == deps.Commutative {
+		if e.Lock == nil {
+			d.locks++
+			e.Lock = &deps.Lock{ID: d.locks}
+		}
+		r.Cold()
+		r.Flags |= Commutes
+	}
+	r.addAccess(Access{Entry: e, Mode: m, Param: int8(param)})
+	return e
+}
+
+// underParent makes r wait for the gates of its parent that stand for region.
+func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bool, param int) {
+	p := d.Parent
+	if weak && !p.covers(region) {
+		r.Fail(fmt.Errorf("%s is a weak %v access to %v, which no access of its parent %q covers: declare it on the parent too",
+			ParamName(param), m, region, p.Label()))
+	}
+	c := p.PeekCold()
+	if c == nil {
+		return
+	}
+	for _, g := range c.Gates {
+		if !g.region.Overlaps(region) {
+			continue
+		}
+		if m.Writes() && !g.mode.Writes() {
+			r.Fail(fmt.Errorf("%s accesses %v as %v, but its parent %q declared it only as weak %v: declare the stronger access on the parent",
+				ParamName(param), region, m, p.Label(), g.mode))
+		}
+		d.edges += d.Tracker.Follow(&r.Node, &g.opener)
+	}
+}
+
+func (r *Record) covers(region deps.Region) (yes bool) {
+	r.Accesses(func(a Access) { yes = yes || a.Entry.Region().Contains(region) })
+	return yes
+}
+
+// ParamName names a parameter by its index in messages; -1 is a clause.
+func ParamName(i int) string {
+	if i < 0 {
+		return "an access clause"
+	}
+	return fmt.Sprintf("parameter %d", i+1)
+}
+
+// Commit ends the registration of r and hands it to the runner.
+func (d *Domain) Commit(r *Record) {
+	d.Spawned++
+	if d.Final && r.Flags&Comm == 0 {
+		r.Flags |= Inline | Final
+	}
+	if r.Flags&Inline != 0 {
+		r.Cold() // holds its ready flag
+	}
+	if d.Traced {
+		d.Exec.Spawned(r)
+	}
+	d.Exec.Submit(d, r, r.Node.Commit(d.edges))
+}
+
+// Budget bounds the bytes of fresh copies that renaming may hold at one time.
+type Budget struct {
+	Limit int64
+	used  atomic.Int64
+}
+
+// Take reserves n bytes and reports whether they were left.
+func (b *Budget) Take(n int64) bool {
+	if b.used.Add(n) <= b.Limit {
+		return true
+	}
+	b.used.Add(-n)
+	return false
+}
+
+// Give returns n bytes.
+func (b *Budget) Give(n int64) { b.used.Add(-n) }
+
+// Used returns the bytes taken now.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// Trimmer is a buffer with versions to spare.
+type Trimmer interface{ Trim() }
+
+// Renamed notes a buffer whose spare versions are dropped at the next wait for
+// all tasks of the domain.
+func (d *Domain) Renamed(b Trimmer) { d.renamed = append(d.renamed, b) }
+
+// Trim drops the spare versions of all buffers; every task of d has ended.
+func (d *Domain) Trim() {
+	for i, b := range d.renamed {
+		b.Trim()
+		d.renamed[i] = nil
+	}
+	d.renamed = d.renamed[:0]
+}
+
+// maxFailures bounds the errors kept for one report.
+const maxFailures = 64
+
+// failures collects the errors of failed tasks from all runners, and the failed
+// records: the tracker must remember them until the failure has been reported.
+type failures struct {
+	mu      sync.Mutex
+	errs    []error
+	lost    int
+	skipped int
+	records *deps.Node
+}
+
+// KeepFailed keeps a released record that failed or was skipped. Any goroutine.
+func (d *Domain) KeepFailed(r *Record) {
+	f := &d.ended
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Flags&(Skipped|Internal) == Skipped {
+		f.skipped++
+	}
+	r.SetNext(f.records)
+	f.records = &r.Node
+}
+
+// Forgive gives the failed records back: what is spawned from now on does not
+// depend on them. Of the inserter, or of whoever ends the domain.
+func (d *Domain) Forgive() {
+	f := &d.ended
+	f.mu.Lock()
+	n := f.records
+	f.records, f.skipped = nil, 0
+	f.mu.Unlock()
+	for n != nil {
+		next := n.Next()
+		n.Forgive()
+		FromNode(n).Home().Return(n, n)
+		n = next
+	}
+	d.Tracker.Forgive()
+}
+
+// AddFailure notes that a task of d failed. Any goroutine.
+func (d *Domain) AddFailure(err error) {
+	f := &d.ended
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.errs) < maxFailures {
+		f.errs = append(f.errs, err)
+	} else {
+		f.lost++
+	}
+}
+
+// TakeFailures returns what failed since the last call, joined; nil if nothing.
+func (d *Domain) TakeFailures() error {
+	f := &d.ended
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	errs := f.errs
+	if f.lost > 0 {
+		errs = append(errs, fmt.Errorf("and %d more tasks failed", f.lost))
+	}
+	if f.skipped > 0 && len(errs) > 0 {
+		errs = append(errs, fmt.Errorf("%d tasks that depended on failed ones were skipped", f.skipped))
+	}
+	f.errs, f.lost = nil, 0
+	return errors.Join(errs...)
+}
+
+// Failures returns what TakeFailures would, and keeps it.
+func (d *Domain) Failures() error {
+	f := &d.ended
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.errs...)
+}
+
+// InUse reports whether tasks may still be spawned in d.
+func (d *Domain) InUse() bool { return (d.Root || d.Parent != nil) && d.State.Load() != Closed }

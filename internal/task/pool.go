@@ -1,0 +1,141 @@
+package task
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/deps"
+)
+
+// Pool holds the records of one declaration that one allocator made.
+type Pool struct {
+	decl  *Decl
+	owner *Allocator
+	free  *deps.Node
+	all   []*Record
+}
+
+const (
+	firstSlab = 8
+	maxSlab   = 128
+	idBlock   = 1 << 10
+)
+
+// Allocator makes and reuses records for one inserting goroutine: the main
+// program's, or a worker's for the children of the tasks it runs. All methods
+// but Return belong to that goroutine.
+type Allocator struct {
+	inbox   atomic.Pointer[deps.Node] // records that ended elsewhere; a stack, taken whole
+	domains atomic.Pointer[Domain]    // domains that ended; likewise
+	_       [112]byte                 // the words above are written by others
+	pools   []*Pool
+	reuse   *Domain // free domains
+	id, end uint64  // task numbers left of the current block
+	source  *atomic.Uint64
+}
+
+// NewAllocator returns an allocator that takes its task numbers from source, in
+// blocks.
+func NewAllocator(source *atomic.Uint64) *Allocator { return &Allocator{source: source} }
+
+// NextID returns a task number that no other task of the runtime has.
+func (a *Allocator) NextID() uint64 {
+	if a.id == a.end {
+		a.end = a.source.Add(idBlock)
+		a.id = a.end - idBlock
+	}
+	a.id++
+	return a.id
+}
+
+func (a *Allocator) pool(d *Decl) *Pool {
+	if d.ID < len(a.pools) {
+		if p := a.pools[d.ID]; p != nil {
+			return p
+		}
+	} else {
+		a.pools = append(a.pools, make([]*Pool, d.ID+1-len(a.pools))...)
+	}
+	p := &Pool{decl: d, owner: a}
+	a.pools[d.ID] = p
+	return p
+}
+
+// Get returns a record of declaration d, ended or new.
+func (a *Allocator) Get(d *Decl) *Record {
+	p := a.pool(d)
+	if p.free == nil {
+		a.drain()
+		if p.free == nil {
+			p.grow()
+		}
+	}
+	n := p.free
+	p.free = n.Next()
+	return FromNode(n)
+}
+
+func (p *Pool) grow() {
+	slab := p.decl.New(min(max(firstSlab, len(p.all)), maxSlab))
+	p.all = append(p.all, slab...)
+	for i := len(slab) - 1; i >= 0; i-- {
+		slab[i].home = p
+		slab[i].SetNext(p.free)
+		p.free = &slab[i].Node
+	}
+}
+
+// drain moves what others returned to the free lists.
+func (a *Allocator) drain() {
+	for n := a.inbox.Swap(nil); n != nil; {
+		next := n.Next()
+		FromNode(n).home.put(n)
+		n = next
+	}
+}
+
+func (p *Pool) put(n *deps.Node) {
+	n.SetNext(p.free)
+	p.free = n
+}
+
+// Home returns the allocator that r goes back to.
+func (r *Record) Home() *Allocator { return r.home.owner }
+
+// Put takes back an ended record of this allocator.
+func (a *Allocator) Put(r *Record) { r.home.put(&r.Node) }
+
+// Return gives back ended records, joined by their Next links from first to
+// last. Any goroutine.
+func (a *Allocator) Return(first, last *deps.Node) {
+	for {
+		old := a.inbox.Load()
+		last.SetNext(old)
+		if a.inbox.CompareAndSwap(old, first) {
+			return
+		}
+	}
+}
+
+// Each calls f for every record ever made that may be in use.
+func (a *Allocator) Each(f func(*Record)) {
+	for _, p := range a.pools {
+		if p == nil {
+			continue
+		}
+		for _, r := range p.all {
+			f(r)
+		}
+	}
+}
+
+// SlabOf is the body of Decl.New for records of type T, whose first field is the
+// Record.
+func SlabOf[T any](n int) []*Record {
+	slab := make([]T, n)
+	out := make([]*Record, n)
+	for i := range slab {
+		out[i] = (*Record)(unsafe.Pointer(&slab[i]))
+	}
+	return out
+}

@@ -1,0 +1,289 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/deps"
+)
+
+// Record is one task. Declared tasks embed it as the first field of a typed
+// record that also holds the arguments.
+type Record struct {
+	deps.Node // must be first: see FromNode
+
+	Decl     *Decl
+	Domain   *Domain // the domain it was spawned in
+	Children *Domain // of its children; nil if it has none. Of the running body.
+	Exec     Runner  // who runs it; set when it starts
+	Err      error   // why it failed. Of the inserter, then of the runner.
+	PC       uintptr // of the spawn, if the domain records it
+	cold     *Cold
+	home     *Pool
+
+	Prio   int32
+	Worker int32 // the only worker that may run it, plus 1; 0: any
+	Flags  Flags
+	refs   int32 // body, held events, children; used if Flags has Extended
+
+	acc  [inlineAccesses]Access
+	nacc int32
+	more []Access
+}
+
+const inlineAccesses = 4
+
+// Flags are facts about a record that most records lack.
+type Flags uint32
+
+const (
+	Extended  Flags = 1 << iota // refs counts; set by the body's goroutine or before Commit
+	Inline                      // the spawner runs it itself (If(false), Final, serial mode)
+	Final                       // so do its children
+	Commutes                    // has commutative accesses: takes their locks before it runs
+	Comm                        // runs on the executor of the comm target
+	Hooked                      // has an OnReady hook
+	Unspawned                   // a bad spawn: Err was set before Commit
+	Internal                    // a gate or a combine: not a task of the user's
+	Costed                      // Cost is set
+	Skipped                     // did not run: a predecessor failed, or the run was cancelled
+	coldUsed
+)
+
+// Access is one declared access of a record.
+type Access struct {
+	Entry *deps.Entry // valid until the record has ended
+	Mode  deps.Mode
+	Weak  bool
+	Param int8 // index of the parameter, -1 for clauses of the dynamic form
+}
+
+// Cold holds what few records have. It stays with its record for reuse.
+type Cold struct {
+	Label   string
+	OnReady func()
+	Cost    int64 // nanoseconds
+	Gates   []*Gate
+	Parts   []Part      // private copies, one per reduction parameter
+	Ready   atomic.Bool // an Inline record has become ready
+	Lock    uint64      // the last commutative lock taken, 0 if none
+
+	mu   sync.Mutex
+	late []error // guarded by mu: of held events
+}
+
+// FailLate notes that a held event of r failed. Any goroutine that holds a
+// reference.
+func (r *Record) FailLate(err error) {
+	c := r.cold
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.late = append(c.late, err)
+}
+
+// Late moves the errors of held events into Err. Called when r has no references
+// left.
+func (r *Record) Late() {
+	if c := r.PeekCold(); c != nil && len(c.late) > 0 {
+		r.Err = errors.Join(append([]error{r.Err}, c.late...)...)
+		c.late = nil
+	}
+}
+
+// FromNode returns the record that n is part of; nil for nil.
+func FromNode(n *deps.Node) *Record { return (*Record)(unsafe.Pointer(n)) }
+
+// Cold returns the seldom-used part of r, made or cleared on first use.
+// Inserter only.
+func (r *Record) Cold() *Cold {
+	if r.cold == nil {
+		r.cold = new(Cold)
+	} else if r.Flags&coldUsed == 0 {
+		c := r.cold
+		clear(c.Gates)
+		clear(c.Parts)
+		c.Label, c.OnReady, c.Cost, c.Lock = "", nil, 0, 0
+		c.Gates, c.Parts = c.Gates[:0], c.Parts[:0]
+		c.Ready.Store(false)
+	}
+	r.Flags |= coldUsed
+	return r.cold
+}
+
+// PeekCold returns the seldom-used part if this use of r has one, or nil.
+func (r *Record) PeekCold() *Cold {
+	if r.Flags&coldUsed == 0 {
+		return nil
+	}
+	return r.cold
+}
+
+// Label returns the name of the task: its Label clause, or the name of its
+// declaration.
+func (r *Record) Label() string {
+	if c := r.PeekCold(); c != nil && c.Label != "" {
+		return c.Label
+	}
+	return r.Decl.NameOf(r)
+}
+
+// Accesses calls f for every access of r.
+func (r *Record) Accesses(f func(Access)) {
+	for i := range min(int(r.nacc), inlineAccesses) {
+		f(r.acc[i])
+	}
+	for i := inlineAccesses; i < int(r.nacc); i++ {
+		f(r.more[i-inlineAccesses])
+	}
+}
+
+func (r *Record) addAccess(a Access) {
+	if r.nacc < inlineAccesses {
+		r.acc[r.nacc] = a
+	} else {
+		i := int(r.nacc) - inlineAccesses
+		r.more = append(r.more[:i], a)
+	}
+	r.nacc++
+}
+
+// NextLock returns the commutative lock with the lowest number above after, or
+// nil: records take their locks in this order.
+func (r *Record) NextLock(after uint64) (next *deps.Lock) {
+	r.Accesses(func(a Access) {
+		if a.Mode == deps.Commutative && !a.Weak && a.Entry.Lock.ID > after && (next == nil || a.Entry.Lock.ID < next.ID) {
+			next = a.Entry.Lock
+		}
+	})
+	return next
+}
+
+// Fail makes r a task that fails without running. Inserter only, before Commit;
+// the first reason stands.
+func (r *Record) Fail(err error) {
+	if r.Err == nil {
+		r.Err = err
+		r.Flags |= Unspawned
+		r.Poison()
+	}
+}
+
+// Extend makes r count references, so that it ends only when body, held events
+// and children have. Of the running body, or of the inserter before Commit.
+func (r *Record) Extend() {
+	if r.Flags&Extended == 0 {
+		r.refs = 1
+		r.Flags |= Extended
+	}
+}
+
+// Ref adds a reference; the caller holds one.
+func (r *Record) Ref() { atomic.AddInt32(&r.refs, 1) }
+
+// Unref drops a reference and reports whether it was the last: then the caller
+// completes the record.
+func (r *Record) Unref() bool { return atomic.AddInt32(&r.refs, -1) == 0 }
+
+// Refs returns the number of references; for reports.
+func (r *Record) Refs() int { return int(atomic.LoadInt32(&r.refs)) }
+
+// Decl is a function declared as a task.
+type Decl struct {
+	ID     int // index of its pools
+	Name   string
+	File   string
+	Line   int
+	Params []string // types of the parameters, for messages
+
+	Run    func(r *Record) error // calls the body; on the runner's goroutine
+	Skip   func(r *Record)       // runs instead of Run when the task is skipped; may be nil
+	Clear  func(r *Record)       // drops the arguments, so that they can be collected
+	New    func(n int) []*Record // makes n typed records side by side
+	Where  func(r *Record) (name, file string, line int)
+	Verify func(r *Record) Verifier // nil if the mode has nothing to check
+}
+
+// Verifier checks one run of a body against its declared accesses.
+type Verifier interface {
+	Before()
+	After() error
+}
+
+// NameOf returns the name of the task in r without its Label clause.
+func (d *Decl) NameOf(r *Record) string {
+	if d.Where != nil {
+		name, _, _ := d.Where(r)
+		return name
+	}
+	return d.Name
+}
+
+// Source returns where the task of r was declared: the declaration, or the spawn
+// of a dynamic task.
+func (r *Record) Source() (file string, line int) {
+	if r.Decl.Where != nil {
+		_, file, line = r.Decl.Where(r)
+		return file, line
+	}
+	return r.Decl.File, r.Decl.Line
+}
+
+// SpawnSite returns where r was spawned, "" if that was not recorded.
+func (r *Record) SpawnSite() string {
+	if r.PC == 0 {
+		return ""
+	}
+	f, _ := runtime.CallersFrames([]uintptr{r.PC}).Next()
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
+var lastDecl atomic.Int64
+
+// NextDeclID returns the index of a new declaration.
+func NextDeclID() int { return int(lastDecl.Add(1)) - 1 }
+
+const module = "github.com/weft-hpc/weft/"
+
+// CallSite returns the program counter of the innermost caller outside the
+// packages that implement spawning. It costs about a microsecond.
+func CallSite() uintptr {
+	var pcs [16]uintptr
+	n := runtime.Callers(2, pcs[:])
+	frames := runtime.CallersFrames(pcs[:n])
+	for {
+		f, more := frames.Next()
+		if !implementation(f.Function) || !more {
+			return f.PC + 1 // CallersFrames expects return addresses
+		}
+	}
+}
+
+// CallLine returns file:line of [CallSite].
+func CallLine() string {
+	f, _ := runtime.CallersFrames([]uintptr{CallSite()}).Next()
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
+// CallFileLine is CallLine in two parts.
+func CallFileLine() (string, int) {
+	f, _ := runtime.CallersFrames([]uintptr{CallSite()}).Next()
+	return f.File, f.Line
+}
+
+func implementation(fn string) bool {
+	rest, ok := strings.CutPrefix(fn, module)
+	if !ok {
+		return false
+	}
+	for _, p := range [...]string{"tasks.", "dataflow.", "internal/task."} {
+		if strings.HasPrefix(rest, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package tasks
+
+import (
+	"time"
+
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// Clause adds to a declaration or a spawn. Clauses of a spawn override those of
+// the declaration.
+type Clause struct {
+	kind clauseKind
+	n    int64
+	text string
+	f    func()
+	acc  spec
+	xs   []any
+}
+
+type clauseKind uint8
+
+const (
+	clausePriority clauseKind = iota + 1
+	clauseLabel
+	clauseCost
+	clauseIf
+	clauseFinal
+	clauseReady
+	clauseComm
+	clauseWorker
+	clauseAccess
+)
+
+// HighPriority is Priority(1 << 20): before all tasks of small priorities.
+var HighPriority = Priority(1 << 20)
+
+// OnComm runs the task on the communication thread, when the runtime has one
+// (package commthread), and never on a worker.
+var OnComm = Clause{kind: clauseComm}
+
+// Priority orders ready tasks: higher first, 0 by default, negative last. It
+// counts across all workers, up to the length of the tasks that are running.
+func Priority(p int) Clause {
+	return Clause{kind: clausePriority, n: int64(min(max(p, -1<<31), 1<<31-1))}
+}
+
+// Label names one task, in place of the name of its declaration, in errors,
+// reports and traces.
+func Label(name string) Clause { return Clause{kind: clauseLabel, text: name} }
+
+// Cost tells the runtime how long the body takes. A worker that sleeps is not
+// woken for less work than waking costs (about 12 us); without Cost, a task
+// counts as worth it.
+func Cost(d time.Duration) Clause { return Clause{kind: clauseCost, n: int64(d)} }
+
+// If(false) makes Spawn wait for the task's dependences, run it in place and
+// return when its body has ended: for tasks too small to hand over.
+func If(deferred bool) Clause { return Clause{kind: clauseIf, n: b2i(deferred)} }
+
+// Final(true) runs the children of the task in place, and theirs: the cutoff of
+// a recursion.
+func Final(final bool) Clause { return Clause{kind: clauseFinal, n: b2i(final)} }
+
+// OnReady has f called when the dependences of the task are satisfied, before it
+// is queued, on the goroutine that satisfied the last one. f must be short.
+func OnReady(f func()) Clause { return Clause{kind: clauseReady, f: f} }
+
+// OnWorker runs the task on worker i only (0 is the goroutine that spawns); a
+// worker number that the runtime does not have fails the task. A task bound to
+// worker 0 runs while that goroutine is inside the runtime.
+func OnWorker(i int) Clause { return Clause{kind: clauseWorker, n: int64(i)} }
+
+// Reads, Writes and Updates are accesses of the dynamic form: Input, Output and
+// Inout of each x. An x may be anything that can be a parameter, or a
+// deps.Region.
+func Reads(xs ...any) Clause   { return With(Input, xs...) }
+func Writes(xs ...any) Clause  { return With(Output, xs...) }
+func Updates(xs ...any) Clause { return With(Inout, xs...) }
+
+// With is an access of the dynamic form. With Each, every x is a slice of
+// regions. Reductions need the declared form, where the body gets its copy.
+func With(a Access, xs ...any) Clause {
+	return Clause{kind: clauseAccess, acc: a.access(), xs: xs}
+}
+
+func b2i(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// apply puts the clauses, except accesses, into a record.
+func apply(r *task.Record, cl []Clause) {
+	for i := range cl {
+		c := &cl[i]
+		switch c.kind {
+		case clausePriority:
+			r.Prio = int32(c.n)
+		case clauseLabel:
+			r.Cold().Label = c.text
+		case clauseCost:
+			r.Cold().Cost = c.n
+			r.Flags |= task.Costed
+		case clauseIf:
+			set(r, task.Inline, c.n == 0)
+		case clauseFinal:
+			set(r, task.Final, c.n != 0)
+		case clauseReady:
+			r.Cold().OnReady = c.f
+			set(r, task.Hooked, c.f != nil)
+		case clauseComm:
+			r.Flags |= task.Comm
+		case clauseWorker:
+			bindWorker(r, c.n)
+		}
+	}
+}
+
+func set(r *task.Record, f task.Flags, on bool) {
+	if on {
+		r.Flags |= f
+	} else {
+		r.Flags &^= f
+	}
+}

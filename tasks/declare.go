@@ -1,0 +1,103 @@
+package tasks
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+//go:generate go run ./_gen
+
+// Scope is where tasks are spawned: a *dataflow.Runtime, or the *Context of a
+// running task for its children. The tasks of a scope are ordered by the
+// dependences among themselves; those of a task's scope also by the accesses of
+// the task.
+type Scope interface{ TaskDomain() *task.Domain }
+
+// declaration is a function declared as a task, without its types.
+type declaration struct {
+	task.Decl // must be first
+	params    []param
+	clauses   []Clause
+	reduces   bool
+}
+
+// declare checks and describes a declaration. rec is the typed record; its
+// arguments are the fields behind the first, in order of the accesses.
+func declare(name string, isNil bool, rec reflect.Type, clauses []Clause, acc ...Access) *declaration {
+	d := &declaration{clauses: clauses}
+	d.ID = task.NextDeclID()
+	d.Name = name
+	d.File, d.Line = task.CallFileLine()
+	if isNil {
+		panic(fmt.Sprintf("tasks: declaration of %q at %s:%d: the body is nil", name, d.File, d.Line))
+	}
+	for i, a := range acc {
+		f := rec.Field(i + 1)
+		d.Params = append(d.Params, f.Type.String())
+		p, err := newParam(f.Type, a, i, f.Offset)
+		if err != nil {
+			panic(fmt.Sprintf("tasks: declaration of %q at %s:%d: parameter %d (%v): %v", name, d.File, d.Line, i+1, f.Type, err))
+		}
+		d.reduces = d.reduces || p.op != nil && !p.weak
+		if p.kind != kindValue {
+			d.params = append(d.params, p)
+		}
+	}
+	for _, c := range clauses {
+		if c.kind == clauseAccess {
+			panic(fmt.Sprintf("tasks: declaration of %q at %s:%d: Reads, Writes, Updates and With belong to Spawn", name, d.File, d.Line))
+		}
+	}
+	d.Verify = func(r *task.Record) task.Verifier { return newVerifier(d, r) }
+	return d
+}
+
+// submit registers the accesses of a record whose arguments are filled in, and
+// hands it to the runtime.
+func (d *declaration) submit(r *task.Record, cl []Clause) {
+	if len(d.clauses)+len(cl) > 0 {
+		apply(r, d.clauses)
+		apply(r, cl)
+		for i := range cl {
+			if cl[i].kind == clauseAccess {
+				accessClause(r, &cl[i])
+			}
+		}
+	}
+	dom := r.Domain
+	for i := range d.params {
+		p := &d.params[i]
+		p.register(dom, r, unsafe.Add(unsafe.Pointer(r), p.offset))
+	}
+	dom.Commit(r)
+}
+
+// enter is called by every body's wrapper: it puts private copies in place.
+func (d *declaration) enter(r *task.Record) {
+	if !d.reduces {
+		return
+	}
+	if c := r.PeekCold(); c != nil {
+		for _, p := range c.Parts {
+			p.(privatizer).privatize()
+		}
+	}
+}
+
+func bindWorker(r *task.Record, i int64) {
+	if i < 0 || i >= 1<<31-1 {
+		r.Fail(fmt.Errorf("OnWorker(%d): workers are numbered from 0", i))
+		return
+	}
+	r.Worker = int32(i) + 1
+}
+
+// clear1 sets *p to its zero value, so that what an argument points to can be
+// collected.
+func clear1[T any](p *T) {
+	var zero T
+	*p = zero
+}

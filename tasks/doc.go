@@ -1,0 +1,61 @@
+// Package tasks says what a task is: a function together with how it touches its
+// parameters.
+//
+// A function is declared once and called many times, as a pragma did for a C
+// function in SMPSs:
+//
+//	var (
+//		potrf = tasks.Declare1("potrf", factor, tasks.Inout, tasks.HighPriority)
+//		trsm  = tasks.Declare2("trsm", solve, tasks.Input, tasks.Inout)
+//		gemm  = tasks.Declare3("gemm", multiply, tasks.Input, tasks.Input, tasks.Inout)
+//	)
+//
+//	potrf.Spawn(rt, a[k][k])          // returns at once
+//	trsm.Spawn(rt, a[k][k], a[i][k])  // will wait for potrf: both touch a[k][k]
+//
+// Spawn never blocks for the task. The runtime (package dataflow) finds the
+// dependences from the regions of memory that the arguments describe, and runs
+// each body when everything it reads is there. The result is the same as if each
+// Spawn had called the function at once: that is the specification.
+//
+// # What can be a parameter
+//
+//	[]T          the bytes of its elements, as far as its length
+//	*T           the bytes of the variable
+//	Tile[T]      a column-major block of a matrix
+//	*Buffer[T]   storage that the runtime may rename
+//	any type with a method Region() deps.Region
+//	[]E          with Each: every element is an access of its own
+//	any type     with Value: passed on, no dependence
+//
+// A parameter of another type with an access other than [Value] panics at
+// declaration. A nil pointer and a region of length zero are legal and cause no
+// dependence.
+//
+// Arguments are kept by the runtime until the task has ended: a slice passed with
+// Each must not change before that, and the memory of every region must stay
+// what it is.
+//
+// # Accesses
+//
+//	Input        reads
+//	Output       writes every byte and reads none
+//	Inout        reads and writes
+//	Concurrent   may run beside other Concurrent accesses; the bodies synchronize
+//	Commutative  one at a time, in any order
+//	Reduction    gets a private copy; copies are combined in the order of submission
+//	Weak(...)    only the children of the task touch it
+//	Lazy(...)    may still be arriving when the task starts
+//	Each(...)    of every element of a slice parameter
+//
+// # The dynamic form
+//
+// Where the number or kind of accesses is not known beforehand, [Spawn] takes a
+// closure and its accesses as clauses. It allocates; declared tasks do not.
+//
+// # Cost
+//
+// A Spawn of a declared task with three parameters allocates nothing in steady
+// state and costs about 0.1 us on a 2.6 GHz EPYC core including its execution;
+// bodies below a microsecond are better fused.
+package tasks

@@ -1,0 +1,139 @@
+package tasks
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// dynamicRecord is a task without a declaration: its body is a closure, its
+// accesses are clauses.
+type dynamicRecord struct {
+	task.Record
+	name string
+	body func(*Context) error
+	site uintptr
+}
+
+var dynamicDecl = &declaration{}
+
+func init() {
+	d := &dynamicDecl.Decl
+	d.ID = task.NextDeclID()
+	d.Name = "dynamic task"
+	d.New = task.SlabOf[dynamicRecord]
+	d.Run = func(r *task.Record) error { return dynamic(r).body((*Context)(unsafe.Pointer(r))) }
+	d.Clear = func(r *task.Record) { dynamic(r).body = nil }
+	d.Where = func(r *task.Record) (string, string, int) {
+		x := dynamic(r)
+		f, _ := runtime.CallersFrames([]uintptr{x.site}).Next()
+		return x.name, f.File, f.Line
+	}
+}
+
+func dynamic(r *task.Record) *dynamicRecord { return (*dynamicRecord)(unsafe.Pointer(r)) }
+
+// Spawn submits body as a task with the accesses that the clauses Reads, Writes,
+// Updates and With name. It belongs to the goroutine of the scope, returns at
+// once and reports nothing: a mistake is a failed task that Wait returns. After a
+// cancellation it does nothing; on a closed runtime it panics. Runtime.Spawn and
+// Context.Spawn are short for it.
+func Spawn(in Scope, name string, body func(*Context) error, cl ...Clause) {
+	SpawnAt(in, 1, name, body, cl)
+}
+
+// SpawnAt is Spawn for wrappers: skip is the number of callers between it and
+// the place that reports should name.
+func SpawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Clause) {
+	dom := in.TaskDomain()
+	r := dom.Begin(&dynamicDecl.Decl)
+	if r == nil {
+		return
+	}
+	x := dynamic(r)
+	x.name, x.body = name, body
+	var pc [1]uintptr
+	runtime.Callers(skip+2, pc[:])
+	x.site = pc[0]
+	if body == nil {
+		r.Fail(errors.New("the body is nil"))
+	}
+	apply(r, cl)
+	for i := range cl {
+		if cl[i].kind == clauseAccess {
+			accessClause(r, &cl[i])
+		}
+	}
+	dom.Commit(r)
+}
+
+func accessClause(r *task.Record, c *Clause) {
+	if c.acc.op != nil {
+		r.Fail(errors.New("a reduction needs the declared form, whose body gets the private copy"))
+		return
+	}
+	for i, x := range c.xs {
+		if err := accessAny(r, c.acc, x); err != nil {
+			r.Fail(fmt.Errorf("access %d of a %v clause: %w", i+1, c.acc.mode, err))
+		}
+	}
+}
+
+func accessAny(r *task.Record, s spec, x any) error {
+	if s.each {
+		v := reflect.ValueOf(x)
+		if v.Kind() != reflect.Slice {
+			return fmt.Errorf("Each needs a slice, not %T", x)
+		}
+		s.each = false
+		for i := range v.Len() {
+			if err := accessAny(r, s, v.Index(i).Interface()); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	region, err := RegionOf(x)
+	if err == nil {
+		r.Domain.Access(r, region, s.mode, s.weak, -1, nil)
+	}
+	return err
+}
+
+// RegionOf returns the region of x: a deps.Region, a slice, a pointer, a Tile, a
+// Buffer (its newest version), or anything with a Region method. A nil pointer
+// has an empty region.
+func RegionOf(x any) (deps.Region, error) {
+	switch x := x.(type) {
+	case deps.Region:
+		return x, nil
+	case []float64:
+		return deps.Slice(x), nil
+	case []complex128:
+		return deps.Slice(x), nil
+	case []byte:
+		return deps.Slice(x), nil
+	}
+	v := reflect.ValueOf(x)
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return deps.Region{}, nil
+	}
+	switch x := x.(type) {
+	case tiler:
+		return x.RegionErr()
+	case deps.Regioner:
+		return x.Region(), nil
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		return deps.Bytes(v.UnsafePointer(), uintptr(v.Len())*v.Type().Elem().Size()), nil
+	case reflect.Pointer:
+		return deps.Bytes(v.UnsafePointer(), v.Type().Elem().Size()), nil
+	}
+	return deps.Region{}, fmt.Errorf("a value of type %T has no region: use a slice, a pointer, a Tile, a Buffer, a deps.Region or a type with a method Region() deps.Region", x)
+}

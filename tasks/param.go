@@ -1,0 +1,195 @@
+package tasks
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+const reductionMode = deps.Reduction
+
+type paramKind uint8
+
+const (
+	kindValue paramKind = iota
+	kindSlice
+	kindPointer
+	kindTile
+	kindBuffer
+	kindRegion // has a Region or RegionErr method
+	kindEach
+)
+
+// param is how one parameter of a declaration becomes an access. It is made once,
+// by reflection; a spawn only follows it.
+type param struct {
+	spec
+	kind   paramKind
+	index  int8
+	offset uintptr // of the argument in the typed record
+	size   uintptr // bytes of an element (slice, tile) or of the variable (pointer)
+	elem   *param  // of Each
+	fill   fill    // how verify mode marks an output
+	// methods returns the argument at p as an interface without allocating; of
+	// kindBuffer and kindRegion.
+	methods func(p unsafe.Pointer) any
+	typ     reflect.Type
+}
+
+var (
+	regionerType = reflect.TypeFor[deps.Regioner]()
+	tilerType    = reflect.TypeFor[tiler]()
+	renamerType  = reflect.TypeFor[renamer]()
+)
+
+// newParam describes parameter index of type t, or says why it cannot be one.
+func newParam(t reflect.Type, a Access, index int, offset uintptr) (param, error) {
+	if a == nil {
+		return param{}, fmt.Errorf("its access is nil")
+	}
+	s := a.access()
+	p := param{spec: s, index: int8(index), offset: offset, typ: t}
+	if s.mode == deps.None {
+		if s.each || s.weak || s.lazy {
+			return p, fmt.Errorf("Value cannot be Each, Weak or Lazy")
+		}
+		return p, nil
+	}
+	if s.op != nil && (s.each || s.weak && !s.op.fits(t) || !s.op.fits(t)) {
+		return p, fmt.Errorf("a reduction over %v needs a parameter of type []%v or *%v", s.op.elem(), s.op.elem(), s.op.elem())
+	}
+	if s.each {
+		if t.Kind() != reflect.Slice {
+			return p, fmt.Errorf("Each needs a slice parameter")
+		}
+		p.kind, p.size = kindEach, t.Elem().Size()
+		e := s
+		e.each = false
+		elem, err := newParam(t.Elem(), e, index, 0)
+		p.elem = &elem
+		return p, err
+	}
+	return p, p.classify()
+}
+
+func (p *param) classify() error {
+	t := p.typ
+	switch {
+	case t.Implements(renamerType):
+		p.kind = kindBuffer
+		p.fill = fillOf(t.Elem().Field(0).Type.Elem())
+	case t.Kind() == reflect.Struct && t.Implements(tilerType) && isTile(t):
+		p.kind, p.size = kindTile, t.Field(0).Type.Elem().Size()
+		p.fill = fillOf(t.Field(0).Type.Elem())
+	case t.Implements(tilerType) || t.Implements(regionerType):
+		p.kind = kindRegion
+	case t.Kind() == reflect.Slice:
+		p.kind, p.size = kindSlice, t.Elem().Size()
+		p.fill = fillOf(t.Elem())
+	case t.Kind() == reflect.Pointer:
+		p.kind, p.size = kindPointer, t.Elem().Size()
+		p.fill = fillOf(t.Elem())
+	default:
+		return fmt.Errorf("type %v has no region: use a slice, a pointer, a tasks.Tile, a *tasks.Buffer or a type with a method Region() deps.Region, or declare it Value", t)
+	}
+	if p.kind == kindBuffer || p.kind == kindRegion {
+		p.methods = func(v unsafe.Pointer) any { return reflect.NewAt(t, v).Elem().Interface() }
+		if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
+			p.methods = func(v unsafe.Pointer) any { return reflect.NewAt(t, v).Interface() } // *T has T's methods, and fits an interface without allocating
+		}
+	}
+	return nil
+}
+
+// isTile reports whether t is a Tile, and not a struct that embeds one.
+func isTile(t reflect.Type) bool {
+	return t.NumField() == 4 && t.PkgPath() == reflect.TypeFor[Tile[int]]().PkgPath()
+}
+
+// register makes the argument at v an access, or accesses, of r.
+func (p *param) register(d *task.Domain, r *task.Record, v unsafe.Pointer) {
+	var region deps.Region
+	switch p.kind {
+	case kindSlice:
+		s := *(*[]byte)(v) // its length counts elements
+		region = deps.Bytes(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*p.size)
+	case kindPointer:
+		region = deps.Bytes(*(*unsafe.Pointer)(v), p.size)
+	case kindEach:
+		s := *(*[]byte)(v)
+		if p.elem.kind == kindBuffer {
+			s = cloneEach(p.typ, v)
+		}
+		for i, base := 0, unsafe.Pointer(unsafe.SliceData(s)); i < len(s); i++ {
+			p.elem.register(d, r, unsafe.Add(base, uintptr(i)*p.size))
+		}
+		return
+	default:
+		var err error
+		if region, err = p.lookup(d, v); err != nil {
+			r.Fail(fmt.Errorf("%s: %w", task.ParamName(int(p.index)), err))
+			return
+		}
+	}
+	if p.op != nil && !p.weak {
+		p.reduce(d, r, region, v)
+		return
+	}
+	d.Access(r, region, p.mode, p.weak, int(p.index), nil)
+}
+
+// lookup finds the region of an argument that needs a method call or can be
+// wrong.
+func (p *param) lookup(d *task.Domain, v unsafe.Pointer) (deps.Region, error) {
+	switch p.kind {
+	case kindTile:
+		t := (*Tile[byte])(v)
+		return tileRegion(unsafe.Pointer(unsafe.SliceData(t.Data)), len(t.Data), t.Rows, t.Cols, t.LD, p.size)
+	case kindBuffer:
+		b := p.methods(v).(renamer)
+		if b.isNil() {
+			return deps.Region{}, nil
+		}
+		ver, region, err := b.version(d, p.mode)
+		if err == nil {
+			*(*unsafe.Pointer)(v) = ver
+		}
+		return region, err
+	}
+	if k := p.typ.Kind(); (k == reflect.Pointer || k == reflect.Map || k == reflect.Chan) && *(*unsafe.Pointer)(v) == nil {
+		return deps.Region{}, nil
+	}
+	return methodRegion(p.methods(v))
+}
+
+func methodRegion(x any) (deps.Region, error) {
+	if t, ok := x.(tiler); ok {
+		return t.RegionErr()
+	}
+	return x.(deps.Regioner).Region(), nil
+}
+
+// cloneEach gives the record its own copy of a slice of buffers, whose elements
+// the spawn replaces by versions. It allocates.
+func cloneEach(t reflect.Type, v unsafe.Pointer) []byte {
+	arg := reflect.NewAt(t, v).Elem()
+	c := reflect.MakeSlice(t, arg.Len(), arg.Len())
+	reflect.Copy(c, arg)
+	arg.Set(c)
+	return *(*[]byte)(v)
+}
+
+// reduce registers a reduction and prepares the private copy of r.
+func (p *param) reduce(d *task.Domain, r *task.Record, region deps.Region, v unsafe.Pointer) {
+	e := d.Access(r, region, deps.Reduction, false, int(p.index), p.op)
+	if e == nil {
+		return
+	}
+	part := p.op.newPart(v, p.kind == kindPointer)
+	task.AddPart(e, part)
+	c := r.Cold()
+	c.Parts = append(c.Parts, part)
+}
