@@ -1,6 +1,8 @@
 package dataflow_test
 
 import (
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,7 +80,7 @@ func bench(b *testing.B, workers int, deps func(p int) []int) {
 		b.ResetTimer()
 		run(b.N)
 		return nil
-	}, dataflow.Workers(workers))
+	}, dataflow.Workers(workers), dataflow.Window(benchWindow()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,3 +96,11 @@ func BenchmarkStencil1(b *testing.B) { bench(b, 1, near) }
 func BenchmarkStencil2(b *testing.B) { bench(b, 2, near) }
 func BenchmarkNoComm1(b *testing.B)  { bench(b, 1, self) }
 func BenchmarkNoComm2(b *testing.B)  { bench(b, 2, self) }
+
+func benchWindow() int {
+	if s := os.Getenv("W"); s != "" {
+		n, _ := strconv.Atoi(s)
+		return n
+	}
+	return 4096
+}

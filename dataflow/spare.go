@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
@@ -18,7 +17,7 @@ func (w *worker) life() {
 			w.rt.group.Done()
 			return
 		}
-		w.next, w.cur = nil, nil // both have been dealt with: crashed ended cur, next is set by it alone
+		w.cur = nil // crashed has ended it; next, if set, is a successor to be run
 		go w.loop()
 	}()
 	for !w.rt.ending() {
@@ -157,5 +156,3 @@ func describe(r *task.Record) string {
 	file, line := r.Source()
 	return fmt.Sprintf("task %d %q (%s:%d)", r.Seq(), r.Label(), file, line)
 }
-
-var _ = osthread.G

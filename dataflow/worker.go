@@ -128,10 +128,16 @@ func (w *worker) crashed(outer *task.Record, v any) {
 		r.Err = errGoexit
 	}
 	w.left(r, outer)
-	if v == nil && w.id == 0 {
-		fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r))
+	if v != nil || w.root == nil {
+		w.finish(r)
+		return
 	}
+	fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r)) // nobody may be left to call Wait
 	w.finish(r)
+	if outer == nil {
+		w.rt.abandon(errGoexit)
+		w.rt.Close()
+	}
 }
 
 // execute runs the body of r, or skips it, and does what follows from its end.

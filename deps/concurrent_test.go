@@ -182,6 +182,9 @@ type stage struct {
 	seq     uint64
 	lockIDs uint64
 
+	tamper func(a *actor, edges int32) int32 // if not nil, called before Commit
+	all    []*actor                          // while tamper is set
+
 	ready   chan *actor
 	free    chan *actor // ended, back to the submitter
 	failed  chan *actor // the same, to be forgiven first
@@ -242,6 +245,14 @@ func (s *stage) submit(id int, task []access) {
 			a.lock(s, entry)
 		}
 	}
+	s.commit(a, edges)
+}
+
+func (s *stage) commit(a *actor, edges int32) {
+	if s.tamper != nil {
+		s.all = append(s.all, a)
+		edges = s.tamper(a, edges)
+	}
 	if a.Commit(edges) {
 		s.start(a)
 	}
@@ -269,9 +280,7 @@ func (s *stage) combineEntry(e *Entry) {
 	if err != nil {
 		panic(err)
 	}
-	if a.Commit(edges) {
-		s.start(a)
-	}
+	s.commit(a, edges)
 }
 
 // start hands a ready node to the workers once it has its locks.
@@ -337,13 +346,7 @@ func (s *stage) run(a *actor) {
 
 // play runs a program and waits for its end.
 func (s *stage) play(p program, fails func(int) bool, yield func()) *outcome {
-	s.shapes = map[Region]shape{}
-	s.memory, s.result, s.fails = memory{}, make([]uint64, len(p)), fails
-	for _, task := range p {
-		for _, a := range task {
-			s.shapes[a.Region] = a.shape
-		}
-	}
+	s.prepare(p, fails)
 	for i, task := range p {
 		s.submit(i, task)
 		yield()
@@ -352,6 +355,34 @@ func (s *stage) play(p program, fails func(int) bool, yield func()) *outcome {
 	s.pending.Wait()
 	out := s.outcome
 	return &out
+}
+
+// playAlone submits a whole program and then runs it in random order, on one
+// goroutine: the stage has no workers.
+func (s *stage) playAlone(p program, rng *rand.Rand) *outcome {
+	s.prepare(p, func(int) bool { return false })
+	for i, task := range p {
+		s.submit(i, task)
+	}
+	s.tracker.CloseReductions(Region{})
+	for len(s.ready) > 0 {
+		for range rng.IntN(len(s.ready)) {
+			s.ready <- <-s.ready
+		}
+		s.run(<-s.ready)
+	}
+	out := s.outcome
+	return &out
+}
+
+func (s *stage) prepare(p program, fails func(int) bool) {
+	s.shapes = map[Region]shape{}
+	s.memory, s.result, s.fails = memory{}, make([]uint64, len(p)), fails
+	for _, task := range p {
+		for _, a := range task {
+			s.shapes[a.Region] = a.shape
+		}
+	}
 }
 
 // forgive forgets the failures; everything has ended.

@@ -27,6 +27,7 @@ type bench struct {
 	graphs   []*graph
 	verdict  *verdict
 	progress *progress
+	traced   bool // the log keeps one run at a time
 }
 
 // newBench builds the graphs of a run.
@@ -52,6 +53,9 @@ func (b *bench) run(what string) (time.Duration, error) {
 	for _, g := range b.graphs {
 		g.reset()
 		steps = max(steps, g.steps)
+	}
+	if b.traced {
+		b.rt.ResetLog()
 	}
 	b.progress.phase(what, steps)
 	start := time.Now()

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -87,15 +89,29 @@ func TestProgram_reports_and_exits_with_0(t *testing.T) {
 	assert.Contains(t, out, "\nTotal Tasks "+fmt.Sprint(16+(1+2+4*7)+(6+4*24+6)+16)+"\n")
 }
 
+func TestProgram_writes_a_trace_of_the_last_run(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.txt")
+	out := runHere(t, "-steps 20 -type stencil_1d -workers 2 -reps 2 -trace "+file)
+	assert.Contains(t, out, "trace of the last run: "+file+"\n")
+	summary, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Regexp(t, `point +80 `, string(summary), "one run of 80 tasks, not three")
+
+	var errs bytes.Buffer
+	code := program{stdout: io.Discard, stderr: &errs}.run([]string{"-trace", filepath.Join(t.TempDir(), "no", "such", "run.json")})
+	assert.Equal(t, 1, code)
+	assert.Contains(t, errs.String(), "taskbench: FAILED: -trace: ")
+}
+
 func TestProgram_metg(t *testing.T) {
-	code, out, errs := runChild(t, "none", "-metg -steps 30 -reps 1 -type stencil_1d -workers 2")
+	code, out, errs := runChild(t, "none", "-metg -steps 20 -reps 1 -type stencil_1d -workers 1")
 	if code == 1 && strings.Contains(errs, errUnsteady.Error()) {
 		t.Skip("the machine is too busy for a steady efficiency; run this test alone")
 	}
 	require.Zero(t, code, errs)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	assert.Regexp(t, `^METG\(50%\) \d+\.\d+ us$`, lines[len(lines)-1])
-	assert.Regexp(t, `^result metg50_us=[\d.]+ metg50_4x_us=[\d.]+ .*workers=2`, lines[len(lines)-2])
+	assert.Regexp(t, `^result metg50_us=[\d.]+ metg50_4x_us=[\d.]+ .*workers=1 `, lines[len(lines)-2])
 	assert.Regexp(t, regexp.MustCompile(`(?m)^METG4\(50%\) \d+\.\d+ us$`), out)
 	assert.Contains(t, out, ", iter swept,")
 }

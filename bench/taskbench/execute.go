@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/dataflow/trace"
 )
 
 // execute makes the runs that c asks for on one runtime and prints what came out.
@@ -23,6 +26,9 @@ func (c *config) options() []dataflow.Option {
 	if !c.pin {
 		options = append(options, dataflow.Pin(false))
 	}
+	if c.trace != "" {
+		options = append(options, dataflow.Trace(0))
+	}
 	return options
 }
 
@@ -32,11 +38,32 @@ func (p program) time(rt *dataflow.Runtime, c *config, pr *progress) error {
 	if err != nil {
 		return err
 	}
+	b.traced = c.trace != ""
 	seconds, err := b.repeat("taskbench", c.reps)
 	if err != nil {
 		return err
 	}
 	pr.clear()
+	if err := p.writeTrace(rt, c); err != nil {
+		return err
+	}
 	printReport(p.stdout, c, countAll(b.graphs), seconds)
+	return nil
+}
+
+// writeTrace writes what the event log has kept of the last run, if -trace asked for it.
+func (p program) writeTrace(rt *dataflow.Runtime, c *config) error {
+	if c.trace == "" {
+		return nil
+	}
+	log := rt.Log()
+	if err := trace.WriteFile(c.trace, log); err != nil {
+		return fmt.Errorf("-trace: %w", err)
+	}
+	fmt.Fprintf(p.stdout, "trace of the last run: %s", c.trace)
+	if log.Overflow > 0 {
+		fmt.Fprintf(p.stdout, " (%d events lost: the log was full, lower -steps)", log.Overflow)
+	}
+	fmt.Fprintln(p.stdout)
 	return nil
 }

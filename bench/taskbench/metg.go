@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 )
 
 // METG(50 %), the minimum effective task granularity, is the length a task must
@@ -55,11 +56,13 @@ type sweep struct {
 	measure func(iter int) (sample, error)      // runs one point
 	show    func(s *sample, efficiency float64) // told of every point as it is measured
 	samples []sample
+	begin   time.Time
 }
 
 const (
-	longTask     = 250e-6 // seconds of kernel in the tasks of the first point
-	longestTask  = 20e-3  // and of the last attempt, if that was not enough
+	longTask     = 100e-6           // seconds of kernel in the tasks of the first point
+	longestTask  = 2e-3             // and of the last attempt, if that was not enough
+	patience     = 15 * time.Second // a sweep older than this repeats nothing and tries no longer tasks
 	bisections   = 3
 	maxSpread    = 1.5 // runs of a point further apart than this are repeated
 	maxRepeats   = 2
@@ -75,6 +78,7 @@ type metgResult struct {
 
 // find measures until METG(50 %) is known.
 func (w *sweep) find() (metgResult, error) {
+	w.begin = time.Now()
 	if err := w.descend(); err != nil {
 		return metgResult{}, err
 	}
@@ -118,7 +122,7 @@ func (w *sweep) descend() error {
 
 // first measures tasks long enough to be efficient and returns their iterations.
 func (w *sweep) first() (int, error) {
-	for length := longTask; length <= longestTask; length *= 4 {
+	for length := longTask; length <= longestTask && !w.late(); length *= 4 {
 		iter := max(minIteration, int(length*w.peak/float64(w.cores)/128))
 		if err := w.add(iter); err != nil {
 			return 0, err
@@ -149,7 +153,7 @@ func (w *sweep) add(iter int) error {
 			kept = s
 		}
 		kept.again = again
-		if kept.spread() <= maxSpread {
+		if kept.spread() <= maxSpread || w.late() {
 			break
 		}
 	}
@@ -157,6 +161,9 @@ func (w *sweep) add(iter int) error {
 	w.show(&kept, w.efficiency(&kept))
 	return nil
 }
+
+// late tells whether the sweep has used up its patience.
+func (w *sweep) late() bool { return time.Since(w.begin) > patience }
 
 // efficiency is the sample's share of the best FLOP rate.
 func (w *sweep) efficiency(s *sample) float64 { return s.rate() / w.peak }

@@ -1,15 +1,28 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxWorkers is the limit of the runtime.
+const maxWorkers = 1024
+
+// traceFormats are the extensions that trace.WriteFile knows.
+var traceFormats = []string{".json", ".prv", ".dot", ".txt"}
 
 // validate refuses values that no run can have a meaning for. Its messages
 // name the graph, the flag, the value and the way out.
 func (c *config) validate() error {
 	switch {
-	case c.workers < 1:
-		return fmt.Errorf("-workers %d: must be at least 1", c.workers)
+	case c.workers < 1 || c.workers > maxWorkers:
+		return fmt.Errorf("-workers %d: must be 1 to %d", c.workers, maxWorkers)
 	case c.reps < 1:
 		return fmt.Errorf("-reps %d: must be at least 1", c.reps)
+	case c.trace != "" && !slices.Contains(traceFormats, strings.ToLower(filepath.Ext(c.trace))):
+		return fmt.Errorf("-trace %s: the name says the format and must end in .json (Chrome, Perfetto), .prv (Paraver), .dot (graphviz) or .txt (summary)", c.trace)
 	}
 	for i := range c.graphs {
 		p := c.graphs[i]

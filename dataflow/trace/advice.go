@@ -12,6 +12,7 @@ const (
 	adviceTarget    = 0.10 // overhead per body time to which fusing should bring it
 	adviceSubmitted = 0.30 // share of Elapsed that submission may take while workers starve
 	adviceIdle      = 0.10 // idle share from which the cause is looked for
+	adviceWindow    = 0.50 // share of Elapsed between the first start and the last end
 	advicePath      = 0.80 // critical path per Elapsed from which the path is the limit
 
 	// adviceCall is the overhead per task beyond which it cannot be the
@@ -22,7 +23,7 @@ const (
 // advise looks for the reasons why the run was slower than it could be.
 func (s *Summary) advise() {
 	s.Advice = nil
-	for _, find := range []func() string{s.lossAdvice, s.emptyAdvice, s.sizeAdvice, s.submissionAdvice, s.pathAdvice, s.outsideAdvice} {
+	for _, find := range []func() string{s.lossAdvice, s.emptyAdvice, s.windowAdvice, s.sizeAdvice, s.submissionAdvice, s.pathAdvice, s.outsideAdvice} {
 		if advice := find(); advice != "" {
 			s.Advice = append(s.Advice, advice)
 		}
@@ -41,6 +42,17 @@ func (s *Summary) emptyAdvice() string {
 		return ""
 	}
 	return "no task ran in this log: was the runtime made with the Trace option?"
+}
+
+// windowAdvice warns of logs in which little happens. What the others would say
+// of them is not worth much.
+func (s *Summary) windowAdvice() string {
+	window := s.Last - s.First
+	if s.Tasks == 0 || float64(window) >= adviceWindow*float64(s.Elapsed) {
+		return ""
+	}
+	return fmt.Sprintf("tasks ran in %s of %s only, and all shares are of the whole: reset the log before the part of interest, and take it right after",
+		span(window), span(s.Elapsed))
 }
 
 // sizeAdvice says how many tasks to fuse so that the overhead becomes a tenth

@@ -23,8 +23,8 @@ const maxSamples = 20_000
 // and chrome://tracing open. Each worker is a track of nested slices: bodies by
 // label (arguments: task number, source line of the declaration, parent), and
 // the states "wait", "parked" and "blocked". An arrow runs from the end of each
-// task to the start of each task that waited for it. Tasks that were skipped are
-// marks. Below the tracks, counters show how many tasks were ready, running and
+// task to the start of each task that waited for it. Tasks that were skipped have no
+// length. Below the tracks, counters show how many tasks were ready, running and
 // unfinished.
 //
 // The document is written as a stream, about 80 bytes per event of the log.
@@ -196,6 +196,9 @@ func (c *chrome) body(track int, o *op) {
 	}
 	if t.failed {
 		b = append(b, `,"failed":true`...)
+	}
+	if t.skipped {
+		b = append(b, `,"skipped":true`...)
 	}
 	if t.cut {
 		b = append(b, `,"incomplete":true`...)

@@ -10,7 +10,7 @@ import (
 
 // salt makes the usual names of dense linear algebra fall on colours that are
 // easy to tell apart; any other value would be as good for other names.
-const salt = "weft-10931"
+const salt = "weft-32289"
 
 func hash(name string) uint64 {
 	h := fnv.New64a()
@@ -27,7 +27,7 @@ func hash(name string) uint64 {
 func colorOf(name string) [3]uint8 {
 	h := hash(name)
 	hue := float64(h%360) / 60
-	chroma := [...]float64{0.28, 0.42, 0.56}[h/360%3]
+	chroma := [...]float64{0.25, 0.37, 0.49}[h/360%3]
 	x := chroma * (1 - math.Abs(math.Mod(hue, 2)-1))
 	rgb := [...][3]float64{{chroma, x, 0}, {x, chroma, 0}, {0, chroma, x}, {0, x, chroma}, {x, 0, chroma}, {chroma, 0, x}}[int(hue)]
 	var c [3]uint8

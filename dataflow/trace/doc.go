@@ -12,7 +12,7 @@
 //			return err
 //		}
 //		return trace.WriteFile("run.txt", rt.Log())
-//	}, dataflow.Trace())
+//	}, dataflow.Trace(0))
 //
 //	run.txt    the summary: cat run.txt
 //	run.json   the timeline: drop it on https://ui.perfetto.dev, or load it in chrome://tracing
@@ -83,10 +83,9 @@
 //     inside a wait are not part of it. Preemption by the operating system is: on
 //     a loaded machine all figures are too large.
 //   - The critical path follows dependences, spawns (a child starts after its
-//     parent spawned it) and waits. The log does not say which children a wait
-//     was for, so each wait joins all children that have ended by then. With
-//     WaitOn that may be more than it waited for; the path is then too long, but
-//     never longer than the run.
+//     parent spawned it) and waits: a WaitOn for the tasks that it had to wait
+//     for, any other wait for all children that have ended by then. It is never
+//     longer than the run.
 //   - The bound takes the bodies as they were. Other placement may make bodies
 //     faster (caches), so a run can beat its bound by a little in principle: it
 //     is a bound on schedules, not on programs.

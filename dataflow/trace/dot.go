@@ -26,8 +26,8 @@ func WriteDOT(w io.Writer, l *dataflow.Log) error { return WriteDOTLimit(w, l, D
 // and source line as tooltip (in SVG). Children are drawn in a box with their
 // parent, and a dashed line leads from the parent to those that wait for
 // nothing else. Tasks on the critical path, and the dependences between them,
-// have heavy lines. Tasks that did not run are dashed, failed ones red. The
-// error is that of w.
+// have heavy lines. Tasks that did not run are dashed, failed ones red. An
+// ellipse stands for a WaitOn. The error is that of w.
 func WriteDOTLimit(w io.Writer, l *dataflow.Log, limit int) error {
 	d := dot{m: newModel(l), w: bufio.NewWriterSize(w, 64<<10)}
 	d.prepare(limit)
@@ -114,7 +114,7 @@ func (d *dot) family(parent int32, indent string) {
 			continue
 		}
 		t := &d.m.tasks[i]
-		fmt.Fprintf(d.w, "%ssubgraph cluster_%d {\n%s\tlabel=\"inside %s #%d\"; labelloc=t; style=\"rounded\"; color=\"#999999\";\n",
+		fmt.Fprintf(d.w, "%ssubgraph cluster_%d {\n%s\tlabel=\"inside %s #%d\"; labelloc=b; style=\"rounded\"; color=\"#999999\";\n",
 			indent, t.number, indent, escape(d.m.labelName(t.label)), t.number)
 		inner := indent + "\t"
 		if len(inner) > 20 { // deep nests need no deep indents
@@ -138,7 +138,9 @@ func (d *dot) node(i int32, indent string) {
 func (d *dot) look(i int32) string {
 	t := &d.m.tasks[i]
 	look := ""
-	if t.start == none {
+	if t.waiter {
+		look += `, shape=ellipse`
+	} else if !t.ran() {
 		look += `, style="filled,rounded,dashed"`
 	}
 	if t.failed {
@@ -154,7 +156,7 @@ func (d *dot) tooltip(i int32) string {
 	t := &d.m.tasks[i]
 	tip := fmt.Sprintf("%s #%d", d.m.labelName(t.label), t.number)
 	switch {
-	case t.start != none:
+	case t.ran() || t.waiter && t.start != none:
 		tip += fmt.Sprintf(": %s on %s", span(time.Duration(d.body[i])), d.m.tracks[t.track].name)
 	case t.skipped:
 		tip += ": skipped"

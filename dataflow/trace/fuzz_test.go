@@ -18,7 +18,7 @@ import (
 // bytes for track, kind, time step, and the three numbers. Small numbers are
 // frequent, so that many of the events fit each other.
 func randomLog(data []byte) *dataflow.Log {
-	l := &dataflow.Log{Labels: []dataflow.Label{{Name: "a", File: "x.go", Line: 1}, {Name: "b\n\""}, {}}}
+	l := &dataflow.Log{Labels: []dataflow.Label{{Name: "a", File: "x.go", Line: 1}, {Name: "b\n\""}, {}, {Name: waiterName}}}
 	if len(data) < 4 {
 		return l
 	}

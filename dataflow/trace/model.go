@@ -51,12 +51,21 @@ type task struct {
 	done    int64
 	failed  bool
 	skipped bool
+	waiter  bool // stands for a WaitOn, see waiterName
 	closed  bool // its end is that of its body, not a guess
 	cut     bool // its start or its end is not in the log: that time is a guess
 }
 
 // place is an op of a track.
 type place struct{ track, op int32 }
+
+// ran tells whether there was a body to run: skipped tasks start and end too.
+func (t *task) ran() bool { return t.start != none && !t.skipped && !t.waiter }
+
+// waiterName is the label of the tasks by which the runtime waits for data. They
+// have no body and no source, and run inside the wait that they are for. Their
+// dependences say what a WaitOn waited for; otherwise they count as no tasks.
+const waiterName = "weft.wait"
 
 // released is when successors could go on: at Done, or at End in logs without
 // Done, or none if the task never ended.
@@ -131,6 +140,7 @@ func (m *model) readSpawn(t *task, e *dataflow.Event) {
 	t.spawned = m.moment(e.Time)
 	if e.Arg < uint64(len(m.labels)) {
 		t.label = int32(e.Arg)
+		t.waiter = m.labels[e.Arg].Name == waiterName
 	}
 	if e.Arg2 < e.Task { // a parent is older than its children
 		t.parent = m.ids.index(e.Arg2)

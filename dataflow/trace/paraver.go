@@ -17,7 +17,7 @@ import (
 const (
 	prvIdle       = 0 // parked
 	prvRunning    = 1 // in a body
-	prvNotCreated = 2 // a spare before its first event; a track that is no thread
+	prvNotCreated = 2 // a spare without anything to do; a track that is no thread
 	prvWaiting    = 5 // in a wait, with nothing running inside
 	prvScheduling = 7 // none of these: submitting, fetching, releasing
 	prvBlocked    = 9 // Context.Block
@@ -30,7 +30,7 @@ var prvStates = []struct {
 }{
 	{prvIdle, "Parked", [3]uint8{117, 195, 255}},
 	{prvRunning, "Running a task", [3]uint8{0, 0, 255}},
-	{prvNotCreated, "Not created", [3]uint8{255, 255, 255}},
+	{prvNotCreated, "Not created or not needed", [3]uint8{255, 255, 255}},
 	{prvWaiting, "Waiting", [3]uint8{179, 0, 0}},
 	{prvScheduling, "Submission and scheduling", [3]uint8{255, 255, 0}},
 	{prvBlocked, "Blocked", [3]uint8{0, 162, 0}},
@@ -162,10 +162,7 @@ func (p *paraver) records(w *bufio.Writer) {
 func (p *paraver) threadRecords(track int) (states, events []record) {
 	t := &p.m.tracks[track]
 	r := recorder{track: int32(track), last: none}
-	r.turn(0, p.idleState(t, 0), none)
-	if t.role == roleSpare && t.first > 0 {
-		r.turn(t.first, prvScheduling, none)
-	}
+	r.turn(0, idleState(t), none)
 	var l lane
 	for i := range t.ops {
 		switch o := &t.ops[i]; {
@@ -176,18 +173,18 @@ func (p *paraver) threadRecords(track int) (states, events []record) {
 		default:
 			continue
 		}
-		state, task := p.stateOf(t, &l, t.ops[i].at)
+		state, task := stateOf(t, &l)
 		r.turn(t.ops[i].at, state, task)
 	}
 	r.finish(p.m.elapsed)
 	return r.states, r.events
 }
 
-// stateOf is what a track does at a moment, and the body that it runs.
-func (p *paraver) stateOf(t *track, l *lane, at int64) (state, task int32) {
+// stateOf is what a track does, and the body that it runs.
+func stateOf(t *track, l *lane) (state, task int32) {
 	leaf := l.leaf()
 	if leaf == nil {
-		return p.idleState(t, at), none
+		return idleState(t), none
 	}
 	switch leaf.kind {
 	case opTask:
@@ -201,11 +198,11 @@ func (p *paraver) stateOf(t *track, l *lane, at int64) (state, task int32) {
 }
 
 // idleState is the state of a track without an open span.
-func (p *paraver) idleState(t *track, at int64) int32 {
+func idleState(t *track) int32 {
 	switch {
-	case t.role == roleOther, t.role == roleSpare && (t.first == none || at < t.first):
+	case !t.role.worker():
 		return prvNotCreated
-	case t.first == none:
+	case t.silent:
 		return prvIdle
 	}
 	return prvScheduling

@@ -9,9 +9,13 @@ package trace
 //   - a body goes on after it has spawned a child, or waited for its children;
 //   - a task releases its successors after its body and its children have ended.
 //
-// The log does not say which children a wait was for, so a wait joins all
-// children that have ended by then. The program (task 0) counts as a parent
-// whose own time weighs nothing: only bodies have weight.
+// A WaitOn runs a task of its own that has the dependences (see waiterName), and
+// joins that one. The log does not say which children another wait was for, so
+// it joins all that have ended by then. A child that runs directly inside the
+// body of its parent, outside any wait, was spawned to run in place (If, Final):
+// the parent goes on after it. With one slot this may also be the serial mode,
+// and is not taken for an order. The program (task 0) counts as a parent whose
+// own time weighs nothing: only bodies have weight.
 //
 // Lengths are found in one pass over the log in order of time. A strand weighs
 // what it took in the run, and follows only strands that ended before, so no
@@ -32,6 +36,7 @@ type life struct {
 	spawn int32 // the strand of the parent that spawned it
 	now   int32 // its latest strand
 	child int32 // the longest path through children that have ended
+	data  int32 // the path through the waiter that has ended inside the present wait, or none
 	final int32 // once ended: the longest path through it and its children
 	on    int32 // track that runs its body, or none
 
@@ -53,7 +58,7 @@ type paths struct {
 
 func newPaths(m *model, outside bool) *paths {
 	p := &paths{m: m, outside: outside, longest: none}
-	unborn := life{spawn: none, now: none, child: none, final: none, on: none}
+	unborn := life{spawn: none, now: none, child: none, data: none, final: none, on: none}
 	p.program = unborn
 	p.lives = make([]life, len(m.tasks))
 	for i := range p.lives {
@@ -115,6 +120,7 @@ func (p *paths) see(r *replay, track int, o *op) {
 		p.waited(o.task)
 	case o.kind == opClose && o.of == opTask:
 		p.ended(o.task, track, r.now)
+		p.inPlace(o.task, r.lanes[track].leaf())
 	case o.kind == opDone, o.kind == opSkip:
 		p.released(o.task, r.now)
 	}
@@ -145,11 +151,34 @@ func (p *paths) started(task int32, track int) {
 	l.now, l.on = p.extend(task, prev), int32(track)
 }
 
-// waited joins the children that have ended.
+// waited joins what the wait was for.
 func (p *paths) waited(task int32) {
 	l := p.life(task)
-	if l.child != none && p.longer(l.now, l.child) == l.child {
-		l.now = p.extend(task, l.child)
+	joined := l.child
+	if l.data != none {
+		joined, l.data = l.data, none
+	}
+	p.join(task, joined)
+}
+
+// join lets task go on after the path to s, if that is the longer one.
+func (p *paths) join(task, s int32) {
+	l := p.life(task)
+	if s != none && p.longer(l.now, s) == s {
+		l.now = p.extend(task, s)
+	}
+}
+
+// inPlace is called at the end of a body inside another span: it tells the
+// parent about a waiter, or about a child that it ran in place.
+func (p *paths) inPlace(task int32, around *op) {
+	t := &p.m.tasks[task]
+	switch {
+	case around == nil || around.task != t.parent:
+	case around.kind == opWait && t.waiter:
+		p.life(t.parent).data = p.lives[task].final
+	case around.kind == opTask && p.m.slots > 1:
+		p.join(t.parent, p.lives[task].final)
 	}
 }
 

@@ -35,6 +35,9 @@ func (s Summary) Write(w io.Writer) error {
 
 func (s *Summary) writeHead(b *bufio.Writer) {
 	fmt.Fprintf(b, "%s in %s on %s, %s\n", count(s.Tasks, "task"), span(s.Elapsed), count(s.Slots, "slot"), count(s.Dependences, "dependence"))
+	if s.Tasks > 0 {
+		fmt.Fprintf(b, "  the first started at %s, the last ended at %s\n", span(s.First), span(s.Last))
+	}
 	for _, odd := range []struct {
 		n    int
 		what string

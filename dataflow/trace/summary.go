@@ -16,6 +16,8 @@ import (
 type Summary struct {
 	Elapsed time.Duration // from the start of the log to the moment it was taken
 	Slots   int           // workers that compute at one time
+	First   time.Duration // when the first body started, since the start of the log
+	Last    time.Duration // when the last body ended; First and Last are 0 if none ran
 
 	Tasks        int    // bodies that ran
 	Dependences  int    // between tasks, without repeats
@@ -100,6 +102,7 @@ func summarize(m *model) (Summary, *paths) {
 	m.replay(books, path, outside)
 	s := Summary{Elapsed: time.Duration(m.elapsed), Slots: m.slots, Dependences: len(m.deps.from), Lost: m.overflow}
 	s.countTasks(m)
+	s.window(m)
 	s.Labels = summarizeLabels(m, books.body)
 	s.TaskMedian = median(sortedBodies(m, books.body))
 	s.bounds(books, path, outside)
@@ -113,8 +116,9 @@ func (s *Summary) countTasks(m *model) {
 	for i := range m.tasks {
 		t := &m.tasks[i]
 		switch {
-		case t.start != none:
+		case t.ran():
 			s.Tasks++
+		case t.waiter:
 		case t.skipped:
 			s.Skipped++
 		case t.spawned != none && t.end == none:
@@ -127,6 +131,24 @@ func (s *Summary) countTasks(m *model) {
 			s.Unfinished++
 		}
 	}
+}
+
+// window finds when the first body began and the last one ended.
+func (s *Summary) window(m *model) {
+	first := int64(none)
+	for i := range m.tracks {
+		for k := range m.tracks[i].ops {
+			o := &m.tracks[i].ops[k]
+			if o.kind != opTask || !m.tasks[o.task].ran() {
+				continue
+			}
+			if first == none || o.at < first {
+				first = o.at
+			}
+			s.Last = max(s.Last, time.Duration(o.end))
+		}
+	}
+	s.First = time.Duration(max(first, 0))
 }
 
 func (s *Summary) bounds(books *ledger, path, outside *paths) {
@@ -166,7 +188,7 @@ func ratio(a, b float64) float64 {
 func sortedBodies(m *model, body []int64) []int64 {
 	var times []int64
 	for i := range m.tasks {
-		if m.tasks[i].start != none {
+		if m.tasks[i].ran() {
 			times = append(times, body[i])
 		}
 	}
@@ -179,7 +201,7 @@ func sortedBodies(m *model, body []int64) []int64 {
 func summarizeLabels(m *model, body []int64) []LabelSummary {
 	var ran []int32
 	for i := range m.tasks {
-		if m.tasks[i].start != none {
+		if m.tasks[i].ran() {
 			ran = append(ran, int32(i))
 		}
 	}

@@ -15,6 +15,8 @@ func TestSummaryOfCholesky(t *testing.T) {
 	s := Summarize(cholesky())
 	assert.Equal(t, 50*us, s.Elapsed)
 	assert.Equal(t, 2, s.Slots)
+	assert.Equal(t, 2*us, s.First)
+	assert.Equal(t, 47*us, s.Last)
 	assert.Equal(t, 10, s.Tasks)
 	assert.Equal(t, 10, s.Dependences)
 	assert.Equal(t, 1, s.Failed)
@@ -219,6 +221,12 @@ func TestAdviceKnowsItsCauses(t *testing.T) {
 		s := Summarize(&b.log)
 		require.Len(t, s.Advice, 1)
 		assert.Contains(t, s.Advice[0], "workers wait for the program to submit tasks (100.0 % of the time")
+	})
+	t.Run("short window", func(t *testing.T) {
+		b := newBuilder(1, "worker 0")
+		b.run(0, 10*us, 20*us, b.spawn(0, 9*us, "one", 0))
+		b.log.Elapsed = 1000 * us
+		assert.Contains(t, Summarize(&b.log).Advice[0], "tasks ran in 10.0 us of 1.00 ms only")
 	})
 	t.Run("nothing to say", func(t *testing.T) {
 		b := newBuilder(1, "worker 0")

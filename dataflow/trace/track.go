@@ -51,11 +51,11 @@ func (r role) worker() bool { return r <= roleWorker }
 
 // track is one WorkerLog made sound.
 type track struct {
-	name  string
-	core  int
-	role  role
-	first int64 // time of the first event, or none if there is none
-	ops   []op
+	name   string
+	core   int
+	role   role
+	silent bool // it has no events: asleep all the time
+	ops    []op
 }
 
 // readTracks builds the tracks and completes the tasks with what their spans
@@ -65,7 +65,7 @@ func (m *model) readTracks(l *dataflow.Log) {
 	started := m.startedHere(l)
 	for i := range l.Workers {
 		w := &l.Workers[i]
-		m.tracks[i] = track{name: plain(w.Name), core: w.Core, role: roleOf(w.Name), first: none}
+		m.tracks[i] = track{name: plain(w.Name), core: w.Core, role: roleOf(w.Name), silent: len(w.Events) == 0}
 		if m.tracks[i].name == "" {
 			m.tracks[i].name = "track " + strconv.Itoa(i)
 		}
@@ -154,14 +154,10 @@ type spanKey struct {
 }
 
 func (c *cleaner) run(events []dataflow.Event) {
-	if len(events) > 0 {
-		c.track.first = c.m.moment(events[0].Time)
-		c.track.ops = make([]op, 0, len(events)+8)
-	}
+	c.track.ops = make([]op, 0, len(events)+len(events)/8)
 	older := c.olderThanLog(events)
 	for i := len(older) - 1; i >= 0; i-- {
 		c.open(older[i])
-		c.track.first = 0
 	}
 	for i := range events {
 		c.now = max(c.now, c.m.moment(events[i].Time))

@@ -1,0 +1,121 @@
+// Package dataflow runs tasks: who runs what, when, on which core.
+//
+// A program spawns tasks as if it called functions (package tasks); the runtime
+// finds what must wait for what (package deps), and runs every task as soon as
+// it may, on workers pinned one per core:
+//
+//	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+//		for k := range n {
+//			potrf.Spawn(rt, a[k][k])
+//			for i := k + 1; i < n; i++ {
+//				trsm.Spawn(rt, a[k][k], a[i][k])
+//			}
+//			...
+//		}
+//		return rt.Wait()
+//	})
+//
+// # Promises
+//
+// Running the bodies in the order of their spawns on one goroutine gives the same
+// bytes (option [Serial] does just that). Nothing waits that need not: there is no
+// barrier but Wait. And a run can say what it did ([Trace] and package
+// dataflow/trace), why it does not move ([Stall]), and what was declared wrongly
+// ([Verify], [Seeded]).
+//
+// # Vocabulary
+//
+//	worker      a goroutine locked to a thread, pinned to a core, that runs tasks.
+//	            Worker 0 is the goroutine that made the runtime: it spawns, and runs
+//	            tasks inside Spawn (above the window), Wait, WaitOn and Close
+//	spare       a worker that has the core of one that is inside Block
+//	outside     not a worker: stands for goroutines that end held events
+//	successor   a task that became ready because this worker ended another; the
+//	            first one runs next on the same worker, its data is in cache
+//	entrance    tasks of the main program that were ready when spawned, in order
+//	window      unfinished tasks of the main program before Spawn helps
+//
+// # Who owns what
+//
+// The queues, in the order in which a worker looks:
+//
+//	next         its successor                          own, no synchronization
+//	priorities   ready tasks with a priority above 0    all workers, a mutex
+//	mail         tasks bound to it (OnWorker)           others put, a mutex
+//	inject       tasks made ready from outside          a mutex
+//	dq           its own ready tasks, youngest first    Chase-Lev deque
+//	entrance     oldest first, several at once          one producer, CAS
+//	others' dq   oldest first                           CAS
+//	priorities   those with a negative priority
+//
+// A task with a higher priority than next goes before it, so a priority counts
+// everywhere within the length of the bodies that are running.
+//
+// There is no count of live tasks: every worker counts the tasks it ended and
+// publishes the number every 16 tasks and when it runs out of work; Wait and the
+// window add them up. A counter that all workers write costs more than a task.
+//
+// Tracker, records and domain of the main program belong to worker 0; those of a
+// task's children to the worker that runs its body. A record goes home to its
+// allocator through a chain of 32 (package internal/task).
+//
+// # Sleeping and waking
+//
+// A worker is active, spinning, parked, waking (on its way from parked), or away
+// (inside Block, or a spare not needed). Two counters: spinning, parked.
+//
+//	Somebody queues a task              A worker runs out of work
+//	Q1  put it into a queue             S1  state = spinning, spinning++
+//	Q2  if parked == 0, done            S2  look at all queues, for 100 us
+//	Q3  if spinning > 0, done           S3  found: state = active; if --spinning
+//	Q4  spinning: 0 -> 1, for the           == 0 and there is more: Q2
+//	    worker to be woken              S4  else state = parked, parked++, spinning--
+//	Q5  some worker: parked -> waking,  S5  look at all queues; found: parked -> active
+//	    parked--, leave a token             (if a waker was faster, take its token)
+//	                                    S6  sleep until there is a token
+//	                                    S7  waking: it is counted as spinning; parked
+//	                                        (woken for something else): count it; S2
+//
+// All are sequentially consistent atomics. No task is left lying while a worker
+// sleeps for want of it: if Q2 sees parked == 0, the sleeper has yet to do S4, and
+// its S5 comes after Q1. If Q3 sees a spinner, that one finds the task in S2, or
+// finds another and wakes a worker in S3, or comes to S5 after Q1. Wakes are chained:
+// one wake-up wakes the next. A token (osthread.Parker) left for a worker that is
+// awake makes its next sleep return at once, nothing worse.
+//
+// Whoever waits for something else than work (Wait, the window, a child, a task run
+// in place) sleeps in the same way, and is left a token by whoever brings that
+// about: it announces what it waits for before S5, which checks it again.
+//
+// # Errors
+//
+// A task fails by returning an error, by a panic or Goexit of its body, by a
+// mistake in its spawn, or because a child or held event failed. Tasks that depend
+// on it are skipped, also those spawned later, until Wait has returned the error;
+// others go on ([StopOnError]: none start). Failed records stay with their domain
+// until then, because the tracker's references to them carry the failure.
+//
+// A panic is recovered where the worker's loop is, not around every body: the
+// loop starts again after it. A body that helps while it waits is below such a
+// loop of its own, so a panic in a task that it helps with is not its own. A body
+// that ends its goroutine ends its task and those below it on that goroutine;
+// another goroutine takes the worker's place.
+//
+// # Locks
+//
+// In this order, if ever two are held: a commutative lock's mutex; a domain's
+// failures; Runtime.mu; registry, labels, a log, mailbox and priorities are
+// innermost. No user code runs under any.
+//
+// # Not guaranteed
+//
+// Fairness; an order among ready tasks of equal priority; that a task bound to a
+// worker runs while that worker is inside Block; that OnReady hooks run on a
+// worker. Deadlocks among bodies that wait for each other by other means than
+// the runtime's are the program's: the stall report names those it can see.
+//
+// # Cost
+//
+// See bench/taskbench. On a 2.6 GHz EPYC core, spawning and running an empty task
+// with three inputs and an output takes about 0.14 us on one worker.
+package dataflow

@@ -1,0 +1,113 @@
+// You will see pairs of tasks, and for each pair whether the second ran beside the
+// first or waited for its end. Two tasks wait for each other when they touch a
+// common byte and one of them writes. The last line checks that every pair did
+// what its regions say.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// pair is two tasks, spawned one after the other.
+type pair struct {
+	what          string
+	first, second tasks.Clause // what the tasks touch
+	beside        bool         // what must happen
+	met           bool         // what happened: the second ran before the first had ended
+}
+
+func pairs() []*pair {
+	vector := func() []float64 { return make([]float64, 100) }
+	matrix := func() tasks.Tile[float64] {
+		return tasks.Tile[float64]{Data: make([]float64, 64), Rows: 8, Cols: 8, LD: 8}
+	}
+	a, b, c, d := vector(), vector(), vector(), vector()
+	m, o := matrix(), matrix()
+	var point struct{ x, y float64 }
+	in, inout, commutative := tasks.Reads, tasks.Updates, tasks.Commutative
+	return []*pair{
+		{what: "the halves of a slice", first: inout(a[:50]), second: inout(a[50:]), beside: true},
+		{what: "a slice and a part of it", first: inout(b), second: inout(b[10:20])},
+		{what: "a slice that both only read", first: in(c), second: in(c), beside: true},
+		{what: "a slice in any order, but one at a time", first: tasks.With(commutative, d), second: tasks.With(commutative, d)},
+		{what: "two fields of a struct", first: inout(&point.x), second: inout(&point.y), beside: true},
+		{what: "upper and lower half of a matrix, interleaved in memory", first: inout(m.Sub(0, 0, 4, 8)), second: inout(m.Sub(4, 0, 4, 8)), beside: true},
+		{what: "two tiles of a matrix that share a corner", first: inout(o.Sub(0, 0, 5, 5)), second: inout(o.Sub(4, 4, 4, 4))},
+		{what: "two handles (names of something that is not memory)", first: inout(deps.Handle(1)), second: inout(deps.Handle(2)), beside: true},
+		{what: "the same handle", first: inout(deps.Handle(3)), second: inout(deps.Handle(3))},
+	}
+}
+
+// spawn submits the two tasks of p. The first one stays until it has seen the
+// second, or gives up. It sleeps inside Block, so it leaves its core to others.
+func (p *pair) spawn(rt *dataflow.Runtime, patience time.Duration) {
+	arrived := make(chan struct{})
+	rt.Spawn("first", func(ctx *tasks.Context) error {
+		ctx.Block(func() {
+			select {
+			case <-arrived:
+				p.met = true
+			case <-time.After(patience):
+			}
+		})
+		return nil
+	}, p.first)
+	rt.Spawn("second", func(*tasks.Context) error {
+		close(arrived)
+		return nil
+	}, p.second)
+}
+
+const usage = `regions: which tasks may run side by side, and which wait, is read from their data.
+
+	go run ./examples/02-regions [-workers 2] [-patience 300ms]
+
+What to read: the table in pairs; go doc ./deps says what a region can be.
+
+`
+
+func main() {
+	workers := flag.Int("workers", runtime.NumCPU(), "cores that compute, this goroutine's included")
+	patience := flag.Duration("patience", 300*time.Millisecond, "how long a first task waits to meet the second")
+	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
+	flag.Parse()
+	if flag.NArg() > 0 || *workers < 1 || *patience <= 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+
+	all := pairs()
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		for _, p := range all {
+			p.spawn(rt, *patience)
+		}
+		return rt.Wait()
+	}, dataflow.Workers(*workers))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+
+	wrong := 0
+	says := map[bool]string{true: "ran beside it", false: "waited"}
+	fmt.Printf("%-56s  %s\n", "two tasks that touch", "the second one")
+	for _, p := range all {
+		fmt.Printf("%-56s  %s\n", p.what, says[p.met])
+		if p.met != p.beside {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		fmt.Printf("FAILED: %d of %d pairs did not do what their regions say\n", wrong, len(all))
+		os.Exit(1)
+	}
+	fmt.Printf("ok: all %d pairs did what their regions say\n", len(all))
+}
