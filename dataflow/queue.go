@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
@@ -107,8 +108,9 @@ type entrance struct {
 }
 
 const (
-	entranceSize  = 1 << 12
-	entranceBatch = 16
+	entranceSize  = 1 << (12 - 10*invariant.Tiny)
+	entranceBatch = 16 - 14*invariant.Tiny
+	firstDeque    = 256 - 254*invariant.Tiny
 )
 
 // put adds r and reports whether there was room. Producer only.

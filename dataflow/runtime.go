@@ -180,7 +180,7 @@ func (rt *Runtime) warn(format string, args ...any) {
 func (rt *Runtime) newWorker(id, core int) *worker {
 	w := &worker{rt: rt, id: id, core: core, rng: rt.opt.seed + uint64(id)}
 	w.alloc = task.NewAllocator(&rt.ids)
-	w.dq.init(256)
+	w.dq.init(firstDeque)
 	if rt.opt.trace > 0 {
 		w.log = newEventLog(rt)
 	}
@@ -252,8 +252,8 @@ var ErrClosed = errors.New("weft: the runtime is closed")
 func (rt *Runtime) wait() error {
 	d, w := rt.domain, rt.w0
 	d.Tracker.CloseReductions(emptyRegion)
-	rt.stalls.waiting.Store(true)
 	rt.target.Store(d.Spawned)
+	rt.stalls.inWait = rt.opt.stallOn
 	w.log.wait(nil)
 	w.run(func() bool {
 		w.publish()
@@ -261,7 +261,7 @@ func (rt *Runtime) wait() error {
 	}, false)
 	w.log.waited(nil)
 	rt.target.Store(noTarget)
-	rt.stalls.waiting.Store(false)
+	rt.stalls.inWait = false
 	if err := rt.stalls.err; err != nil {
 		rt.stalls.err = nil
 		return err

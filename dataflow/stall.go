@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
@@ -25,9 +26,10 @@ func (e *StallError) Error() string {
 // alone may look into the tracker.
 type stallReport struct {
 	stop    chan struct{}
-	waiting atomic.Bool // the submitter is in Wait
-	asked   atomic.Bool // the watchdog wants a report
-	err     error       // of the submitter: to be returned by Wait
+	waiting atomic.Int32 // waits that the submitter is in, one inside the other
+	asked   atomic.Bool  // the watchdog wants a report
+	inWait  bool         // of the submitter: Wait returns the report
+	err     error        // of the submitter: the report
 }
 
 const stallLines = 32 // of a report
@@ -37,43 +39,51 @@ func (rt *Runtime) watchdog() {
 	defer rt.group.Done()
 	tick := time.NewTicker(max(rt.opt.stall/4, time.Millisecond))
 	defer tick.Stop()
-	last, since, told := rt.finished(), time.Now(), false
+	last, since, cpu, told := rt.finished(), time.Now(), osthread.ProcessCPUTime(), false
 	for {
 		select {
 		case <-rt.stalls.stop:
 			return
 		case <-tick.C:
 		}
-		if now := rt.finished(); now != last || !rt.still() {
-			last, since, told = now, time.Now(), false
+		elapsed := time.Since(since)
+		if now := rt.finished(); now == last && elapsed < rt.opt.stall {
+			continue
+		} else if now != last || rt.computes(elapsed, osthread.ProcessCPUTime()-cpu) {
+			last, since, cpu, told = now, time.Now(), osthread.ProcessCPUTime(), false
 			continue
 		}
-		if told || time.Since(since) < rt.opt.stall {
-			continue
-		}
-		told = true
-		if rt.stalls.waiting.Load() {
-			rt.stalls.asked.Store(true)
-			rt.w0.parker.Unpark()
-		} else {
-			fmt.Fprint(os.Stderr, rt.stuckElsewhere())
+		if !told {
+			told = true
+			rt.reportStall()
 		}
 	}
 }
 
-// still reports whether something is unfinished and nobody works on it.
-func (rt *Runtime) still() bool {
-	if w := rt.w0; !rt.stalls.waiting.Load() {
-		// The submitter computes, or sleeps, somewhere else: that is its right, unless
-		// tasks are ready that nobody else can run.
-		return rt.opt.workers == 1 && w.state.Load() == active && rt.hasWork()
+func (rt *Runtime) reportStall() {
+	if rt.stalls.waiting.Load() == 0 {
+		fmt.Fprint(os.Stderr, rt.stuckElsewhere())
+		return
+	}
+	rt.stalls.asked.Store(true)
+	rt.w0.parker.Unpark()
+}
+
+// computes reports whether some body may be at work although no task has ended
+// for a while: a worker is in one, and the process has used at least a twentieth
+// of a core (bodies that sleep without Block are no progress). A submitter that
+// is outside the runtime is not waiting for anything, unless it is the only one
+// who could run what is ready.
+func (rt *Runtime) computes(elapsed, cpu time.Duration) bool {
+	if rt.stalls.waiting.Load() == 0 {
+		return rt.opt.workers > 1 || !rt.hasWork()
 	}
 	for _, v := range *rt.workers.Load() {
 		if s := v.state.Load(); s == active || s == waking {
-			return false
+			return cpu == 0 || cpu > elapsed/20
 		}
 	}
-	return true
+	return false
 }
 
 // stuckElsewhere is the report about a submitter that does not come back to the
@@ -83,13 +93,13 @@ func (rt *Runtime) stuckElsewhere() string {
 		"is somewhere outside the runtime; its tasks run inside Spawn (above the window), Wait, WaitOn, Close and Block\n", rt.opt.stall)
 }
 
-// answerWatchdog makes the report if one is wanted. Submitter only, in Wait.
+// answerWatchdog makes the report if one is wanted. Submitter only, in a wait.
 func (rt *Runtime) answerWatchdog() {
 	if !rt.stalls.asked.Swap(false) {
 		return
 	}
 	err := &StallError{After: rt.opt.stall, Report: rt.stallText()}
-	if rt.opt.stallOn {
+	if rt.stalls.inWait {
 		rt.stalls.err = err
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
@@ -67,6 +68,10 @@ var errGoexit = errors.New("the body called runtime.Goexit (t.FailNow and friend
 // eager, as soon as done reports true. A body that panics fails its task, and run
 // goes on.
 func (w *worker) run(done func() bool, eager bool) {
+	if w.root != nil {
+		w.rt.stalls.waiting.Add(1)
+		defer w.rt.stalls.waiting.Add(-1)
+	}
 	for !w.attempt(done, eager) {
 	}
 	if r := w.next; r != nil {
@@ -157,6 +162,9 @@ func (w *worker) execute(r *task.Record) {
 	case w.rt.opt.mode == verify:
 		w.runVerified(r)
 	default:
+		if invariant.Enabled && r.Decl.Verify != nil {
+			r.Decl.Verify(r).Before() // fills outputs with NaN
+		}
 		if err := r.Decl.Run(r); err != nil {
 			r.Err = err
 		}

@@ -1,6 +1,10 @@
 package deps
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/weft-hpc/weft/internal/invariant"
+)
 
 // Node is the part of a task that the tracker knows. Records embed it as their
 // first field. The zero Node is ready for [Tracker.Begin].
@@ -25,8 +29,8 @@ type Node struct {
 }
 
 const (
-	inlineSucc = 6
-	chunkSucc  = 14
+	inlineSucc = 6 - 5*invariant.Tiny
+	chunkSucc  = 14 - 12*invariant.Tiny
 
 	closedBit = 1 << 31
 	failedBit = 1 << 30
@@ -141,7 +145,11 @@ func (n *Node) release(failed bool, ready *list) {
 	if failed {
 		bits |= failedBit
 	}
-	count := atomic.OrUint32(&n.word, bits) & countMask
+	old := atomic.OrUint32(&n.word, bits)
+	if invariant.Enabled {
+		invariant.Check(old&closedBit == 0, "task %d released twice", n.seq)
+	}
+	count := old & countMask
 	for i := range min(count, inlineSucc) {
 		n.succ[i].arrive(failed, ready)
 	}
@@ -167,7 +175,10 @@ func (n *Node) arrive(failed bool, ready *list) {
 	if failed {
 		atomic.StoreUint32(&n.poisoned, 1)
 	}
-	if atomic.AddInt32(&n.pending, -1) != 0 {
+	if left := atomic.AddInt32(&n.pending, -1); left != 0 {
+		if invariant.Enabled {
+			invariant.Check(left > 0, "a task waits for %d predecessors", left)
+		}
 		return
 	}
 	if n.join {

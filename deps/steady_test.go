@@ -31,7 +31,7 @@ type window struct {
 
 func newWindow(size int) *window { return &window{bed: newBed(), nodes: make([]Node, size)} }
 
-// next returns the node of the oldest task, which ends. Every task must be ready
+// node returns the node of the oldest task, which ends. Every task must be ready
 // by then, as those before it have ended.
 func (w *window) node() *Node {
 	n := &w.nodes[w.at]
@@ -49,50 +49,51 @@ func (w *window) node() *Node {
 // function submits task number i.
 var steadyState = []struct {
 	name string
+	hits bool // every region is known
 	step func(w *window, i int)
 }{
-	{"exact repeats", func(w *window, i int) {
+	{"exact repeats", true, func(w *window, i int) {
 		n, e := w.node(), int32(0)
 		for k := range 3 {
 			e += w.access1(n, far(64*((i+k)%32), 64), In)
 		}
 		n.Commit(e + w.access1(n, far(64*(32+i%32), 64), Out))
 	}},
-	{"overlaps met before", func(w *window, i int) {
+	{"overlaps met before", true, func(w *window, i int) {
 		n := w.node()
 		n.Commit(w.access1(n, far(32*(i%64), 48), Inout))
 	}},
-	{"regions never seen", func(w *window, i int) {
+	{"regions never seen", false, func(w *window, i int) {
 		n := w.node()
 		n.Commit(w.access1(n, far(64*i, 64), Out))
 	}},
-	{"overlapping regions never seen", func(w *window, i int) {
+	{"overlapping regions never seen", false, func(w *window, i int) {
 		n := w.node()
 		n.Commit(w.access1(n, far(64*i, 96), Out))
 	}},
-	{"handles never seen", func(w *window, i int) {
+	{"handles never seen", false, func(w *window, i int) {
 		n := w.node()
 		n.Commit(w.access1(n, Handle(uintptr(i)), Out))
 	}},
-	{"readers of one region", func(w *window, i int) {
+	{"readers of one region", true, func(w *window, i int) {
 		n := w.node()
 		n.Commit(w.access1(n, far(0, 64), In))
 	}},
-	{"groups and joins", func(w *window, i int) {
+	{"groups and joins", true, func(w *window, i int) {
 		n, m := w.node(), In
 		if i/8%2 == 0 {
 			m = Concurrent
 		}
 		n.Commit(w.access1(n, far(0, 64), m))
 	}},
-	{"more successors than fit the node", func(w *window, i int) {
+	{"more successors than fit the node", true, func(w *window, i int) {
 		n, m := w.node(), In
 		if i%100 == 0 {
 			m = Out
 		}
 		n.Commit(w.access1(n, far(0, 64), m))
 	}},
-	{"a matrix by tiles, then whole", func(w *window, i int) {
+	{"a matrix by tiles, then whole", true, func(w *window, i int) {
 		n := w.node()
 		r, m := far(0, 64*64), In
 		if i %= 17; i < 16 {
@@ -116,7 +117,11 @@ func TestNoAllocationInSteadyState(t *testing.T) {
 			}
 			run(50000)
 			perTask := testing.AllocsPerRun(1, func() { run(100000) }) / 100000
-			assert.Less(t, perTask, 0.0005, "allocations per task")
+			if c.hits {
+				assert.Zero(t, perTask, "allocations per task")
+			} else {
+				assert.Less(t, perTask, 0.0005, "allocations per task")
+			}
 		})
 	}
 }

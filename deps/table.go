@@ -3,6 +3,8 @@ package deps
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // ref points to a node as it was used by task number seq.
@@ -104,7 +106,7 @@ type slot struct {
 	e    *Entry
 }
 
-const minSlots = 64
+const minSlots = 64 - 60*invariant.Tiny
 
 func (t *table) index(base uintptr) uint64 {
 	return uint64(base) * 0x9e3779b97f4a7c15 >> t.shift

@@ -73,8 +73,8 @@
 // holds the bodies that ran meanwhile: they are drawn inside it and not counted
 // as its own time.
 //
-// Last the graph. Heavy lines are the critical path. Boxes are tasks with
-// children. It is a picture for small runs: WriteDOT stops at [DOTLimit] tasks
+// Last the graph. Heavy lines are the critical path. Boxes hold the children of
+// a task, and ellipses are waits for data. It is a picture for small runs: WriteDOT stops at [DOTLimit] tasks
 // and says how many it left out.
 //
 // # What the figures mean, and what they cannot mean
@@ -92,6 +92,9 @@
 //   - A worker that spins without work and one that is about to fetch a task look
 //     alike in the log. They are told apart by the number of ready tasks; see
 //     [Shares]. Tasks that only one worker may run count as ready for all.
+//   - A log of the serial mode gives work, path and parallelism as well: how wide
+//     the graph is can be seen before it ever runs in parallel. Children that the
+//     serial mode runs in place count as if they could run beside their parent.
 //   - The time of the submitter outside bodies and waits is called submission. It
 //     contains whatever the program does between its spawns.
 //

@@ -202,7 +202,7 @@ func TestRunWithChildrenBlocksAndEvents(t *testing.T) {
 	assert.Equal(t, 5, s.Tasks)
 	assert.GreaterOrEqual(t, s.CriticalPath, 50*us)
 	assert.GreaterOrEqual(t, s.OutsidePath, 5*time.Millisecond, "2 ms blocked and 3 ms held")
-	assert.Less(t, s.CriticalPath, 4*time.Millisecond)
+	assert.Greater(t, s.OutsidePath-s.CriticalPath, 1900*us)
 	var blocked, children int
 	for _, e := range chromeOf(t, l).phase("X") {
 		if e.Name == "blocked" {
@@ -234,8 +234,12 @@ func TestRunWithWaitOn(t *testing.T) {
 	requireSound(t, t.TempDir(), l)
 	s := Summarize(l)
 	assert.Equal(t, 3, s.Tasks, "the wait is no task")
-	assert.Equal(t, 3, len(s.Labels))
-	assert.Less(t, s.CriticalPath, s.Labels[0].Max+900*us, "long and last can run side by side")
+	took := map[string]time.Duration{}
+	for _, l := range s.Labels {
+		took[l.Name] = l.Total
+	}
+	require.Len(t, took, 3)
+	assert.LessOrEqual(t, s.CriticalPath, max(took["long"], took["short"]+took["last"]), "long and last can run side by side")
 }
 
 func TestRunWithErrors(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
@@ -46,21 +47,24 @@ func pairs() []*pair {
 	}
 }
 
-// spawn submits the two tasks of p. The first one stays until it has seen the
-// second, or gives up. It sleeps inside Block, so it leaves its core to others.
+// spawn submits the two tasks of p. The first one stays until the second has
+// come, or gives up. It sleeps inside Block, so it leaves its core to others.
 func (p *pair) spawn(rt *dataflow.Runtime, patience time.Duration) {
+	var inside atomic.Bool
 	arrived := make(chan struct{})
 	rt.Spawn("first", func(ctx *tasks.Context) error {
+		inside.Store(true)
 		ctx.Block(func() {
 			select {
 			case <-arrived:
-				p.met = true
 			case <-time.After(patience):
 			}
 		})
+		inside.Store(false)
 		return nil
 	}, p.first)
 	rt.Spawn("second", func(*tasks.Context) error {
+		p.met = inside.Load()
 		close(arrived)
 		return nil
 	}, p.second)

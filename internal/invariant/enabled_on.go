@@ -2,5 +2,9 @@
 
 package invariant
 
+// Tiny is 1 in invariant builds: an array that is to be short there, so that its
+// overflow is common in tests, takes a length of that many less.
+const Tiny = 1
+
 // Enabled says whether this is an invariant build.
 const Enabled = true
