@@ -56,6 +56,9 @@ func (rt *Runtime) watchdog() {
 		if !told {
 			told = true
 			rt.reportStall()
+		} else if rt.stalls.asked.Swap(false) {
+			fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine is in a body that neither computes nor is inside Context.Block\n%s\n",
+				elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
 		}
 	}
 }
@@ -117,10 +120,7 @@ func (rt *Runtime) stallText() string {
 		open = append(open, r)
 		r.Successors(func(n *deps.Node) { waits[n] = append(waits[n], r) })
 	})
-	var lines []string
-	for _, o := range rt.blocked.list() {
-		lines = append(lines, fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Since(o.since).Round(time.Millisecond)))
-	}
+	lines := rt.outsiders()
 	for _, r := range open {
 		lines = append(lines, "  "+waitText(r, waits[&r.Node]))
 	}
@@ -128,6 +128,14 @@ func (rt *Runtime) stallText() string {
 		lines = append(lines[:stallLines], fmt.Sprintf("  and %d more", n-stallLines))
 	}
 	return fmt.Sprintf("  %d tasks of the main program are unfinished\n", len(open)) + strings.Join(lines, "\n")
+}
+
+// outsiders says what is waited for outside of the runtime, a line each.
+func (rt *Runtime) outsiders() (lines []string) {
+	for _, o := range rt.blocked.list() {
+		lines = append(lines, fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Since(o.since).Round(time.Millisecond)))
+	}
+	return lines
 }
 
 func waitText(r *task.Record, preds []*task.Record) string {

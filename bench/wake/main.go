@@ -76,14 +76,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func measure(rounds, handovers int, out io.Writer) error {
 	claim := osthread.ClaimCores(2)
-	defer claim.Release()
+	claim.Release() // they play one after the other, and a runtime claims its own
 	if claim.Oversubscribed() {
 		return fmt.Errorf("two cores are needed, and the process may use %q", osthread.Usable())
 	}
 	g := game{handovers: handovers, cores: [2]int(claim.Cores())}
 	defer osthread.RaiseProcs(4)() // two threads that sleep, and two Ps to spare for those that wake
 
-	all := []contender{{"parker", playParker}}
+	all := []contender{
+		{"parker", playParker},
+		{"worker_parked", playRuntime(untilParked, 10)},
+		{"worker_spinning", playRuntime(untilSpinning, 1)},
+	}
 	peer, err := buildPeer()
 	switch {
 	case errors.Is(err, errNoPeer):
@@ -105,7 +109,7 @@ func measure(rounds, handovers int, out io.Writer) error {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			timings[c.name] = append(timings[c.name], t)
-			fmt.Fprintf(out, "round %d  %-8s median %8.3f us  min %8.3f us\n", round+1, c.name, t.median, t.min)
+			fmt.Fprintf(out, "round %d  %-15s median %8.3f us  min %8.3f us\n", round+1, c.name, t.median, t.min)
 		}
 	}
 	report(out, all, timings)

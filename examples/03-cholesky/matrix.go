@@ -53,11 +53,9 @@ func residual(a, l tile) float64 {
 	return norm(r) / (slices.Max(rows) * norm(x) * float64(n) * 0x1p-52)
 }
 
-func norm(x []float64) (max float64) {
+func norm(x []float64) (m float64) {
 	for _, v := range x {
-		if !(math.Abs(v) <= max) {
-			max = math.Abs(v)
-		}
+		m = max(m, math.Abs(v)) // NaN if any v is
 	}
-	return max
+	return m
 }
