@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
@@ -28,9 +29,9 @@ func (l *eventLog) add(kind EventKind, t, arg, arg2 uint64) {
 	if l == nil {
 		return
 	}
-	now := time.Since(l.rt.began)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Duration(osthread.Nanotime() - l.rt.labels.origin.Load())
 	n := len(l.chunks)
 	if n == 0 || len(l.chunks[n-1]) == logChunk {
 		if l.rt.labels.events.Add(logChunk) > int64(l.rt.opt.trace)+logChunk-1 {
@@ -100,13 +101,24 @@ func (l *eventLog) label(r *task.Record) int {
 	return i
 }
 
-// labels numbers the labels of a runtime's log.
+// labels is what the logs of a runtime share: the numbers of the labels, the
+// room that is left, and the time at which they start.
 type labels struct {
 	mu     sync.Mutex
 	all    []Label       // guarded by mu
 	number map[Label]int // guarded by mu
 	events atomic.Int64  // reserved in chunks, by all workers
 	lost   atomic.Uint64
+	origin atomic.Int64 // osthread.Nanotime at Log.Start
+	start  time.Time    // guarded by mu: Log.Start
+}
+
+// begin makes now the start of the log.
+func (l *labels) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.start = time.Now()
+	l.origin.Store(osthread.Nanotime())
 }
 
 func (l *labels) index(x Label) int {
@@ -134,8 +146,8 @@ func (rt *Runtime) Log() *Log {
 	rt.labels.mu.Lock()
 	defer rt.labels.mu.Unlock()
 	l := &Log{
-		Start:    rt.began,
-		Elapsed:  time.Since(rt.began),
+		Start:    rt.labels.start,
+		Elapsed:  time.Duration(osthread.Nanotime() - rt.labels.origin.Load()),
 		Slots:    rt.opt.goroutines(),
 		Labels:   slices.Clone(rt.labels.all),
 		Overflow: rt.labels.lost.Load(),
@@ -160,6 +172,7 @@ func (w *worker) name() string {
 
 // ResetLog forgets the events recorded so far; the same rules as for Log.
 func (rt *Runtime) ResetLog() {
+	rt.labels.begin()
 	for _, w := range append(slices.Clone(*rt.workers.Load()), rt.outside) {
 		if w.log != nil {
 			w.log.mu.Lock()

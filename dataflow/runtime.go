@@ -29,7 +29,6 @@ type Runtime struct {
 	w0      *worker
 	outside *worker
 	comm    Executor // set before the first task
-	began   time.Time
 
 	// Of the submitting goroutine.
 	domain *task.Domain
@@ -105,7 +104,8 @@ func New(opts ...Option) (*Runtime, error) {
 	if o.mode != parallel {
 		o.lines = true
 	}
-	rt := &Runtime{opt: o, spin: spinBudget, began: time.Now()}
+	rt := &Runtime{opt: o, spin: spinBudget}
+	rt.labels.begin()
 	rt.ctx, rt.uncause = context.WithCancelCause(o.ctx)
 	rt.target.Store(noTarget)
 	rt.limit = uint64(o.window)

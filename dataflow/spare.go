@@ -45,9 +45,11 @@ func (w *worker) rest() {
 	rt.spares = append(rt.spares, w)
 	rt.mu.Unlock()
 	rt.wakeMore()
+	w.log.mark(EventPark)
 	for w.state.Load() == away && !rt.ending() {
 		w.parker.Park()
 	}
+	w.log.mark(EventUnpark)
 }
 
 // Block is part of task.Runner: f may sleep, and a spare worker has the core

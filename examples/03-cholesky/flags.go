@@ -38,13 +38,3 @@ func parse() (o options) {
 	}
 	return o
 }
-
-func main() {
-	ok, err := run(parse())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	if !ok {
-		os.Exit(1)
-	}
-}

@@ -7,11 +7,11 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
-	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -51,39 +51,7 @@ func cholesky(rt *dataflow.Runtime, m tile, nb int) (err error) {
 	return err
 }
 
-// race times the plain loop and the tasks, in turn, and keeps the best of three.
-func race(rt *dataflow.Runtime, a tile, nb int) (plain, parallel tile, tPlain, tParallel time.Duration, err error) {
-	plain, parallel = clone(a), clone(a)
-	tPlain, tParallel = time.Hour, time.Hour
-	for range 3 {
-		copy(plain.Data, a.Data)
-		copy(parallel.Data, a.Data)
-		start := time.Now()
-		if err = cholesky(nil, plain, nb); err != nil {
-			return
-		}
-		tPlain = min(tPlain, time.Since(start))
-		start = time.Now()
-		cholesky(rt, parallel, nb)
-		if err = rt.Wait(); err != nil {
-			return
-		}
-		tParallel = min(tParallel, time.Since(start))
-	}
-	return
-}
-
-// record factors a copy of a once more and writes what happened to a file.
-func record(path string, a tile, nb, workers int) error {
-	return dataflow.Run(func(rt *dataflow.Runtime) error {
-		cholesky(rt, clone(a), nb)
-		if err := rt.Wait(); err != nil {
-			return err
-		}
-		return trace.WriteFile(path, rt.Log())
-	}, dataflow.Workers(workers), dataflow.Trace(0))
-}
-
+// run does what the flags ask for and reports whether the result is right.
 func run(o options) (ok bool, err error) {
 	a := positive(o.n)
 	var plain, parallel tile
@@ -114,4 +82,14 @@ func run(o options) (ok bool, err error) {
 	}
 	fmt.Printf("ok: residual %.3g (limit 16), same bytes as the plain loop\n", r)
 	return true, nil
+}
+
+func main() {
+	ok, err := run(parse())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if !ok {
+		os.Exit(1)
+	}
 }

@@ -1,0 +1,162 @@
+package dataflow_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// benchPoint is the task of Task Bench: any number of inputs, one output.
+var benchPoint = tasks.Declare2("point", func(ins [][]byte, out []byte) {
+	for _, x := range ins {
+		if x[0] > 1 {
+			panic("wrong input")
+		}
+	}
+	out[0] = 1
+}, tasks.Each(tasks.Input), tasks.Output)
+
+// BenchmarkPattern is the cost of an empty task, spawn to end, in two of Task
+// Bench's patterns, four points wide, two buffers a point (ns/op is per task).
+func BenchmarkPattern(b *testing.B) {
+	patterns := []struct {
+		name   string
+		inputs func(p int) []int
+	}{
+		{"no_comm", func(p int) []int { return []int{p} }},
+		{"stencil_1d", func(p int) []int { return []int{p - 1, p, p + 1} }},
+	}
+	for _, p := range patterns {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/workers=%d", p.name, workers), func(b *testing.B) {
+				benchPattern(b, workers, p.inputs)
+			})
+		}
+	}
+}
+
+func benchPattern(b *testing.B, workers int, inputs func(p int) []int) {
+	const width = 4
+	type point struct {
+		ins [][]byte
+		out []byte
+	}
+	var points [2][width]point
+	for f := range points {
+		for p := range points[f] {
+			points[f][p].out = make([]byte, 16, 64)
+		}
+	}
+	for f := range points {
+		for p := range points[f] {
+			for _, d := range inputs(p) {
+				if 0 <= d && d < width {
+					points[f][p].ins = append(points[f][p].ins, points[1-f][d].out)
+				}
+			}
+		}
+	}
+	benchRun(b, workers, func(rt *dataflow.Runtime, n int) {
+		for t := range (n + width - 1) / width {
+			for p := range width {
+				x := &points[t&1][p]
+				benchPoint.Spawn(rt, x.ins, x.out)
+			}
+		}
+	})
+}
+
+// benchRun measures b.N tasks spawned by spawn, after a warm-up.
+func benchRun(b *testing.B, workers int, spawn func(rt *dataflow.Runtime, n int), opts ...dataflow.Option) {
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		spawn(rt, 20_000)
+		if err := rt.Wait(); err != nil {
+			return err
+		}
+		b.ReportAllocs()
+		b.ResetTimer()
+		spawn(rt, b.N)
+		return rt.Wait()
+	}, append(opts, dataflow.Workers(workers))...)
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+var benchUpdate = tasks.Declare1("update", func([]byte) {}, tasks.Inout)
+
+// BenchmarkOverlap is a task whose region overlaps others without being equal, one
+// of 1000 live ones: windows that come back (they are remembered) and windows
+// never seen before.
+func BenchmarkOverlap(b *testing.B) {
+	const regions, size = 1000, 64
+	for _, c := range []struct {
+		name string
+		step int
+	}{{"again", 1}, {"new", size/2 - 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			data := make([]byte, regions*size+1)
+			benchRun(b, 1, func(rt *dataflow.Runtime, n int) {
+				for i := range n {
+					if i%regions < regions/2 {
+						at := i % regions * size
+						benchUpdate.Spawn(rt, data[at:at+size])
+					} else {
+						at := (i*c.step + size/2) % ((regions - 1) * size)
+						benchUpdate.Spawn(rt, data[at:at+size])
+					}
+				}
+			})
+		})
+	}
+}
+
+var benchNested = tasks.DeclareCtx1("nested", func(ctx *tasks.Context, out []byte) error {
+	for range 8 {
+		benchUpdate.Spawn(ctx, out)
+	}
+	return nil
+}, tasks.Inout)
+
+// BenchmarkNested is a task with eight children (ns/op is per task of either kind).
+func BenchmarkNested(b *testing.B) {
+	out := make([]byte, 64)
+	benchRun(b, 1, func(rt *dataflow.Runtime, n int) {
+		for range n/9 + 1 {
+			benchNested.Spawn(rt, out)
+		}
+	})
+}
+
+// BenchmarkDynamic is the form with closure and clauses.
+func BenchmarkDynamic(b *testing.B) {
+	out := make([]byte, 64)
+	benchRun(b, 1, func(rt *dataflow.Runtime, n int) {
+		for range n {
+			rt.Spawn("dynamic", func(*tasks.Context) error { return nil }, tasks.Updates(out))
+		}
+	})
+}
+
+var benchHandle = tasks.Declare1("handle", func(handle) {}, tasks.Inout)
+
+type handle uintptr
+
+func (h handle) Region() deps.Region { return deps.Handle(uintptr(h)) }
+
+// BenchmarkPriority is a task with a priority: it goes through the queue that all
+// workers share.
+func BenchmarkPriority(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			benchRun(b, workers, func(rt *dataflow.Runtime, n int) {
+				for i := range n {
+					benchHandle.Spawn(rt, handle(i%64), tasks.Priority(1+i%5))
+				}
+			})
+		})
+	}
+}
