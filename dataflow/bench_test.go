@@ -88,26 +88,27 @@ func benchRun(b *testing.B, workers int, spawn func(rt *dataflow.Runtime, n int)
 
 var benchUpdate = tasks.Declare1("update", func([]byte) {}, tasks.Inout)
 
-// BenchmarkOverlap is a task whose region overlaps others without being equal, one
-// of 1000 live ones: windows that come back (they are remembered) and windows
-// never seen before.
+// BenchmarkOverlap is a task on a window that overlaps two of 1000 live blocks
+// without being equal to any, in turn with tasks on the blocks: windows that come
+// back (they are remembered), and windows that are new almost every time.
 func BenchmarkOverlap(b *testing.B) {
-	const regions, size = 1000, 64
+	const blocks, size = 1000, 1 << 10
 	for _, c := range []struct {
-		name string
-		step int
-	}{{"again", 1}, {"new", size/2 - 1}} {
+		name   string
+		offset func(i int) int
+	}{
+		{"again", func(int) int { return size / 2 }},
+		{"new", func(i int) int { return 1 + i/(2*blocks)%(size-1) }},
+	} {
 		b.Run(c.name, func(b *testing.B) {
-			data := make([]byte, regions*size+1)
+			data := make([]byte, blocks*size)
 			benchRun(b, 1, func(rt *dataflow.Runtime, n int) {
 				for i := range n {
-					if i%regions < regions/2 {
-						at := i % regions * size
-						benchUpdate.Spawn(rt, data[at:at+size])
-					} else {
-						at := (i*c.step + size/2) % ((regions - 1) * size)
-						benchUpdate.Spawn(rt, data[at:at+size])
+					at := i / 2 % (blocks - 1) * size
+					if i%2 == 1 {
+						at += c.offset(i)
 					}
+					benchUpdate.Spawn(rt, data[at:at+size])
 				}
 			})
 		})

@@ -75,8 +75,8 @@ func main() {
 	o := parse()
 	start := time.Now()
 	want := plain(o)
-	fmt.Printf("%-28s %7.1f ms\n", "plain loop, no wire", time.Since(start).Seconds()*1e3)
-	fmt.Printf("%-28s %7.1f ms\n", "the wire alone", float64(o.steps)*o.latency.Seconds()*1e3)
+	fmt.Printf("%-36s %7.1f ms\n", "plain loop, no wire", time.Since(start).Seconds()*1e3)
+	fmt.Printf("%-36s %7.1f ms\n", "the wire alone", float64(o.steps)*o.latency.Seconds()*1e3)
 	ok := true
 	for _, r := range []struct {
 		what   string
@@ -87,7 +87,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		ok = ok && right && err == nil
-		fmt.Printf("%-28s %7.1f ms\n", fmt.Sprintf("%d workers, %s", o.workers, r.what), took.Seconds()*1e3)
+		fmt.Printf("%-36s %7.1f ms\n", fmt.Sprintf("%d workers, %s", o.workers, r.what), took.Seconds()*1e3)
 	}
 	if !ok {
 		fmt.Printf("FAILED: after %d steps, some run differs from the plain loop\n", o.steps)
