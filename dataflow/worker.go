@@ -268,6 +268,7 @@ func (w *worker) end(r *task.Record) (parent *task.Record) {
 func (w *worker) endRare(r *task.Record) {
 	r.Late()
 	if d := r.Children; d != nil {
+		d.Trim()
 		r.Err = errors.Join(r.Err, d.TakeFailures())
 		d.Forgive()
 		d.Alloc.FreeDomain(d)

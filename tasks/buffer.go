@@ -91,7 +91,7 @@ func (b *Buffer[T]) rename(d *task.Domain) {
 		return
 	}
 	if len(b.versions) == 1 {
-		d.Renamed(b)
+		d.Renamed(b.trim)
 	}
 	b.cur = &Buffer[T]{data: make([]T, len(b.cur.data)), of: b}
 	b.versions = append(b.versions, b.cur)
@@ -102,8 +102,8 @@ func (b *Buffer[T]) bytes() int64 {
 	return int64(len(b.cur.data)) * int64(unsafe.Sizeof(t))
 }
 
-// Trim drops all versions but the newest. The runtime calls it in Wait.
-func (b *Buffer[T]) Trim() {
+// trim drops all versions but the newest.
+func (b *Buffer[T]) trim() {
 	b.domain.Budget.Give(int64(len(b.versions)-1) * b.bytes())
 	clear(b.versions)
 	b.versions = append(b.versions[:0], b.cur)

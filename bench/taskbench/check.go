@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// verdict collects the outcome of the checks of a run. Any worker may fail it;
-// only the first failure is kept, because the others mostly follow from it.
+// verdict collects the outcome of the checks of a run. Any worker may fail it; only
+// the first failure is kept, because the others mostly follow from it.
 type verdict struct{ first atomic.Pointer[failure] }
 
 // failure says what a task found wrong.
@@ -36,8 +36,8 @@ func (r *record) fail(t int, format string, args ...any) {
 	r.graph.verdict.first.CompareAndSwap(nil, f)
 }
 
-// execute is the whole of task (r, t): check every pair of every input, leave
-// its own pair in out, run the kernel.
+// execute is the whole of task (r, t): check every pair of every input, leave its own
+// pair in out, run the kernel.
 func (r *record) execute(t int, in [][]pair, out []pair) {
 	lo, hi := r.span(t)
 	if len(in) != hi-lo {
@@ -59,8 +59,8 @@ func (r *record) execute(t int, in [][]pair, out []pair) {
 	}
 }
 
-// checkEnd verifies after a run that the last timesteps are in the buffers:
-// nobody reads them, and patterns without dependences are checked nowhere else.
+// checkEnd verifies after a run that the last timesteps are in the buffers: nobody
+// reads them, and patterns without dependences are checked nowhere else.
 func (g *graph) checkEnd() error {
 	for t := max(0, g.steps-g.fields); t < g.steps; t++ {
 		row := g.row(t)

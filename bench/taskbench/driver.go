@@ -15,8 +15,8 @@ type taskArgs struct {
 	step   int
 }
 
-// point is the only task of the benchmark: it reads the outputs of its
-// dependences and writes its own.
+// point is the only task of the benchmark: it reads the outputs of its dependences and
+// writes its own.
 var point = tasks.Declare3("point", runPoint, tasks.Each(tasks.Input), tasks.Output, tasks.Value)
 
 func runPoint(in [][]pair, out []pair, a taskArgs) { a.record.execute(a.step, in, out) }
@@ -46,8 +46,8 @@ func newBench(rt *dataflow.Runtime, all []params, pr *progress, tamper func(*gra
 	return b, nil
 }
 
-// run executes all graphs once, concurrently, and returns the wall time of
-// submission and execution. A failed check ends the submission early.
+// run executes all graphs once, concurrently, and returns the wall time of submission
+// and execution. A failed check ends the submission early.
 func (b *bench) run(what string) (time.Duration, error) {
 	steps := 0
 	for _, g := range b.graphs {
@@ -87,10 +87,14 @@ func (b *bench) settle(err error) error {
 
 // spawn submits the tasks of timestep t.
 func (g *graph) spawn(rt *dataflow.Runtime, t int) {
-	row := g.row(t)
+	row, partial := g.row(t), g.clips || t == 0
 	for p := range row {
 		r := &row[p]
-		point.Spawn(rt, r.inputs(t), r.out, taskArgs{r, t})
+		in := r.in
+		if partial {
+			in = r.existing(t)
+		}
+		point.Spawn(rt, in, r.out, taskArgs{r, t})
 	}
 }
 

@@ -19,9 +19,9 @@ type config struct {
 	trace   string
 }
 
-// parseArgs reads the command line: groups of graph flags separated by -and,
-// with the flags of the run in any group. It returns flag.ErrHelp for -h; any
-// other error is a usage error, worded for the user.
+// parseArgs reads the command line: groups of graph flags separated by -and, with the
+// flags of the run in any group. It returns flag.ErrHelp for -h; any other error is a
+// usage error, worded for the user.
 func parseArgs(args []string) (*config, error) {
 	c := &config{workers: machine.Cores(), pin: true}
 	for i, group := range splitAtAnd(args) {
@@ -70,7 +70,8 @@ func (c *config) parseGroup(index int, args []string) (params, error) {
 	return p, nil
 }
 
-// flagSet declares the flags of one group: those of the graph write to p, those of the run to c.
+// flagSet declares the flags of one group: those of the graph write to p, those of the
+// run to c.
 func (c *config) flagSet(p *params) *flag.FlagSet {
 	set := flag.NewFlagSet("taskbench", flag.ContinueOnError)
 	set.SetOutput(io.Discard)

@@ -50,7 +50,8 @@ func TestMETG_defaults(t *testing.T) {
 	assert.Equal(t, loadImbalance, p.kind)
 }
 
-// TestUsage_errors wants exit code 2, nothing on stdout, and a message that says what, where and what to do.
+// TestUsage_errors wants exit code 2, nothing on stdout, and a message that says what,
+// where and what to do.
 func TestUsage_errors(t *testing.T) {
 	for args, want := range map[string]string{
 		"-stesp 3":                              `graph 0: provided but not defined: -stesp (taskbench -h lists the flags)`,

@@ -11,8 +11,8 @@ type pair struct{ step, point int64 }
 // pairBytes is the size of a pair, and so the least output of a task.
 const pairBytes = 16
 
-// untouched fills every buffer before a run, so that a value left by an
-// earlier run of the same graph cannot pass for a fresh one.
+// untouched fills every buffer before a run, so that a value left by an earlier run of
+// the same graph cannot pass for a fresh one.
 var untouched = pair{-1, -1}
 
 // params is what the command line says about one graph.
@@ -26,9 +26,9 @@ type params struct {
 	given   map[string]bool // flags that were set explicitly
 }
 
-// record holds what all tasks of one (field, dependence set, point) have in
-// common. It is built once, so that submitting a task costs no allocation and
-// no search: the runtime keeps slices of in and out until the task has run.
+// record holds what all tasks of one (field, dependence set, point) have in common. It
+// is built once, so that submitting a task costs no allocation and no search: the
+// runtime keeps slices of in and out until the task has run.
 //
 // All fields are immutable while tasks run; the bytes behind in, out and scratch
 // belong to the tasks, in the order that the declared accesses give them. Two tasks
@@ -42,8 +42,8 @@ type record struct {
 	scratch []byte
 }
 
-// graph is one task graph, ready to be submitted any number of times.
-// The submitting goroutine owns it; tasks read it.
+// graph is one task graph, ready to be submitted any number of times. The submitting
+// goroutine owns it; tasks read it.
 type graph struct {
 	params
 	verdict *verdict
@@ -89,8 +89,8 @@ func (g *graph) newRow(field int, deps [][]int32, scratch [][]byte) []record {
 	return row
 }
 
-// verified returns the dependences of every point in one set, after checking
-// that the readers of the pattern are their inverse, as Task Bench does at start.
+// verified returns the dependences of every point in one set, after checking that the
+// readers of the pattern are their inverse, as Task Bench does at start.
 func (g *graph) verified(set int) ([][]int32, error) {
 	deps := make([][]int32, g.width)
 	edges, mirrored := 0, 0
@@ -132,13 +132,11 @@ func (r *record) span(t int) (lo, hi int) {
 	return 0, len(r.deps)
 }
 
-// inputs returns the buffers that the task of timestep t reads: a part of in.
-func (r *record) inputs(t int) [][]pair {
-	if r.graph.clips || t == 0 {
-		lo, hi := r.graph.clip(r.deps, t)
-		return r.in[lo:hi]
-	}
-	return r.in
+// existing returns the inputs of the task of timestep t that were written at t-1: a
+// part of in, which is all of it where the graph keeps its width.
+func (r *record) existing(t int) [][]pair {
+	lo, hi := r.graph.clip(r.deps, t)
+	return r.in[lo:hi]
 }
 
 // reset makes every output invalid. Only between runs.
@@ -173,9 +171,9 @@ func (p *params) tableBytes() float64 {
 	return buffers + float64(p.sets())*points*(128+28*degree)
 }
 
-// cut returns count slices of size elements out of one allocation. Each starts
-// at a multiple of align elements (128 bytes, two cache lines: the adjacent-line
-// prefetcher of x86 pairs them), so that no two workers write to one line.
+// cut returns count slices of size elements out of one allocation. Each starts at a
+// multiple of align elements (128 bytes, two cache lines: the adjacent-line prefetcher
+// of x86 pairs them), so that no two workers write to one line.
 func cut[T any](count, size, align int) [][]T {
 	stride := (size + align - 1) / align * align
 	all := make([]T, count*stride)

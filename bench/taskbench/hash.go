@@ -1,9 +1,9 @@
 package main
 
-// uniform returns a number in [0, 1) that is a fixed function of words and
-// looks random: the splitmix64 finaliser (Steele, Lea, Flood, OOPSLA'14) over a
-// chain of the words. Task Bench asks for any good 64-bit hash here; graphs of
-// random_nearest therefore differ edge by edge from the reference, not in kind.
+// uniform returns a number in [0, 1) that is a fixed function of words and looks
+// random: the splitmix64 finaliser (Steele, Lea, Flood, OOPSLA'14) over a chain of the
+// words. Task Bench asks for any good 64-bit hash here; graphs of random_nearest
+// therefore differ edge by edge from the reference, not in kind.
 func uniform(words ...int64) float64 {
 	h := uint64(len(words))
 	for _, w := range words {

@@ -46,6 +46,6 @@ var damages = map[string]struct {
 	},
 }
 
-// record returns the record of the task (t, p) of a graph that is not clipped.
-// All timesteps with the same field and dependence set share it.
+// record returns the record of the task (t, p) of a graph that is not clipped. All
+// timesteps with the same field and dependence set share it.
 func (g *graph) record(t, p int) *record { return &g.row(t)[p] }

@@ -44,9 +44,9 @@ type kernel struct {
 	imbalance float64
 }
 
-// run does the work of the task (graph, t, p) and reports whether its result
-// is one the arithmetic can have: that keeps the work alive through the
-// compiler and costs one comparison. scratch belongs to the task while it runs.
+// run does the work of the task (graph, t, p) and reports whether its result is one
+// the arithmetic can have: that keeps the work alive through the compiler and costs
+// one comparison. scratch belongs to the task while it runs.
 func (k *kernel) run(graph int, t, p int64, scratch []byte) bool {
 	switch k.kind {
 	case busyWait:
@@ -62,8 +62,8 @@ func (k *kernel) run(graph int, t, p int64, scratch []byte) bool {
 	return true
 }
 
-// iterations returns the iterations of one task: -iter, except under
-// load_imbalance, where each task has its own share, a fixed function of (graph, t, p).
+// iterations returns the iterations of one task: -iter, except under load_imbalance,
+// where each task has its own share, a fixed function of (graph, t, p).
 func (k *kernel) iterations(graph int, t, p int64) int {
 	if k.kind != loadImbalance {
 		return k.iter
@@ -88,20 +88,20 @@ func (k *kernel) bytes(scratch int) int64 {
 	return int64(k.iter) * int64(sampleBytes(scratch, k.samples))
 }
 
-// flopsOf returns the operations of multiplyAdd: a multiplication and an
-// addition per double and iteration, and the 64 of the final sum.
+// flopsOf returns the operations of multiplyAdd: a multiplication and an addition per
+// double and iteration, and the 64 of the final sum.
 func flopsOf(iter int) int64 { return 2*64*int64(iter) + 64 }
 
 // multiplyAdd iterates a = a*a + a on 64 doubles and returns their sum.
 //
-// Each double has its own chain of length iter; they are taken thirteen at a
-// time (and twelve at last), which is what the sixteen vector registers of
-// amd64 hold. Thirteen chains hide the eight cycles of one, so that the rate
-// hardly depends on iter; with eight, it was 5.0 GFLOP/s at iter 1024 and 7.2 at
-// iter 4, where neighbouring groups overlap, and METG would have been flattered.
-// Starting values lie in (-1, 0), where the map stays for ever (it creeps towards
-// 0 like -1/iter and never reaches denormals), so that no operand is infinite or slow.
-// Cost on the project's EPYC: 7.5 GFLOP/s on one core, 17 ns per iteration.
+// Each double has its own chain of length iter; they are taken thirteen at a time (and
+// twelve at last), which is what the sixteen vector registers of amd64 hold. Thirteen
+// chains hide the eight cycles of one, so that the rate hardly depends on iter; with
+// eight, it was 5.0 GFLOP/s at iter 1024 and 7.2 at iter 4, where neighbouring groups
+// overlap, and METG would have been flattered. Starting values lie in (-1, 0), where
+// the map stays for ever (it creeps towards 0 like -1/iter and never reaches
+// denormals), so that no operand is infinite or slow. Cost on the project's EPYC: 7.5
+// GFLOP/s on one core, 17 ns per iteration.
 func multiplyAdd(iter int) float64 {
 	sum := chains12(52, iter)
 	for j := 0.0; j < 52; j += 13 {
@@ -177,9 +177,10 @@ func spinLCG(iter int) int64 {
 	return x
 }
 
-// copyWithin makes iter copies inside scratch, which is cut into samples equal
-// pieces: copy i carries the first half of piece (first+i) mod samples onto its second half.
-// Successive timesteps go on where the last one stopped, so that all of scratch is the working set.
+// copyWithin makes iter copies inside scratch, which is cut into samples equal pieces:
+// copy i carries the first half of piece (first+i) mod samples onto its second half.
+// Successive timesteps go on where the last one stopped, so that all of scratch is the
+// working set.
 func copyWithin(scratch []byte, samples, first, iter int) {
 	size := sampleBytes(len(scratch), samples)
 	for i := first; i < first+iter; i++ {

@@ -105,8 +105,8 @@ func TestUniform_looks_uniform(t *testing.T) {
 	assert.NotEqual(t, uniform(0), uniform(0, 0), "length matters")
 }
 
-// BenchmarkMultiplyAdd answers: what FLOP rate has the kernel on one core, and
-// is it the same for short tasks as for long ones?
+// BenchmarkMultiplyAdd answers: what FLOP rate has the kernel on one core, and is it
+// the same for short tasks as for long ones?
 func BenchmarkMultiplyAdd(b *testing.B) {
 	for _, iter := range []int{1, 4, 16, 64, 1024} {
 		b.Run(fmt.Sprint("iter", iter), func(b *testing.B) {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// METG(50 %), the minimum effective task granularity, is the length a task must
-// have so that half of the machine's FLOP rate reaches the program: below it, the runtime's
+// METG(50 %), the minimum effective task granularity, is the length a task must have
+// so that half of the machine's FLOP rate reaches the program: below it, the runtime's
 // overhead is more than half of the time (Slaughter et al., SC'20, section IV).
 //
-// A sweep halves the iterations of the kernel from long tasks on until two
-// points in a row are below 50 %, then bisects between the last point above and
-// the first below, and interpolates between the two that remain, linearly in the
-// logarithm of the granularity. One point is the mean of several runs. The efficiency refers
-// to the best FLOP rate seen at all: in a calibration with tasks so long
-// that no overhead counts, or in any single run of the sweep.
+// A sweep halves the iterations of the kernel from long tasks on until two points in a
+// row are below 50 %, then bisects between the last point above and the first below,
+// and interpolates between the two that remain, linearly in the logarithm of the
+// granularity. One point is the mean of several runs. The efficiency refers to the
+// best FLOP rate seen at all: in a calibration with tasks so long that no overhead
+// counts, or in any single run of the sweep.
 
 // sample is one point of a sweep.
 type sample struct {
@@ -40,7 +40,8 @@ func (s *sample) meanSeconds() float64 {
 // spread is the longest run over the shortest.
 func (s *sample) spread() float64 { return slices.Max(s.seconds) / slices.Min(s.seconds) }
 
-// granularity is the mean length of a task in seconds of one core: wall x cores / tasks.
+// granularity is the mean length of a task in seconds of one core: wall x cores /
+// tasks.
 func (s *sample) granularity(cores int) float64 {
 	return s.meanSeconds() * float64(cores) / float64(s.tasks)
 }
@@ -138,9 +139,9 @@ func (w *sweep) first() (int, error) {
 // errUnsteady ends a sweep on a machine that gives no steady half of its speed.
 var errUnsteady = errors.New("METG: even long tasks reach less than 50 % of the kernel's best FLOP rate: the cores are busy with something else, or there are more workers than cores; free the machine or lower -workers")
 
-// add measures one point and keeps it. Runs that differ by more than
-// maxSpread were disturbed: the point is measured again, a few times at most,
-// and the calmest measurement counts.
+// add measures one point and keeps it. Runs that differ by more than maxSpread were
+// disturbed: the point is measured again, a few times at most, and the calmest
+// measurement counts.
 func (w *sweep) add(iter int) error {
 	var kept sample
 	for again := range maxRepeats + 1 {
@@ -168,9 +169,9 @@ func (w *sweep) late() bool { return time.Since(w.begin) > patience }
 // efficiency is the sample's share of the best FLOP rate.
 func (w *sweep) efficiency(s *sample) float64 { return s.rate() / w.peak }
 
-// bracket returns the neighbours between which the efficiency falls below
-// 50 %: above is the shortest of the tasks that are all efficient. Without such a pair found is false and above is the
-// shortest task of all.
+// bracket returns the neighbours between which the efficiency falls below 50 %: above
+// is the shortest of the tasks that are all efficient. Without such a pair found is
+// false and above is the shortest task of all.
 func (w *sweep) bracket() (above, below sample, found bool) {
 	slices.SortFunc(w.samples, func(a, b sample) int { return cmp.Compare(b.iter, a.iter) })
 	for i := len(w.samples) - 1; i > 0; i-- {

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// modelMachine returns a measurement of a machine where each task costs
-// overhead seconds beside its kernel, which runs at rate FLOP/s per core. noise
-// scales the runs of a point, one factor per run, in turn.
+// modelMachine returns a measurement of a machine where each task costs overhead
+// seconds beside its kernel, which runs at rate FLOP/s per core. noise scales the runs
+// of a point, one factor per run, in turn.
 func modelMachine(cores int, rate, overhead float64, noise ...float64) func(int) (sample, error) {
 	run := 0
 	return func(iter int) (sample, error) {

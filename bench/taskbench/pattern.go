@@ -48,13 +48,13 @@ func (p pattern) usesRadix() bool { return p == nearest || p == spread || p == r
 // usesPeriod tells whether -period changes the pattern.
 func (p pattern) usesPeriod() bool { return p == spread || p == randomNearest }
 
-// shape is the form of a task graph: which points exist at each timestep, and
-// which points of the timestep before each of them reads. A shape is a value
-// without state; every method is a pure function of it.
+// shape is the form of a task graph: which points exist at each timestep, and which
+// points of the timestep before each of them reads. A shape is a value without state;
+// every method is a pure function of it.
 //
-// The points of timestep t are offset(t) <= p < offset(t)+widthAt(t). Most
-// patterns repeat after a few timesteps: dependence set d holds the same lists
-// for every timestep with set(t) == d.
+// The points of timestep t are offset(t) <= p < offset(t)+widthAt(t). Most patterns
+// repeat after a few timesteps: dependence set d holds the same lists for every
+// timestep with set(t) == d.
 type shape struct {
 	index    int // number of the graph in the run, part of the hash of randomNearest
 	pattern  pattern
@@ -108,9 +108,9 @@ func (s *shape) set(t int) int {
 	return 0
 }
 
-// dependences returns the points that point p reads from the timestep before,
-// each once and in ascending order, before they are clipped to the points that
-// exist there (see clip). It allocates; the graph calls it once per set and point.
+// dependences returns the points that point p reads from the timestep before, each
+// once and in ascending order, before they are clipped to the points that exist there
+// (see clip). It allocates; the graph calls it once per set and point.
 func (s *shape) dependences(set, p int) []int {
 	switch s.pattern {
 	case noComm:
@@ -138,8 +138,8 @@ func (s *shape) dependences(set, p int) []int {
 }
 
 // readers returns the points that read p one timestep later, each once and in
-// ascending order: the inverse of dependences, from its own formulas, so that
-// one checks the other (see graph.verify).
+// ascending order: the inverse of dependences, from its own formulas, so that one
+// checks the other (see graph.verify).
 func (s *shape) readers(set, p int) []int {
 	switch s.pattern {
 	case dom:
@@ -156,8 +156,8 @@ func (s *shape) readers(set, p int) []int {
 	return s.dependences(set, p) // the others are symmetric
 }
 
-// clip returns which part of deps, a list in ascending order, exists at
-// timestep t-1: deps[lo:hi], because clipping takes points only from the ends.
+// clip returns which part of deps, a list in ascending order, exists at timestep t-1:
+// deps[lo:hi], because clipping takes points only from the ends.
 func (s *shape) clip(deps []int32, t int) (lo, hi int) {
 	first := int32(s.offset(t - 1))
 	end := first + int32(s.widthAt(t-1))

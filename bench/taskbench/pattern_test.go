@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reads is the brute-force definition of the patterns, one pair of points at a
-// time, against which the lists are checked. It shares only the random
-// numbers with the code under test.
+// reads is the brute-force definition of the patterns, one pair of points at a time,
+// against which the lists are checked. It shares only the random numbers with the code
+// under test.
 func reads(s shape, set, p, d int) bool {
 	mod := func(x int) int {
 		for x < 0 {
@@ -61,8 +61,8 @@ func reads(s shape, set, p, d int) bool {
 	return false
 }
 
-// everyShape calls f with shapes of every pattern, all widths 1..17 and many
-// radices, periods, fractions and heights.
+// everyShape calls f with shapes of every pattern, all widths 1..17 and many radices,
+// periods, fractions and heights.
 func everyShape(f func(s shape)) {
 	for kind := range patternNames {
 		for width := 1; width <= 17; width++ {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// progress shows on a terminal how far a long run has come: one line on
-// stderr, rewritten twice a second from the third second on, by a goroutine of
-// its own, because a submitter that helps or waits cannot. A nil progress, which
-// is what one gets without a terminal, does nothing and costs nothing.
+// progress shows on a terminal how far a long run has come: one line on stderr,
+// rewritten twice a second from the third second on, by a goroutine of its own,
+// because a submitter that helps or waits cannot. A nil progress, which is what one
+// gets without a terminal, does nothing and costs nothing.
 type progress struct {
 	begin time.Time
 	what  atomic.Pointer[string] // what is being done
@@ -29,7 +29,8 @@ type progress struct {
 // progressDelay is how long a run stays silent.
 const progressDelay = 2 * time.Second
 
-// newProgress starts a progress on w, or returns nil if w is not a terminal. End it with close.
+// newProgress starts a progress on w, or returns nil if w is not a terminal. End it
+// with close.
 func newProgress(w io.Writer) *progress {
 	if !isTerminal(w) {
 		return nil
@@ -93,7 +94,8 @@ func (p *progress) phase(what string, total int) {
 	p.total.Store(int64(total))
 }
 
-// step reports that done timesteps have been submitted. Submitter only: about 5 ns, 0 if p is nil.
+// step reports that done timesteps have been submitted. Submitter only: about 5 ns, 0
+// if p is nil.
 func (p *progress) step(done int) {
 	if p != nil {
 		p.done.Store(int64(done))

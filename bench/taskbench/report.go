@@ -15,7 +15,7 @@ import (
 func printHeader(w io.Writer, c *config) {
 	fmt.Fprintln(w, "Task Bench on weft: wall time of task graphs with checked dependences")
 	fmt.Fprintln(w, machine.Line())
-	fmt.Fprintf(w, "runtime: %d workers, pinning %s, %d timed runs after one warm-up\n", c.workers, onOff(c.pin), c.reps)
+	fmt.Fprintf(w, "runtime: workers %d, pinning %s, timed runs after a warm-up %d\n", c.workers, onOff(c.pin), c.reps)
 	for i := range c.graphs {
 		fmt.Fprintln(w, &c.graphs[i])
 	}
@@ -51,8 +51,8 @@ func (p *params) String() string {
 	return b.String()
 }
 
-// printReport writes Task Bench's report lines for the best of the timed runs,
-// then the result line that programs read.
+// printReport writes Task Bench's report lines for the best of the timed runs, then
+// the result line that programs read.
 func printReport(w io.Writer, c *config, sum totals, seconds []float64) {
 	best, median := slices.Min(seconds), medianOf(seconds)
 	if len(seconds) > 1 {

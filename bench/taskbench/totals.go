@@ -18,8 +18,8 @@ func countAll(graphs []*graph) totals {
 	return sum
 }
 
-// count walks over the timesteps of one graph. It visits single tasks only
-// where they differ: in clipped timesteps and under load_imbalance.
+// count walks over the timesteps of one graph. It visits single tasks only where they
+// differ: in clipped timesteps and under load_imbalance.
 func (g *graph) count() totals {
 	var c totals
 	perSet := make([]int64, len(g.rows))

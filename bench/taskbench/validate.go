@@ -13,8 +13,8 @@ const maxWorkers = 1024
 // traceFormats are the extensions that trace.WriteFile knows.
 var traceFormats = []string{".json", ".prv", ".dot", ".txt"}
 
-// validate refuses values that no run can have a meaning for. Its messages
-// name the graph, the flag, the value and the way out.
+// validate refuses values that no run can have a meaning for. Its messages name the
+// graph, the flag, the value and the way out.
 func (c *config) validate() error {
 	switch {
 	case c.workers < 1 || c.workers > maxWorkers:
@@ -68,9 +68,9 @@ func (p *params) validateShape() error {
 	return nil
 }
 
-// validatePattern checks the flags of the dependence pattern. Unlike in the
-// original, a -period that the pattern does not use is ignored, so that one
-// command line serves every pattern.
+// validatePattern checks the flags of the dependence pattern. Unlike in the original,
+// a -period that the pattern does not use is ignored, so that one command line serves
+// every pattern.
 func (p *params) validatePattern() error {
 	switch {
 	case p.radix < 0:
@@ -106,7 +106,8 @@ func (p *params) validateKernel() error {
 	return nil
 }
 
-// validateMemory refuses graphs whose tables would not fit and counts that would overflow.
+// validateMemory refuses graphs whose tables would not fit and counts that would
+// overflow.
 func (p *params) validateMemory() error {
 	if work := float64(p.steps) * float64(p.width) * (256*float64(p.iter) + 64); work > 4e18 {
 		return fmt.Errorf("-steps %d -width %d -iter %d: %.2g operations are more than the counters hold, lower one of them", p.steps, p.width, p.iter, work)

@@ -5,10 +5,8 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -70,31 +68,15 @@ func (p *pair) spawn(rt *dataflow.Runtime, patience time.Duration) {
 	}, p.second)
 }
 
-const usage = `regions: which tasks may run side by side, and which wait, is read from their data.
-
-	go run ./examples/02-regions [-workers 2] [-patience 300ms]
-
-What to read: the table in pairs; go doc ./deps says what a region can be.
-
-`
-
 func main() {
-	workers := flag.Int("workers", runtime.NumCPU(), "cores that compute, this goroutine's included")
-	patience := flag.Duration("patience", 300*time.Millisecond, "how long a first task waits to meet the second")
-	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
-	flag.Parse()
-	if flag.NArg() > 0 || *workers < 1 || *patience <= 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-
+	o := parse()
 	all := pairs()
 	err := dataflow.Run(func(rt *dataflow.Runtime) error {
 		for _, p := range all {
-			p.spawn(rt, *patience)
+			p.spawn(rt, o.patience)
 		}
 		return rt.Wait()
-	}, dataflow.Workers(*workers))
+	}, dataflow.Workers(o.workers))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -53,7 +53,7 @@ type Domain struct {
 	Spawned uint64       // tasks committed, ever (main) or since the last wait (children)
 	Live    atomic.Int64 // children only: committed minus ended, seen from the last wait on
 	edges   int32        // of the record being filled
-	renamed []Trimmer    // buffers with more than one version
+	renamed []func()     // drop the spare versions of a buffer
 	ended   failures     // of children: what their failed tasks left
 	free    *Domain
 	locks   uint64
@@ -248,19 +248,16 @@ func (b *Budget) Give(n int64) { b.used.Add(-n) }
 // Used returns the bytes taken now.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// Trimmer is a buffer with versions to spare.
-type Trimmer interface{ Trim() }
-
-// Renamed notes a buffer whose spare versions are dropped at the next wait for
-// all tasks of the domain.
-func (d *Domain) Renamed(b Trimmer) { d.renamed = append(d.renamed, b) }
+// Renamed notes that a buffer has spare versions; trim drops them, and is called
+// in the next wait for all tasks of the domain.
+func (d *Domain) Renamed(trim func()) { d.renamed = append(d.renamed, trim) }
 
 // Trim drops the spare versions of all buffers; every task of d has ended.
 func (d *Domain) Trim() {
-	for i, b := range d.renamed {
-		b.Trim()
-		d.renamed[i] = nil
+	for _, trim := range d.renamed {
+		trim()
 	}
+	clear(d.renamed)
 	d.renamed = d.renamed[:0]
 }
 

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/weft-hpc/weft/dataflow"
+)
+
+// errBroken is the failure on purpose.
+var errBroken = errors.New("broken on purpose")
+
+func addAll(parts []*int, sum *int) {
+	*sum = 0
+	for _, p := range parts {
+		*sum += *p
+	}
+}
+
+// describe prints the failed task in err and what its failure came from, and reports
+// whether it is the one that was meant to fail.
+func describe(err error) bool {
+	var failed *dataflow.TaskError
+	right := errors.As(err, &failed) && failed.Label == "load" && errors.Is(err, errBroken)
+	for word := "Wait  "; errors.As(err, &failed); word, err = "       because", failed.Err {
+		fmt.Printf("%s task %d %q, declared at %s:%d, failed\n", word, failed.Task, failed.Label, filepath.Base(failed.File), failed.Line)
+	}
+	fmt.Printf("        because %v\n", err)
+	return right
+}
