@@ -20,7 +20,8 @@ const (
 const (
 	spinBudget  = 100 * time.Microsecond
 	crowdBudget = 5 * time.Microsecond // when workers share cores
-	spinCheck   = 8                    // steps of a spin between looks at the clock
+	eagerSpins  = 100                  // first steps of a spin, without a pause between
+	spinCheck   = 8                    // further steps between looks at the clock
 )
 
 // idle looks for work until it finds some, and returns it, or until done reports
@@ -40,6 +41,9 @@ func (w *worker) idle(done func() bool) *task.Record {
 		if done() {
 			w.found()
 			return nil
+		}
+		if i < eagerSpins {
+			continue // search is a call, so the loop can be interrupted (osthread.Relax)
 		}
 		osthread.Relax()
 		if i%spinCheck != 0 {
