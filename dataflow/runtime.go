@@ -54,6 +54,7 @@ type Runtime struct {
 	entrance  entrance
 	prio      priorities
 	inject    mailbox // tasks made ready outside of any worker
+	aside     aside
 
 	mu      sync.Mutex
 	spares  []*worker // guarded by mu: not needed now
@@ -80,7 +81,7 @@ func Run(body func(*Runtime) error, opts ...Option) (err error) {
 	finished := false
 	defer func() {
 		if !finished {
-			rt.abandon(errors.New("the body of Run did not return"))
+			rt.Cancel(errors.New("the body of Run did not return"))
 			rt.Close()
 		}
 	}()
@@ -116,6 +117,9 @@ func New(opts ...Option) (*Runtime, error) {
 	rt.takeCores()
 	rt.start()
 	rt.unwatch = context.AfterFunc(rt.ctx, rt.cancelled)
+	if rt.ctx.Err() != nil {
+		rt.cancelled()
+	}
 	if o.stall > 0 {
 		rt.stalls.stop = make(chan struct{})
 		rt.group.Add(1)
@@ -203,7 +207,7 @@ func (rt *Runtime) start() {
 	rt.workers.Store(&all)
 	w := all[0]
 	rt.w0 = w
-	w.g = osthread.G()
+	w.g.Store(osthread.G())
 	d := w.alloc.NewDomain(w, nil, &rt.state)
 	d.Root = true
 	d.Budget = &task.Budget{Limit: rt.opt.rename}
@@ -281,15 +285,17 @@ func (rt *Runtime) wait() error {
 // mine returns an error unless the caller is the submitting goroutine outside of
 // any task.
 func (rt *Runtime) mine(method string) error {
-	w := rt.w0
-	switch {
-	case osthread.G() != w.g:
-		return fmt.Errorf("weft: %s at %s: %w: the one that created the runtime, outside of tasks (a task waits for its children with Context.Wait)", method, task.CallLine(), task.ErrGoroutine)
-	case w.cur != nil:
-		file, line := w.cur.Source()
-		return fmt.Errorf("weft: %s at %s, inside task %q (declared at %s:%d), which would wait for itself: a task waits for its children with Context.Wait", method, task.CallLine(), w.cur.Label(), file, line)
+	g := osthread.G()
+	if g == rt.w0.g.Load() && rt.w0.cur == nil {
+		return nil
 	}
-	return nil
+	for _, v := range *rt.workers.Load() {
+		if v.g.Load() == g && v.cur != nil { // the caller is this worker
+			file, line := v.cur.Source()
+			return fmt.Errorf("weft: %s at %s, inside task %q (declared at %s:%d), which would wait for itself: a task waits for its children with Context.Wait", method, task.CallLine(), v.cur.Label(), file, line)
+		}
+	}
+	return fmt.Errorf("weft: %s at %s: %w: the one that created the runtime, outside of tasks (a task waits for its children with Context.Wait)", method, task.CallLine(), task.ErrGoroutine)
 }
 
 // WaitOn returns when the tasks that write to any of the regions of xs have ended,
@@ -321,17 +327,15 @@ func (rt *Runtime) Block(f func()) {
 
 // Cancel skips every task that has not started and makes Spawn do nothing; tasks
 // that run see their Context done with this cause. It is final. Any goroutine.
-func (rt *Runtime) Cancel(cause error) { rt.uncause(cause) }
+func (rt *Runtime) Cancel(cause error) {
+	rt.uncause(cause)
+	rt.cancelled()
+}
 
+// cancelled is also called, a little later, when the context of the program ends.
 func (rt *Runtime) cancelled() {
 	rt.skip.Store(true)
 	rt.state.CompareAndSwap(task.Open, task.Cancelled)
-}
-
-// abandon cancels at once, for a submitting goroutine that is about to end.
-func (rt *Runtime) abandon(cause error) {
-	rt.Cancel(cause)
-	rt.cancelled()
 }
 
 // Close waits for every task, as Wait does, ends the workers, and restores the
@@ -372,17 +376,23 @@ func (rt *Runtime) Close() error {
 
 // pushBound queues a task that only one worker may run.
 func (rt *Runtime) pushBound(r *task.Record) {
-	i := int(r.Worker) - 1
-	if rt.opt.mode != parallel || i >= rt.opt.workers {
+	if !rt.hasWorker(r) || rt.opt.mode != parallel {
 		r.Worker = 0
-		if i >= rt.opt.workers {
-			refuse(r, fmt.Errorf("OnWorker(%d): the runtime has workers 0 to %d", i, rt.opt.workers-1))
-		}
 		rt.inject.put(r)
 		rt.wake()
 		return
 	}
-	w := (*rt.workers.Load())[i]
+	w := (*rt.workers.Load())[r.Worker-1]
 	w.mail.put(r)
 	w.parker.Unpark()
+}
+
+// hasWorker refuses r if it is bound to a worker that the runtime does not have.
+func (rt *Runtime) hasWorker(r *task.Record) bool {
+	i := int(r.Worker) - 1
+	if i >= rt.opt.workers {
+		refuse(r, fmt.Errorf("OnWorker(%d): the runtime has workers 0 to %d", i, rt.opt.workers-1))
+		return false
+	}
+	return true
 }

@@ -29,7 +29,6 @@ type worker struct {
 	root    *task.Domain // worker 0: the domain of the main program
 
 	// Of the worker's goroutine.
-	g        uintptr        // its identity
 	cur      *task.Record   // the innermost body that runs, nil outside
 	next     *task.Record   // immediate successor: runs next, if nothing is more urgent
 	bag      []*task.Record // ready tasks of the seeded mode
@@ -44,6 +43,7 @@ type worker struct {
 	_        [cacheLine]byte
 
 	// Shared.
+	g         atomic.Uintptr // identity of the worker's goroutine
 	dq        deque
 	mail      mailbox // tasks bound to this worker
 	parker    osthread.Parker
@@ -100,6 +100,9 @@ func (w *worker) attempt(done func() bool, eager bool) (finished bool) {
 				return true
 			}
 		}
+		if r.Flags&task.Gated != 0 && outer != nil && r.AwaitGates() {
+			continue
+		}
 		w.execute(r)
 	}
 }
@@ -140,7 +143,7 @@ func (w *worker) crashed(outer *task.Record, v any) {
 	fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r)) // nobody may be left to call Wait
 	w.finish(r)
 	if outer == nil {
-		w.rt.abandon(errGoexit)
+		w.rt.Cancel(errGoexit)
 		w.rt.Close()
 	}
 }
@@ -180,7 +183,7 @@ func (w *worker) left(r, outer *task.Record) {
 	}
 	w.cur = outer
 	if w.root != nil && outer == nil {
-		w.root.Owner = w.g
+		w.root.Owner = w.g.Load()
 	}
 }
 
@@ -270,6 +273,9 @@ func (w *worker) endRare(r *task.Record) {
 	if d := r.Children; d != nil {
 		d.Trim()
 		r.Err = errors.Join(r.Err, d.TakeFailures())
+		if r.Err == nil && d.Skips() > 0 { // what they depend on outside has failed
+			r.Flags |= task.Skipped
+		}
 		d.Forgive()
 		d.Alloc.FreeDomain(d)
 		r.Children = nil
@@ -283,7 +289,10 @@ func (w *worker) endRare(r *task.Record) {
 	if r.Flags&task.Commutes != 0 {
 		w.unlock(r)
 	}
-	r.Ungate(w.complete)
+	if r.Doomed() {
+		r.Flags |= task.Skipped
+	}
+	r.Ungate(r.Err != nil || r.Flags&task.Skipped != 0, w.complete)
 }
 
 // unlock passes the commutative locks of r on.
@@ -614,7 +623,7 @@ func (w *worker) Spawned(r *task.Record) { w.log.spawn(r) }
 
 // ChildDomain is part of task.Runner: the body of r spawns its first child.
 func (w *worker) ChildDomain(r *task.Record) *task.Domain {
-	if osthread.G() != w.g || w.cur != r {
+	if osthread.G() != w.g.Load() || w.cur != r {
 		return &task.Domain{Exec: w, Parent: r, State: &w.rt.state, Owner: noOwner} // every spawn is a misuse
 	}
 	d := w.alloc.NewDomain(w, r, &w.rt.state)
@@ -648,12 +657,15 @@ func (w *worker) WaitChildren(r *task.Record) error {
 	}
 	d.Trim()
 	err := d.TakeFailures()
+	if n := d.Skips(); n > 0 && err == nil {
+		err = errors.Join(fmt.Errorf("weft: %d children of task %q were skipped: what they depend on has failed, or the runtime was cancelled", n, r.Label()), context.Cause(w.rt.ctx))
+	}
 	d.Forgive()
 	return err
 }
 
 func (w *worker) mayWait(r *task.Record) error {
-	if osthread.G() != w.g || w.cur != r {
+	if osthread.G() != w.g.Load() || w.cur != r {
 		return fmt.Errorf("weft: Context of task %q used at %s: %w", r.Label(), task.CallLine(), task.ErrGoroutine)
 	}
 	return nil
@@ -716,7 +728,7 @@ func (w *worker) Hold(r *task.Record) func(error) {
 // runtime. It ends without unlocking, so that its pinned thread ends too.
 func (w *worker) loop() {
 	runtime.LockOSThread()
-	w.g = osthread.G()
+	w.g.Store(osthread.G())
 	if w.core >= 0 {
 		if err := osthread.SetAffinity(osthread.CPUSetOf(w.core)); err != nil {
 			w.rt.warn("worker %d cannot be pinned to core %d: %v", w.id, w.core, err)

@@ -62,6 +62,12 @@ func (n *Node) Commit(edges int32) bool {
 // edges made: 0 or 1.
 func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, p) }
 
+// Apart lets n, which is being registered, not wait for p although their accesses
+// conflict: two nodes of one task. The caller sees to it that n then accesses the
+// region in a mode that is not shared, or the group of p would be settled by a
+// node that n waits for.
+func (t *Tracker) Apart(n, p *Node) { p.mark = n.seq }
+
 func (t *Tracker) follow(n, p *Node) int32 {
 	if p == n || p.mark == n.seq {
 		return 0

@@ -26,6 +26,9 @@ type Buffer[T any] struct {
 	cur      *Buffer[T] // buffer: the newest version
 	versions []*Buffer[T]
 	domain   *task.Domain // where the versions are known
+	use      uint64       // number of that use of the domain
+	seen     uint64       // the last task that was looked through for this buffer
+	shared   uint64       // the last task that has it as more than one parameter
 }
 
 // NewBuffer returns a buffer of n elements, all zero.
@@ -56,24 +59,38 @@ func (b *Buffer[T]) Region() deps.Region { return deps.Slice(b.Slice()) }
 
 // renamer is what the spawn of a task needs of a *Buffer[T].
 type renamer interface {
-	version(d *task.Domain, m deps.Mode) (unsafe.Pointer, deps.Region, error)
+	version(r *task.Record, m deps.Mode) (unsafe.Pointer, deps.Region, error)
+	count(r *task.Record)
 	isNil() bool
 }
 
 func (b *Buffer[T]) isNil() bool { return b == nil }
 
-// version returns the version that a task submitted now uses, and its region.
-func (b *Buffer[T]) version(d *task.Domain, m deps.Mode) (unsafe.Pointer, deps.Region, error) {
+// count notes that r has b as a parameter. A buffer that r has twice is one memory
+// for r, and not renamed.
+func (b *Buffer[T]) count(r *task.Record) {
+	if b.of != nil {
+		return
+	}
+	if b.seen == r.Seq() {
+		b.shared = b.seen
+	}
+	b.seen = r.Seq()
+}
+
+// version returns the version that r, which is submitted now, uses, and its region.
+func (b *Buffer[T]) version(r *task.Record, m deps.Mode) (unsafe.Pointer, deps.Region, error) {
 	if b.of != nil {
 		return unsafe.Pointer(b), deps.Slice(b.data), nil
 	}
-	if b.domain != d {
-		if b.domain != nil && b.domain.InUse() {
+	d := r.Domain
+	if b.domain != d || b.use != d.Use() {
+		if b.domain != nil && b.domain.InUse(b.use) {
 			return nil, deps.Region{}, fmt.Errorf("a Buffer belongs to the tasks that one goroutine spawns; pass the parameter on to children")
 		}
-		b.domain = d
+		b.domain, b.use = d, d.Use()
 	}
-	if m == deps.Out && d.Rename && d.Tracker.Busy(deps.Slice(b.cur.data)) {
+	if m == deps.Out && d.Rename && b.shared != r.Seq() && d.Tracker.Busy(deps.Slice(b.cur.data)) {
 		b.rename(d)
 	}
 	return unsafe.Pointer(b.cur), deps.Slice(b.cur.data), nil

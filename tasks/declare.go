@@ -22,6 +22,7 @@ type declaration struct {
 	params    []param
 	clauses   []Clause
 	reduces   bool
+	buffers   int // parameters that may be one and the same buffer
 }
 
 // declare checks and describes a declaration. rec is the typed record; its
@@ -41,6 +42,7 @@ func declare(name string, isNil bool, rec reflect.Type, clauses []Clause, acc ..
 		if err != nil {
 			panic(fmt.Sprintf("tasks: declaration of %q at %s:%d: parameter %d (%v): %v", name, d.File, d.Line, i+1, f.Type, err))
 		}
+		d.buffers += p.buffers()
 		d.reduces = d.reduces || p.op != nil && !p.weak
 		if p.kind != kindValue {
 			d.params = append(d.params, p)
@@ -65,6 +67,11 @@ func (d *declaration) submit(r *task.Record, cl []Clause) {
 			if cl[i].kind == clauseAccess {
 				accessClause(r, &cl[i])
 			}
+		}
+	}
+	if d.buffers > 1 {
+		for i := range d.params {
+			d.params[i].countBuffers(r, unsafe.Add(unsafe.Pointer(r), d.params[i].offset))
 		}
 	}
 	dom := r.Domain

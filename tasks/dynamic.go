@@ -51,7 +51,7 @@ func Spawn(in Scope, name string, body func(*Context) error, cl ...Clause) {
 // the place that reports should name.
 func SpawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Clause) {
 	dom := in.TaskDomain()
-	r := dom.Begin(&dynamicDecl.Decl)
+	r := dom.BeginNamed(&dynamicDecl.Decl, name)
 	if r == nil {
 		return
 	}
@@ -123,11 +123,9 @@ func RegionOf(x any) (deps.Region, error) {
 	if v.Kind() == reflect.Pointer && v.IsNil() {
 		return deps.Region{}, nil
 	}
-	switch x := x.(type) {
-	case tiler:
-		return x.RegionErr()
-	case deps.Regioner:
-		return x.Region(), nil
+	switch x.(type) {
+	case tiler, deps.Regioner:
+		return methodRegion(x)
 	}
 	switch v.Kind() {
 	case reflect.Slice:

@@ -129,7 +129,7 @@ func (p *param) register(d *task.Domain, r *task.Record, v unsafe.Pointer) {
 		return
 	default:
 		var err error
-		if region, err = p.lookup(d, v); err != nil {
+		if region, err = p.lookup(r, v); err != nil {
 			r.Fail(fmt.Errorf("%s: %w", task.ParamName(int(p.index)), err))
 			return
 		}
@@ -143,7 +143,7 @@ func (p *param) register(d *task.Domain, r *task.Record, v unsafe.Pointer) {
 
 // lookup finds the region of an argument that needs a method call or can be
 // wrong.
-func (p *param) lookup(d *task.Domain, v unsafe.Pointer) (deps.Region, error) {
+func (p *param) lookup(r *task.Record, v unsafe.Pointer) (deps.Region, error) {
 	switch p.kind {
 	case kindTile:
 		t := (*Tile[byte])(v)
@@ -153,7 +153,7 @@ func (p *param) lookup(d *task.Domain, v unsafe.Pointer) (deps.Region, error) {
 		if b.isNil() {
 			return deps.Region{}, nil
 		}
-		ver, region, err := b.version(d, p.mode)
+		ver, region, err := b.version(r, p.mode)
 		if err == nil {
 			*(*unsafe.Pointer)(v) = ver
 		}
@@ -165,7 +165,40 @@ func (p *param) lookup(d *task.Domain, v unsafe.Pointer) (deps.Region, error) {
 	return methodRegion(p.methods(v))
 }
 
-func methodRegion(x any) (deps.Region, error) {
+// countBuffers notes every buffer at v as a parameter of r.
+func (p *param) countBuffers(r *task.Record, v unsafe.Pointer) {
+	switch {
+	case p.kind == kindBuffer:
+		if b := p.methods(v).(renamer); !b.isNil() {
+			b.count(r)
+		}
+	case p.kind == kindEach && p.elem.kind == kindBuffer:
+		s := *(*[]byte)(v)
+		for i := range len(s) {
+			p.elem.countBuffers(r, unsafe.Add(unsafe.Pointer(unsafe.SliceData(s)), uintptr(i)*p.size))
+		}
+	}
+}
+
+func (p *param) buffers() int {
+	switch {
+	case p.kind == kindBuffer:
+		return 1
+	case p.kind == kindEach && p.elem.kind == kindBuffer:
+		return 2
+	}
+	return 0
+}
+
+// methodRegion calls the method of x that says what it touches. A panic in it
+// comes in the middle of a registration, so it is made the error of the task:
+// tasks that were linked to an unfinished record would wait for ever.
+func methodRegion(x any) (region deps.Region, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			region, err = deps.Region{}, fmt.Errorf("the Region method of %T panicked: %v", x, v)
+		}
+	}()
 	if t, ok := x.(tiler); ok {
 		return t.RegionErr()
 	}

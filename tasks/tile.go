@@ -39,10 +39,13 @@ func (t Tile[T]) RegionErr() (deps.Region, error) {
 
 func tileRegion(base unsafe.Pointer, n, rows, cols, ld int, size uintptr) (deps.Region, error) {
 	r, err := deps.Tile(base, rows, cols, ld, size)
-	if err == nil && rows > 0 && cols > 0 && (cols-1)*ld+rows > n {
-		err = fmt.Errorf("tile of %d x %d elements with leading dimension %d needs %d elements, its slice has %d", rows, cols, ld, (cols-1)*ld+rows, n)
+	if err != nil || rows == 0 || cols == 0 {
+		return r, err
 	}
-	return r, err
+	if rows > n || cols > 1 && ld > (n-rows)/(cols-1) { // (cols-1)*ld+rows > n, which could overflow
+		return deps.Region{}, fmt.Errorf("tile of %d x %d elements with leading dimension %d reaches beyond its slice of %d", rows, cols, ld, n)
+	}
+	return r, nil
 }
 
 // tiler marks tiles for the declaration.

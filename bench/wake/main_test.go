@@ -15,7 +15,8 @@ func TestRun(t *testing.T) {
 	}
 	var out, complaints bytes.Buffer
 	assert.Zero(t, run([]string{"-rounds", "2", "-handovers", "50"}, &out, &complaints), complaints.String())
-	assert.Regexp(t, `(?m)^result name=parker us_median=\d+\.\d+ us_min=\d+\.\d+( c_us_median=\d+\.\d+ c_us_min=\d+\.\d+ ratio=\d+\.\d+)?\n\z`,
+	const figures = ` us_median=\d+\.\d+ us_min=\d+\.\d+( c_us_median=\d+\.\d+ c_us_min=\d+\.\d+ ratio=\d+\.\d+)?\n`
+	assert.Regexp(t, `(?m)^result name=parker`+figures+`result name=worker_parked`+figures+`result name=worker_spinning`+figures+`\z`,
 		out.String())
 }
 

@@ -33,6 +33,8 @@ What to read: the three declarations at the top of main.go, then the loop that s
 square writes where add reads, so each add waits for its square; all add update the
 same sum, so they run one after another in the order of the program.
 
+Exit code: 0 done and checked, 1 failed, 2 usage.
+
 `
 
 func main() {

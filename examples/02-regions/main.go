@@ -1,13 +1,11 @@
-// You will see pairs of tasks, and for each pair whether the second ran beside the
-// first or waited for its end. Two tasks wait for each other when they touch a
-// common byte and one of them writes. The last line checks that every pair did
-// what its regions say.
+// You will see pairs of tasks, and for each pair whether the two ran side by side or
+// one waited for the end of the other. That happens when they touch a common byte and
+// one of them writes. The last line checks that every pair did what its regions say.
 package main
 
 import (
 	"fmt"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
@@ -20,7 +18,7 @@ type pair struct {
 	what          string
 	first, second tasks.Clause // what the tasks touch
 	beside        bool         // what must happen
-	met           bool         // what happened: the second ran before the first had ended
+	met           bool         // what happened: both were running at the same time
 }
 
 func pairs() []*pair {
@@ -45,27 +43,24 @@ func pairs() []*pair {
 	}
 }
 
-// spawn submits the two tasks of p. The first one stays until the second has
-// come, or gives up. It sleeps inside Block, so it leaves its core to others.
+// spawn submits the two tasks of p. Both want to meet the other on a channel, which
+// only works while both are running, and give up after a while. They sleep inside
+// Block, so they leave their cores to others, and even one worker is enough.
 func (p *pair) spawn(rt *dataflow.Runtime, patience time.Duration) {
-	var inside atomic.Bool
-	arrived := make(chan struct{})
-	rt.Spawn("first", func(ctx *tasks.Context) error {
-		inside.Store(true)
+	door := make(chan struct{})
+	meet := func(ctx *tasks.Context) error {
 		ctx.Block(func() {
 			select {
-			case <-arrived:
+			case door <- struct{}{}:
+			case <-door:
+				p.met = true
 			case <-time.After(patience):
 			}
 		})
-		inside.Store(false)
 		return nil
-	}, p.first)
-	rt.Spawn("second", func(*tasks.Context) error {
-		p.met = inside.Load()
-		close(arrived)
-		return nil
-	}, p.second)
+	}
+	rt.Spawn("first", meet, p.first)
+	rt.Spawn("second", meet, p.second)
 }
 
 func main() {
@@ -83,8 +78,8 @@ func main() {
 	}
 
 	wrong := 0
-	says := map[bool]string{true: "ran beside it", false: "waited"}
-	fmt.Printf("%-56s  %s\n", "two tasks that touch", "the second one")
+	says := map[bool]string{true: "ran side by side", false: "one waited"}
+	fmt.Printf("%-56s  %s\n", "two tasks that touch", "what they did")
 	for _, p := range all {
 		fmt.Printf("%-56s  %s\n", p.what, says[p.met])
 		if p.met != p.beside {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 type options struct {
@@ -21,6 +22,8 @@ What to read: main.go declares the four kernels and contains the loop, kernels.g
 arithmetic. Tiles are blocks of one column-major matrix: they interleave in memory, and
 the runtime compares them exactly. Try -nb 1024 (too few tasks) and -nb 16 (too small).
 
+Exit code: 0 done and checked, 1 failed, 2 usage.
+
 `
 
 // parse reads the flags; a mistake ends the program with exit code 2.
@@ -32,9 +35,14 @@ func parse() (o options) {
 	flag.StringVar(&o.dot, "dot", filepath.Join(os.TempDir(), "weft-cholesky.dot"), "task graph of a small instance (graphviz)")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
 	flag.Parse()
-	if flag.NArg() > 0 || o.n < 1 || o.nb < 1 || o.workers < 1 {
+	if flag.NArg() > 0 || o.n < 1 || o.nb < 1 || o.workers < 1 || !format(o.trace) || !format(o.dot) {
 		flag.Usage()
 		os.Exit(2)
 	}
 	return o
+}
+
+// format reports whether package trace knows how to write the file.
+func format(path string) bool {
+	return slices.Contains([]string{".json", ".prv", ".txt", ".dot"}, filepath.Ext(path))
 }

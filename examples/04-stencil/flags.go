@@ -21,6 +21,8 @@ What to read: main.go, the declaration of wire (a task that ends when its event 
 submit. No barrier separates the steps; inputs and outputs overlap by one row. Try
 -latency 10ms (nothing can hide it) and -workers 1 (a row still travels for nothing).
 
+Exit code: 0 done and checked, 1 failed, 2 usage.
+
 `
 
 // parse reads the flags; a mistake ends the program with exit code 2.

@@ -23,9 +23,9 @@ func addAll(parts []*int, sum *int) {
 func describe(err error) bool {
 	var failed *dataflow.TaskError
 	right := errors.As(err, &failed) && failed.Label == "load" && errors.Is(err, errBroken)
-	for word := "Wait  "; errors.As(err, &failed); word, err = "       because", failed.Err {
-		fmt.Printf("%s task %d %q, declared at %s:%d, failed\n", word, failed.Task, failed.Label, filepath.Base(failed.File), failed.Line)
+	for says := "Wait  "; errors.As(err, &failed); says, err = "       because", failed.Err {
+		fmt.Printf("%s task %d %q, declared at %s:%d, failed\n", says, failed.Task, failed.Label, filepath.Base(failed.File), failed.Line)
 	}
-	fmt.Printf("        because %v\n", err)
+	fmt.Printf("       because %v\n", err)
 	return right
 }

@@ -16,6 +16,8 @@ const usage = `nesting: tasks that spawn tasks, weak accesses, and errors.
 What to read: sortSlice and loadPart in main.go; tasks.Weak and Context.Wait in go doc.
 A panic in a body is reported like an error, with its stack.
 
+Exit code: 0 done and checked, 1 failed, 2 usage.
+
 `
 
 // parse reads the flags; a mistake ends the program with exit code 2.

@@ -50,11 +50,12 @@ type Domain struct {
 	Rename  bool // buffers may get fresh copies
 	Final   bool // tasks run at their spawn
 
-	Spawned uint64       // tasks committed, ever (main) or since the last wait (children)
-	Live    atomic.Int64 // children only: committed minus ended, seen from the last wait on
-	edges   int32        // of the record being filled
-	renamed []func()     // drop the spare versions of a buffer
-	ended   failures     // of children: what their failed tasks left
+	Spawned uint64        // tasks committed, ever (main) or since the last wait (children)
+	Live    atomic.Int64  // children only: committed minus ended, seen from the last wait on
+	edges   int32         // of the record being filled
+	renamed []func()      // drop the spare versions of a buffer
+	ended   failures      // of children: what their failed tasks left
+	use     atomic.Uint64 // how often it has been freed
 	free    *Domain
 	locks   uint64
 }
@@ -83,6 +84,7 @@ func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32)
 // FreeDomain takes back a domain whose tasks have all ended. Any goroutine.
 func (a *Allocator) FreeDomain(d *Domain) {
 	d.Parent = nil
+	d.use.Add(1)
 	for {
 		d.free = a.domains.Load()
 		if a.domains.CompareAndSwap(d.free, d) {
@@ -100,11 +102,13 @@ func (d *Domain) Trace() {
 // Begin starts a record of declaration decl, or returns nil if the spawn is
 // void: the runtime is cancelled, or the goroutine is not the inserter. It
 // panics on a closed runtime, as a send on a closed channel does.
-func (d *Domain) Begin(decl *Decl) *Record {
+func (d *Domain) Begin(decl *Decl) *Record { return d.BeginNamed(decl, "") }
+
+// BeginNamed is Begin for declarations whose tasks have names of their own.
+func (d *Domain) BeginNamed(decl *Decl, name string) *Record {
 	if g := osthread.G(); g != d.Owner || d.State.Load() != Open {
-		if !d.usable(g, decl) {
-			return nil
-		}
+		d.refuse(g, decl, name)
+		return nil
 	}
 	return d.begin(decl)
 }
@@ -127,20 +131,29 @@ func (d *Domain) begin(decl *Decl) *Record {
 // ErrGoroutine marks errors about a call from the wrong goroutine.
 var ErrGoroutine = errors.New("called from another goroutine than the one that may")
 
-func (d *Domain) usable(g uintptr, decl *Decl) bool {
-	if g != d.Owner {
+// refuse deals with a spawn that makes no task: it panics, reports a misuse, or,
+// on a cancelled runtime, does nothing.
+func (d *Domain) refuse(g uintptr, decl *Decl, name string) {
+	if g == d.Owner && d.State.Load() == Cancelled {
+		return
+	}
+	if name == "" {
+		name = decl.Name
+	}
+	what := fmt.Sprintf("task %q", name)
+	if decl.Line > 0 {
+		what += fmt.Sprintf(" (declared at %s:%d)", decl.File, decl.Line)
+	}
+	switch {
+	case d.State.Load() == Closed:
+		panic(fmt.Sprintf("weft: %s spawned at %s on a closed runtime", what, CallLine()))
+	case g != d.Owner:
 		where := "only the goroutine that created the runtime, outside of tasks, may spawn on it (a body spawns children on its Context)"
 		if d.Parent != nil {
 			where = fmt.Sprintf("only the body of task %q may spawn its children, on its own goroutine and before it returns", d.Parent.Label())
 		}
-		d.Exec.Misuse(fmt.Errorf("task %q (declared at %s:%d) was spawned at %s: %s: %w",
-			decl.Name, decl.File, decl.Line, CallLine(), where, ErrGoroutine))
-		return false
+		d.Exec.Misuse(fmt.Errorf("weft: %s was spawned at %s: %s: %w", what, CallLine(), where, ErrGoroutine))
 	}
-	if d.State.Load() == Closed {
-		panic(fmt.Sprintf("weft: task %q (declared at %s:%d) spawned at %s on a closed runtime", decl.Name, decl.File, decl.Line, CallLine()))
-	}
-	return false // cancelled
 }
 
 // Access declares that r touches region in mode m. op identifies a reduction.
@@ -158,7 +171,14 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 	if m == deps.Reduction {
 		d.limitReduction(region)
 	}
-	edges, e, err := d.Tracker.Access(&r.Node, region, m, op)
+	mode := m
+	if r.Flags&Gated != 0 {
+		mode = d.besideGates(r, r, region, m)
+	}
+	edges, e, err := d.Tracker.Access(&r.Node, region, mode, op)
+	if m == deps.Reduction && mode != m {
+		err = deps.ErrReductionMix
+	}
 	if err != nil {
 		r.Fail(fmt.Errorf("%s, region %v: %w", ParamName(param), region, err))
 		return nil
@@ -191,7 +211,7 @@ func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bo
 		if !g.region.Overlaps(region) {
 			continue
 		}
-		if m.Writes() && !g.mode.Writes() {
+		if m.Writes() && !g.mode.Writes() && !p.writes(region) {
 			r.Fail(fmt.Errorf("%s accesses %v as %v, but its parent %q declared it only as weak %v: declare the stronger access on the parent",
 				ParamName(param), region, m, p.Label(), g.mode))
 		}
@@ -201,6 +221,11 @@ func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bo
 
 func (r *Record) covers(region deps.Region) (yes bool) {
 	r.Accesses(func(a Access) { yes = yes || a.Entry.Region().Contains(region) })
+	return yes
+}
+
+func (r *Record) writes(region deps.Region) (yes bool) {
+	r.Accesses(func(a Access) { yes = yes || a.Mode.Writes() && a.Entry.Region().Contains(region) })
 	return yes
 }
 
@@ -220,6 +245,9 @@ func (d *Domain) Commit(r *Record) {
 	}
 	if r.Flags&Inline != 0 {
 		r.Cold() // holds its ready flag
+	}
+	if r.Flags&Gated != 0 && r.Flags&Commutes != 0 {
+		d.followGates(r)
 	}
 	if d.Traced {
 		d.Exec.Spawned(r)
@@ -331,6 +359,14 @@ func (d *Domain) TakeFailures() error {
 	return errors.Join(errs...)
 }
 
+// Skips returns how many tasks have been skipped since the last Forgive.
+func (d *Domain) Skips() int {
+	f := &d.ended
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.skipped
+}
+
 // Failures returns what TakeFailures would, and keeps it.
 func (d *Domain) Failures() error {
 	f := &d.ended
@@ -339,5 +375,10 @@ func (d *Domain) Failures() error {
 	return errors.Join(f.errs...)
 }
 
-// InUse reports whether tasks may still be spawned in d.
-func (d *Domain) InUse() bool { return (d.Root || d.Parent != nil) && d.State.Load() != Closed }
+// Use returns the number of the present use of d, which serves other tasks when its
+// own have ended.
+func (d *Domain) Use() uint64 { return d.use.Load() }
+
+// InUse reports whether d is still in the use of that number, so that tasks may be
+// spawned in it.
+func (d *Domain) InUse(use uint64) bool { return d.use.Load() == use && d.State.Load() != Closed }

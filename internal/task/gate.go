@@ -1,6 +1,8 @@
 package task
 
 import (
+	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/deps"
@@ -12,18 +14,54 @@ type Gate struct {
 	opener deps.Node // released when the gate opens; the children wait for it
 	region deps.Region
 	mode   deps.Mode
+	failed bool                   // its task has failed. Of the task, until it drops its reference
+	waiter atomic.Pointer[Record] // its task, if that is not to start before the gate opens
 }
+
+// opened stands for the waiter of a gate that has opened.
+var opened Record
 
 var gateDecl = &Decl{
 	ID:    NextDeclID(),
 	Name:  "weft.gate",
-	Run:   func(r *Record) error { r.Exec.Schedule(gateOf(r).opener.Release(false)); return nil },
-	Skip:  func(r *Record) { r.Exec.Schedule(gateOf(r).opener.Release(true)) },
+	Run:   func(r *Record) error { gateOf(r).open(false); return nil },
+	Skip:  func(r *Record) { gateOf(r).open(true) },
 	Clear: func(*Record) {},
 	New:   SlabOf[Gate],
 }
 
 func gateOf(r *Record) *Gate { return (*Gate)(unsafe.Pointer(r)) }
+
+func (g *Gate) open(failed bool) {
+	g.Exec.Schedule(g.opener.Release(failed))
+	if r := g.waiter.Swap(&opened); r != nil {
+		r.SetNext(nil)
+		g.Exec.Schedule(&r.Node)
+	}
+}
+
+// AwaitGates reports whether r, which the caller owns, has a gate that has not
+// opened; r then belongs to that gate, which schedules it again.
+//
+// A worker that waits inside a body asks this before it starts r on top of that
+// body. What r may wait for could be, or need, a body further down on the same
+// stack, which cannot go on before r has ended. A task whose gates are open waits
+// for nothing but its own children, which have all started later than whatever
+// is below them.
+func (r *Record) AwaitGates() bool {
+	if c := r.PeekCold(); c != nil {
+		for _, g := range c.Gates {
+			if g.waiter.CompareAndSwap(nil, r) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Doomed reports whether r is a gate whose task has failed: then what depends on
+// the gate is not to run. Called when r has no references left.
+func (r *Record) Doomed() bool { return r.Decl == gateDecl && gateOf(r).failed }
 
 // weak gives r a gate for region. Weak commutative accesses and reductions keep
 // the order of submission between their gates (they are Inout there): a gate
@@ -35,19 +73,72 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 	}
 	d.nested(func() {
 		g := gateOf(d.begin(gateDecl))
-		g.region, g.mode = region, m
+		g.region, g.mode, g.failed = region, m, false
+		g.waiter.Store(nil)
 		g.Flags |= Internal
 		g.Prio = r.Prio
 		g.Extend()
 		g.Ref() // r's; the body's reference is dropped when the gate has opened
 		d.Tracker.Begin(&g.opener, g.Seq())
+		mode = d.besideGates(&g.Record, r, region, mode)
+		mode = d.besideAccesses(&g.Record, r, region, mode)
 		e = d.access(&g.Record, region, mode)
 		c := r.Cold()
 		c.Gates = append(c.Gates, g)
+		r.Flags |= Gated
 		d.Commit(&g.Record)
 	})
 	r.addAccess(Access{Entry: e, Mode: m, Weak: true, Param: int8(param)})
 	return e
+}
+
+// besideGates prepares n, which is r or a gate of r, for an access that may conflict
+// with gates of r. It must not wait for such a gate, which lasts as long as r does,
+// but for what the gate waits for: until it opens. It returns the mode in which n
+// is to access the region.
+func (d *Domain) besideGates(n, r *Record, region deps.Region, m deps.Mode) deps.Mode {
+	c := r.PeekCold()
+	if c == nil {
+		return m
+	}
+	for _, g := range c.Gates {
+		if g.region.Overlaps(region) && !alike(g.mode, m) {
+			d.Tracker.Apart(&n.Node, &g.Node)
+			d.edges += d.Tracker.Follow(&n.Node, &g.opener)
+			m = deps.Inout
+		}
+	}
+	return m
+}
+
+// besideAccesses does the same for a gate of r and the accesses that are r's own.
+// They are no reason to wait: the gate ends after r, which waits for them.
+func (d *Domain) besideAccesses(g, r *Record, region deps.Region, m deps.Mode) deps.Mode {
+	r.Accesses(func(a Access) {
+		switch {
+		case a.Weak || alike(a.Mode, m) || !a.Entry.Region().Overlaps(region):
+		case a.Mode == deps.Reduction:
+			r.Fail(fmt.Errorf("region %v: %w", region, deps.ErrReductionMix))
+		default:
+			m = deps.Inout
+		}
+	})
+	d.Tracker.Apart(&g.Node, &r.Node)
+	return m
+}
+
+// followGates makes r wait until its gates have opened. A task that takes
+// commutative locks must: held while its children wait, a lock would keep from
+// running what they wait for.
+func (d *Domain) followGates(r *Record) {
+	for _, g := range r.Cold().Gates {
+		d.edges += d.Tracker.Follow(&r.Node, &g.opener)
+	}
+}
+
+// alike reports whether accesses in modes a and b to one region do not conflict.
+func alike(a, b deps.Mode) bool {
+	return a == b && (a == deps.In || a == deps.Concurrent)
 }
 
 // access registers an access of one of the runtime's own records.
@@ -72,6 +163,21 @@ func (d *Domain) access(r *Record, region deps.Region, m deps.Mode) *deps.Entry 
 	return e
 }
 
+// Gated reports whether a weak access of r still waits for earlier tasks. Then r
+// may run, but its children may have to wait for those. Owner of r only.
+func (r *Record) Gated() bool {
+	c := r.PeekCold()
+	if c == nil {
+		return false
+	}
+	for _, g := range c.Gates {
+		if !g.opener.Ended() {
+			return true
+		}
+	}
+	return false
+}
+
 // nested runs f, which submits a record of the runtime's own while another
 // record may be half registered.
 func (d *Domain) nested(f func()) {
@@ -80,14 +186,15 @@ func (d *Domain) nested(f func()) {
 	d.edges = saved
 }
 
-// Ungate drops r's reference to its gates and returns, joined by their Next
-// links, those that are thereby complete. Called when r has ended.
-func (r *Record) Ungate(complete func(*Record)) {
+// Ungate drops r's reference to its gates, which fail with r, and calls complete
+// for those that thereby have ended. Called when r has ended.
+func (r *Record) Ungate(failed bool, complete func(*Record)) {
 	c := r.PeekCold()
 	if c == nil {
 		return
 	}
 	for _, g := range c.Gates {
+		g.failed = failed
 		if g.Unref() {
 			complete(&g.Record)
 		}

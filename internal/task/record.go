@@ -51,6 +51,7 @@ const (
 	Unspawned                   // a bad spawn: Err was set before Commit
 	Internal                    // a gate or a combine: not a task of the user's
 	Costed                      // Cost is set
+	Gated                       // has gates
 	Skipped                     // did not run: a predecessor failed, or the run was cancelled
 	coldUsed
 )

@@ -1,0 +1,141 @@
+// Package examples holds programs that show one idea each, in numbered folders;
+// README.md says what one sees. The package itself is only their test.
+package examples
+
+import (
+	"bytes"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/invariant"
+)
+
+// small holds the flags of a small run of every example, and its last line.
+var small = map[string]struct {
+	flags []string
+	last  string // regular expression
+}{
+	"01-hello":    {[]string{"-n", "100"}, `^ok: the squares of 1 to 100 add up to 338350$`},
+	"02-regions":  {[]string{"-patience", "1s"}, `^ok: all \d+ pairs did what their regions say$`},
+	"03-cholesky": {[]string{"-n", "200", "-nb", "48", "-trace", "run.json", "-dot", "run.dot"}, `^ok: residual 0\.\d+ \(limit 16\), same bytes as the plain loop$`},
+	"04-stencil":  {[]string{"-rows", "100", "-cols", "64", "-block", "16", "-steps", "8", "-latency", "1ms"}, `^ok: after 8 steps, all three runs have the bytes of the plain loop$`},
+	"05-nesting":  {[]string{"-n", "20000"}, `^ok: the numbers are sorted, and one failure skipped two tasks and no other$`},
+}
+
+// folders returns the folders of the examples.
+func folders(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("[0-9][0-9]-*")
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	return all
+}
+
+// build compiles a program, with the race detector if the test has it.
+func build(t *testing.T, what string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program.exe")
+	args := []string{"build", "-o", program}
+	if invariant.Race {
+		args = append(args, "-race")
+	}
+	if invariant.Enabled {
+		args = append(args, "-tags", "invariants")
+	}
+	out, err := exec.Command("go", append(args, what)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// run runs a program in an empty folder and returns its output and exit code.
+func run(t *testing.T, program string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &out, &problems
+	cmd.Env = append(os.Environ(), "TMPDIR="+cmd.Dir)
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return out.String(), problems.String(), exit.ExitCode()
+	}
+	require.NoError(t, err)
+	return out.String(), problems.String(), 0
+}
+
+// lastLine returns the last line of a text.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndex(text, "\n")+1:]
+}
+
+// Every example ends in a checked result, with any number of workers, teaches with
+// -h, and refuses what it does not understand.
+func TestExamples(t *testing.T) {
+	for _, dir := range folders(t) {
+		t.Run(dir, func(t *testing.T) {
+			want, known := small[dir]
+			require.True(t, known, "give it flags for a small run in examples_test.go")
+			program := build(t, "./"+dir)
+			for _, workers := range []string{"1", "2", "3"} {
+				stdout, stderr, code := run(t, program, append(want.flags, "-workers", workers)...)
+				require.Zero(t, code, "-workers %s\n%s\n%s", workers, stdout, stderr)
+				require.Regexp(t, want.last, lastLine(stdout))
+			}
+			stdout, help, code := run(t, program, "-h")
+			require.Zero(t, code)
+			require.Contains(t, stdout+help, "go run ./examples/"+dir)
+			for _, mistake := range []string{"-no-such-flag", "surplus", "-workers=0"} {
+				_, _, code := run(t, program, mistake)
+				require.Equal(t, 2, code, mistake)
+			}
+		})
+	}
+}
+
+// The first comment of an example says what one sees, its main.go fits on two
+// screens, and README.md lists it.
+func TestExamplesAreReadable(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, dir := range folders(t) {
+		src, err := os.ReadFile(filepath.Join(dir, "main.go"))
+		require.NoError(t, err)
+		f, err := parser.ParseFile(token.NewFileSet(), dir, src, parser.ParseComments)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(docText(f), "You will see"), "%s: the first comment says what one will see", dir)
+		require.LessOrEqual(t, bytes.Count(src, []byte("\n")), 105, "%s/main.go is too long for an example", dir)
+		require.Contains(t, string(readme), "("+dir+"/main.go)")
+	}
+}
+
+func docText(f *ast.File) string { return f.Doc.Text() }
+
+// firstProgram is the first complete program of README.md.
+var firstProgram = regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
+
+// The first program of README.md compiles, is short, and prints what the README says.
+func TestReadmeProgram(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	m := firstProgram.FindSubmatch(readme)
+	require.NotNil(t, m, "README.md has no program")
+	require.LessOrEqual(t, bytes.Count(m[1], []byte("\n")), 30)
+	source := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(source, m[1], 0o666))
+	stdout, stderr, code := run(t, build(t, source))
+	require.Zero(t, code, stderr)
+	require.Contains(t, string(readme), "```text\n"+stdout+"```")
+}
