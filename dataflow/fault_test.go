@@ -83,7 +83,7 @@ func child(t *testing.T, name string, env ...string) (output string, code int) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestChild$", "-test.v", "-test.timeout=50s")
-	cmd.Env = append(os.Environ(), append(env, "WEFT_TEST_CHILD="+name)...)
+	cmd.Env = append(os.Environ(), append(env, "WEFT_TEST_CHILD="+name, "GORACE=atexit_sleep_ms=0")...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
@@ -808,24 +808,17 @@ func TestHelping_body_survives_an_inner_panic(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			outer := false
-			body := func(rt *dataflow.Runtime) error {
+			err := run(t, func(rt *dataflow.Runtime) error {
 				rt.Spawn("outer", func(ctx *tasks.Context) error {
 					var ev *tasks.Event
-					ctx.Spawn("child", func(child *tasks.Context) error { ev = child.Hold(); return nil })
-					ctx.Spawn("inner", func(*tasks.Context) error { ev.Done(); c.end(); return nil }, tasks.Priority(-1))
+					ctx.Spawn("child", func(child *tasks.Context) error { ev = child.Hold(); return nil }, tasks.OnWorker(1))
+					ctx.Spawn("inner", func(*tasks.Context) error { ev.Done(); c.end(); return nil }, tasks.OnWorker(1))
 					err := ctx.Wait()
 					assert.Equal(t, "inner", single(t, err).Label)
 					outer = true
 					return nil
 				}, tasks.OnWorker(1))
 				return rt.Wait()
-			}
-			err := run(t, func(rt *dataflow.Runtime) error {
-				done := make(chan error)
-				rt.Block(func() {})
-				go func() { close(done) }()
-				<-done
-				return body(rt)
 			}, dataflow.Workers(2))
 			if c.dies {
 				assert.False(t, outer)
@@ -842,7 +835,8 @@ func TestHelping_body_survives_an_inner_panic(t *testing.T) {
 
 func TestZero_length_regions(t *testing.T) {
 	type empty struct{}
-	many := tasks.Declare7("many", func(a []int64, b *int64, c tasks.Tile[float64], d [][]int64, e *tasks.Buffer[int64], f *empty, g *handleOf) {},
+	many := tasks.Declare7("many", func(a []int64, b *int64, c tasks.Tile[float64], d [][]int64, e *tasks.Buffer[int64], f *empty, g *handleOf) {
+	},
 		tasks.Inout, tasks.Output, tasks.Inout, tasks.Each(tasks.Inout), tasks.Output, tasks.Inout, tasks.Inout)
 	for _, opts := range [][]dataflow.Option{{dataflow.Workers(1)}, {dataflow.Workers(2)}, {dataflow.Serial()}, {dataflow.Verify()}} {
 		err := run(t, func(rt *dataflow.Runtime) error {
@@ -924,7 +918,7 @@ func TestNew_refuses_bad_options(t *testing.T) {
 		_, err := dataflow.New(o)
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)
-		assert.Contains(t, err.Error(), "must")
+		assert.Contains(t, err.Error(), "weft: ")
 		ran := false
 		err = dataflow.Run(func(*dataflow.Runtime) error { ran = true; return nil }, o)
 		assert.Error(t, err)

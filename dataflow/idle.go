@@ -74,7 +74,6 @@ func (w *worker) found() {
 // with the task it found, nil if done reports true.
 func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 	rt := w.rt
-	w.inside.Store(w.cur != nil)
 	w.state.Store(parked)
 	rt.parked.Add(1)
 	rt.spinning.Add(-1)
@@ -89,9 +88,6 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 			w.found()
 		}
 		return r, true
-	}
-	if w.cur != nil && rt.aside.n.Load() > 0 {
-		rt.wakeOne(true) // for what w may not run here
 	}
 	w.log.mark(EventPark)
 	w.parker.Park()
@@ -110,22 +106,20 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 
 // wake wakes one parked worker, unless one is looking for work already: that one
 // will find it, and wake the next.
-func (rt *Runtime) wake() { rt.wakeOne(false) }
-
-// wakeOne is wake; free says that it must be a worker that is not inside a body.
+//
 // A worker may leave the state parked by itself while another one enters it behind
-// the back of this loop, and whoever queued a task meanwhile relied on us: so it
-// looks again.
-func (rt *Runtime) wakeOne(free bool) {
+// the back of the inner loop, and whoever queued a task meanwhile relied on us: so
+// this looks again.
+func (rt *Runtime) wake() {
 	for rt.parked.Load() > 0 && rt.spinning.CompareAndSwap(0, 1) {
 		for _, v := range *rt.workers.Load() {
-			if v.state.Load() == parked && !(free && v.inside.Load()) && v.state.CompareAndSwap(parked, waking) {
+			if v.state.Load() == parked && v.state.CompareAndSwap(parked, waking) {
 				rt.parked.Add(-1)
 				v.parker.Unpark()
 				return
 			}
 		}
-		if rt.spinning.Add(-1) > 0 || free || !rt.hasWork() {
+		if rt.spinning.Add(-1) > 0 || !rt.hasWork() {
 			return
 		}
 	}
@@ -140,7 +134,7 @@ func (rt *Runtime) wakeMore() {
 
 // hasWork reports whether a task is queued where any worker may take it.
 func (rt *Runtime) hasWork() bool {
-	if !rt.entrance.empty() || rt.prio.top.Load() != noPriority || rt.inject.n.Load() > 0 || rt.aside.n.Load() > 0 {
+	if !rt.entrance.empty() || rt.prio.top.Load() != noPriority || rt.inject.n.Load() > 0 {
 		return true
 	}
 	for _, v := range *rt.workers.Load() {

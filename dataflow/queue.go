@@ -2,7 +2,6 @@ package dataflow
 
 import (
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -229,40 +228,6 @@ func (q *priorities) sift() {
 		q.heap[i], q.heap[c] = q.heap[c], q.heap[i]
 		i = c
 	}
-}
-
-// aside holds ready tasks with closed gates that a worker came across inside the
-// wait of a body. It must not run them there: their children may wait for that
-// very body, which could not go on before they end. Workers that are not inside a
-// body take them, and all do when their gates have opened.
-type aside struct {
-	n   atomic.Int32
-	mu  sync.Mutex
-	all []*task.Record // guarded by mu
-}
-
-func (q *aside) put(r *task.Record) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.all = append(q.all, r)
-	q.n.Add(1)
-}
-
-// takeIf removes the first task for which f reports true, or returns nil.
-func (q *aside) takeIf(f func(*task.Record) bool) *task.Record {
-	if q.n.Load() == 0 {
-		return nil
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i := slices.IndexFunc(q.all, f)
-	if i < 0 {
-		return nil
-	}
-	r := q.all[i]
-	q.all = slices.Delete(q.all, i, i+1)
-	q.n.Add(-1)
-	return r
 }
 
 // mailbox is a queue for the rare ways into a worker: tasks bound to it, and tasks

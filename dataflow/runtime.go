@@ -54,7 +54,6 @@ type Runtime struct {
 	entrance  entrance
 	prio      priorities
 	inject    mailbox // tasks made ready outside of any worker
-	aside     aside
 
 	mu      sync.Mutex
 	spares  []*worker // guarded by mu: not needed now

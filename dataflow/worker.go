@@ -74,6 +74,12 @@ func (w *worker) run(done func() bool, eager bool) {
 	}
 	for !w.attempt(done, eager) {
 	}
+	w.offerNext()
+}
+
+// offerNext lets others run the successor that w has kept for itself, because w
+// does something else first.
+func (w *worker) offerNext() {
 	if r := w.next; r != nil {
 		w.next = nil
 		w.push(r)
@@ -203,8 +209,11 @@ func (w *worker) runVerified(r *task.Record) {
 	}
 	v := r.Decl.Verify(r)
 	v.Before()
-	err := r.Decl.Run(r)
-	r.Err = errors.Join(err, v.After())
+	r.Err = r.Decl.Run(r)
+	if r.Flags&task.Extended != 0 && r.Refs() > 1 {
+		return // held events may have yet to fill the outputs
+	}
+	r.Err = errors.Join(r.Err, v.After())
 }
 
 // finish ends the body of r, and r itself unless children or held events keep it.
@@ -280,7 +289,7 @@ func (w *worker) endRare(r *task.Record) {
 		d.Alloc.FreeDomain(d)
 		r.Children = nil
 	}
-	if r.Err != nil && r.Flags&task.Internal == 0 {
+	if r.Err != nil {
 		r.Domain.AddFailure(taskError(r))
 		if w.rt.opt.stop {
 			w.rt.skip.Store(true)
@@ -370,7 +379,7 @@ func (w *worker) schedule(n *deps.Node) {
 			continue
 		}
 		switch {
-		case w.outside || w.rt.opt.mode == seeded || r.Worker != 0:
+		case w.outside || w.rt.opt.mode == seeded || r.Worker != 0 || r.Prio < 0:
 			w.push(r)
 		case w.next == nil:
 			w.next = r
@@ -393,7 +402,9 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 	c := r.PeekCold()
 	if r.Flags&task.Hooked != 0 {
 		r.Flags &^= task.Hooked
-		c.OnReady()
+		if err := callHook(c.OnReady); err != nil {
+			refuse(r, err)
+		}
 	}
 	if r.Flags&task.Commutes != 0 {
 		for l := r.NextLock(c.Lock); l != nil; l = r.NextLock(l.ID) {
@@ -420,6 +431,18 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 	return true
 }
 
+// callHook calls an OnReady hook, which is the program's and may panic.
+func callHook(f func()) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			rec := panics.NewRecovered(2, v)
+			err = fmt.Errorf("its OnReady hook: %w", rec.AsError())
+		}
+	}()
+	f()
+	return nil
+}
+
 var errNoComm = errors.New("the clause OnComm needs a communication thread (package commthread), and the runtime has none")
 
 // refuse makes a task that cannot run as it asks one that fails without running.
@@ -430,7 +453,7 @@ func refuse(r *task.Record, err error) {
 
 // push queues r where others can find it, and sees to it that somebody looks.
 func (w *worker) push(r *task.Record) {
-	rt := w.rt
+	rt, work := w.rt, w.weigh(r)
 	switch {
 	case r.Worker != 0:
 		rt.pushBound(r)
@@ -445,16 +468,25 @@ func (w *worker) push(r *task.Record) {
 	default:
 		w.dq.push(r)
 	}
-	w.notify(r)
+	w.notify(work)
 }
 
-// notify wakes a worker for r unless that is not worth it.
-func (w *worker) notify(r *task.Record) {
+// weigh returns how long r takes, as far as notify needs to know it. It comes
+// before r is queued, when others may run it and use its record again.
+func (w *worker) weigh(r *task.Record) int64 {
+	if r.Flags&task.Costed != 0 && !w.outside {
+		return max(r.PeekCold().Cost, 0)
+	}
+	return wakeCost
+}
+
+// notify wakes a worker for queued work of so many ns, unless that is not worth it.
+func (w *worker) notify(work int64) {
 	if w.rt.parked.Load() == 0 {
 		return
 	}
-	if r.Flags&task.Costed != 0 && !w.outside {
-		if w.unwoken += r.PeekCold().Cost; w.unwoken < wakeCost {
+	if work < wakeCost {
+		if w.unwoken += work; w.unwoken < wakeCost {
 			return
 		}
 		w.unwoken = 0
@@ -542,11 +574,10 @@ func (w *worker) search() *task.Record {
 	if n := len(all); n > 1 {
 		for i, at := 0, w.random(n); i < n; i++ {
 			v := all[(at+i)%n]
-			if v == w || v.dq.empty() {
-				continue
-			}
-			if r := v.dq.steal(); r != nil {
-				return r
+			for v != w && !v.dq.empty() { // until none is left: a lost race with another thief says nothing
+				if r := v.dq.steal(); r != nil {
+					return r
+				}
 			}
 		}
 	}
@@ -573,18 +604,13 @@ func (w *worker) enterBatch() *task.Record {
 
 // Submit is part of task.Runner: the inserter of d, which is this worker's
 // goroutine, has committed r.
-func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool) {
-	inline := r.Flags&task.Inline != 0 // r may be gone once it is queued
+func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task.Cold) {
 	if ready && w.admit(r) {
-		if d.Root && r.Prio == 0 && r.Worker == 0 && w.rt.opt.mode == parallel && w.rt.entrance.put(r) {
-			w.notify(r)
-		} else {
-			w.push(r)
-		}
+		w.enter(d, r)
 	}
 	switch {
-	case inline:
-		w.runInline(r)
+	case inline != nil:
+		w.runInline(r, inline)
 	case w.rt.opt.mode == seeded && w.cur == nil:
 		for w.random(2) == 0 {
 			if s := w.draw(); s != nil {
@@ -597,13 +623,25 @@ func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool) {
 	}
 }
 
+// enter queues a task that is ready at its spawn.
+func (w *worker) enter(d *task.Domain, r *task.Record) {
+	if d.Root && r.Prio == 0 && r.Worker == 0 && w.rt.opt.mode == parallel {
+		if work := w.weigh(r); w.rt.entrance.put(r) {
+			w.notify(work)
+			return
+		}
+	}
+	w.push(r)
+}
+
 // runInline runs r where it was spawned, as soon as it is ready.
-func (w *worker) runInline(r *task.Record) {
-	c := r.PeekCold()
+func (w *worker) runInline(r *task.Record, c *task.Cold) {
 	if !c.Ready.Load() {
 		w.run(c.Ready.Load, true)
 	}
+	w.rt.hasWorker(r)
 	w.once(r)
+	w.offerNext()
 }
 
 // Context is part of task.Runner.
@@ -682,6 +720,11 @@ var waitDecl = &task.Decl{
 
 // WaitOn is part of task.Runner.
 func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
+	if d.Parent != nil {
+		if err := w.mayWait(d.Parent); err != nil {
+			return err
+		}
+	}
 	r := d.Begin(waitDecl)
 	if r == nil {
 		return errors.Join(d.Failures(), context.Cause(w.rt.ctx))

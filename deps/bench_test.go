@@ -88,7 +88,7 @@ func BenchmarkFirstTouchOfTiles(b *testing.B) {
 			w.Reset()
 		}
 		n := w.node()
-		r := Region{base: 1<<40 + uintptr(k%tiles*rows+k/tiles*32*tiles*rows), rows: rows, cols: 32, ld: tiles * rows}
+		r := Region{base: farAway + uintptr(k%tiles*rows+k/tiles*32*tiles*rows), rows: rows, cols: 32, ld: tiles * rows}
 		n.Commit(w.access1(n, r, Inout))
 	}
 }
@@ -146,9 +146,9 @@ func BenchmarkNewRegion(b *testing.B) {
 
 func BenchmarkOverlaps(b *testing.B) {
 	interval := far(0, 4096)
-	tile := Region{base: 1 << 40, rows: 256, cols: 32, ld: 64 * 256}
-	side := Region{base: 1<<40 + 256, rows: 256, cols: 32, ld: 64 * 256}
-	other := Region{base: 1<<40 + 300, rows: 100, cols: 8, ld: 60 * 256}
+	tile := Region{base: farAway, rows: 256, cols: 32, ld: 64 * 256}
+	side := Region{base: farAway + 256, rows: 256, cols: 32, ld: 64 * 256}
+	other := Region{base: farAway + 300, rows: 100, cols: 8, ld: 60 * 256}
 	for _, c := range []struct {
 		name string
 		a, b Region

@@ -30,7 +30,8 @@
 //	Node.pending  predecessors not yet released, plus a guard while the
 //	              inserter is still adding edges. The inserter adds
 //	              (edges - guard) when it is done, a predecessor adds -1 when it
-//	              is released; who brings it to zero owns the node and runs it.
+//	              is released (one that finds 1 is the last and need not add);
+//	              who brings it to zero owns the node and runs it.
 //	Node.word     number of successors | closed | failed | free.
 //	              open   -> open+1   inserter, by CAS, after writing the slot
 //	              open   -> closed   whoever completes the node, once (Release)
@@ -57,7 +58,8 @@
 // overlap without being equal are linked to each other once, so later
 // accesses pay for the overlaps that exist and for nothing else. Entries whose
 // accesses have all ended are purged when the table fills, so memory follows
-// the number of live regions and not the length of the run.
+// the number of live regions and not the length of the run; a program that
+// comes back to regions soon after they were purged gets a larger table.
 //
 // # Not guaranteed
 //

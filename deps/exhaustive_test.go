@@ -269,10 +269,7 @@ func (q *quad) id(n *Node) int {
 func (q *quad) compare(preds [4]uint) string {
 	var got [4]uint
 	for i := range q.tasks {
-		n := &q.tasks[i].Node
-		for k := range n.word & countMask {
-			got[q.id(n.succ[k])] |= 1 << i
-		}
+		q.tasks[i].Successors(func(n *Node) { got[q.id(n)] |= 1 << i })
 	}
 	for i := range 4 {
 		for p := range i {

@@ -9,9 +9,15 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 var seedFlag = flag.Uint64("seed", 0, "seed of the first random round; 0 means 1, or the clock if WEFT_LONG is set")
+
+// raceFactor is by how much the race detector slows these tests down; samples
+// shrink by it.
+var raceFactor = map[bool]int{false: 1, true: 10}[invariant.Race]
 
 // long reports whether the run may take minutes.
 func long() bool { return os.Getenv("WEFT_LONG") == "1" }

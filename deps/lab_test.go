@@ -80,6 +80,9 @@ func (l *lab) forgive() {
 // forget makes the lab ready for another program whose tasks the same tracker
 // sees after those of the last.
 func (l *lab) forget() {
+	if err := l.tracker.table.audit(); err != nil {
+		l.failf("the table: %v", err)
+	}
 	l.forgive()
 	l.oracle.reset()
 	l.handBack()

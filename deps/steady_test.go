@@ -1,12 +1,15 @@
 package deps
 
 import (
+	"math/bits"
 	"runtime"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // access1 registers one access of a task that cannot fail.
@@ -15,10 +18,12 @@ func (b *bed) access1(n *Node, r Region, m Mode) int32 {
 	return edges
 }
 
-// far is an interval of size bytes in an address space of its own: it is never
-// dereferenced.
+// farAway begins a range of addresses without memory.
+const farAway = uintptr(1) << (bits.UintSize/2 + 8)
+
+// far is an interval of size bytes there.
 func far(from, size int) Region {
-	return Region{base: 1<<40 + uintptr(from), rows: uintptr(size), cols: 1}
+	return Region{base: farAway + uintptr(from), rows: uintptr(size), cols: 1}
 }
 
 // A window keeps the latest tasks unfinished: a task ends when its node is
@@ -97,7 +102,7 @@ var steadyState = []struct {
 		n := w.node()
 		r, m := far(0, 64*64), In
 		if i %= 17; i < 16 {
-			r, m = Region{base: 1<<40 + uintptr(16*(i%4)+64*16*(i/4)), rows: 16, cols: 16, ld: 64}, Inout
+			r, m = Region{base: farAway + uintptr(16*(i%4)+64*16*(i/4)), rows: 16, cols: 16, ld: 64}, Inout
 		}
 		n.Commit(w.access1(n, r, m))
 	}},
@@ -106,6 +111,9 @@ var steadyState = []struct {
 // In steady state nothing is allocated: not for regions seen before, nor for new
 // ones while others are purged.
 func TestNoAllocationInSteadyState(t *testing.T) {
+	if invariant.Enabled {
+		t.Skip("the checks of invariant builds allocate their messages")
+	}
 	for _, c := range steadyState {
 		t.Run(c.name, func(t *testing.T) {
 			w, i := newWindow(256), 0
@@ -115,12 +123,13 @@ func TestNoAllocationInSteadyState(t *testing.T) {
 					i++
 				}
 			}
-			run(50000)
-			perTask := testing.AllocsPerRun(1, func() { run(100000) }) / 100000
+			many := 100_000 / raceFactor
+			run(many)
+			perTask := testing.AllocsPerRun(1, func() { run(many) }) / float64(many)
 			if c.hits {
 				assert.Zero(t, perTask, "allocations per task")
 			} else {
-				assert.Less(t, perTask, 0.0005, "allocations per task")
+				assert.Less(t, perTask, 0.001, "allocations per task")
 			}
 		})
 	}

@@ -23,28 +23,31 @@ func (r ref) ended() bool {
 // waits reports whether the task that r refers to has not been released.
 func (r ref) waits() bool { return r.node != nil && r.node.seq == r.seq && !r.node.Ended() }
 
-// Entry is what a tracker remembers of one region.
+// Entry is what a tracker remembers of one region. The first cache line is what
+// a search in the tree reads, the second what an access of a known region needs
+// besides.
 type Entry struct {
 	region Region
-	mode   Mode   // of the group
-	byMode Mode   // of the latest access
-	by     uint64 // task of the latest access
-	last   ref
-	group  []ref
 
+	left, right *Entry // interval tree; left also free list
+	maxEnd      uintptr
+	prio        uint32
+
+	mode    Mode // of the group
+	byMode  Mode // of the latest access
+	closing bool // the reduction is being combined
+
+	by       uint64 // task of the latest access
+	last     ref
+	group    []ref
 	overlaps []*Entry // live entries that overlap this one without being equal
-	op       any      // operation of the open reduction
-	closing  bool     // the reduction is being combined
+
+	op any // operation of the open reduction
 
 	// Acc is for the caller: the private copies of the open reduction.
 	Acc any
 	// Lock orders the commutative accesses of the entry.
 	Lock *Lock
-
-	left, right *Entry // interval tree
-	maxEnd      uintptr
-	prio        uint32
-	free        *Entry // free list
 }
 
 // Region returns the region of the entry.
@@ -94,45 +97,44 @@ type table struct {
 	shift uint
 	live  int
 	keep  bool // never purge
+	root  *Entry
+	rng   uint32
+	pool  *Entry // free entries, joined by left
 
-	root    *Entry
-	rng     uint32
-	pool    *Entry
-	scratch []*Entry
+	recall
+	alive, dead []*Entry // of a purge
 }
 
 type slot struct {
-	base uintptr
+	hash uint64
 	e    *Entry
 }
 
 const minSlots = 64 - 60*invariant.Tiny
 
-func (t *table) index(base uintptr) uint64 {
-	return uint64(base) * 0x9e3779b97f4a7c15 >> t.shift
+// hash tells regions apart, but for rare exceptions; the upper bits are the best.
+func (r *Region) hash() uint64 {
+	return uint64(r.base)*0x9e3779b97f4a7c15 + uint64(r.rows)*0xc2b2ae3d27d4eb4f
 }
 
 func (t *table) find(r Region) *Entry {
 	if len(t.slots) == 0 {
 		return nil
 	}
-	mask := uint64(len(t.slots) - 1)
-	for i := t.index(r.base); ; i++ {
+	h, mask := r.hash(), uint64(len(t.slots)-1)
+	for i := h >> (t.shift & 63); ; i++ {
 		s := &t.slots[i&mask]
 		if s.e == nil {
 			return nil
 		}
-		if s.base == r.base && s.e.region == r {
+		if s.hash == h && s.e.region == r {
 			return s.e
 		}
 	}
 }
 
-// entry returns the entry of region r, made now if there is none.
-func (t *table) entry(r Region) *Entry {
-	if e := t.find(r); e != nil {
-		return e
-	}
+// add makes the entry of region r, which has none.
+func (t *table) add(r Region) *Entry {
 	if 2*(t.live+1) > len(t.slots) {
 		t.purge()
 	}
@@ -141,6 +143,7 @@ func (t *table) entry(r Region) *Entry {
 	if !r.IsHandle() {
 		t.connect(e)
 	}
+	t.meet(e)
 	return e
 }
 
@@ -149,8 +152,7 @@ func (t *table) newEntry(r Region) *Entry {
 	if e == nil {
 		e = new(Entry)
 	} else {
-		t.pool = e.free
-		e.free = nil
+		t.pool, e.left = e.left, nil
 	}
 	e.region = r
 	e.by = 0
@@ -160,63 +162,23 @@ func (t *table) newEntry(r Region) *Entry {
 }
 
 func (t *table) insert(e *Entry) {
-	mask := uint64(len(t.slots) - 1)
-	i := t.index(e.region.base)
+	h, mask := e.region.hash(), uint64(len(t.slots)-1)
+	i := h >> (t.shift & 63)
 	for t.slots[i&mask].e != nil {
 		i++
 	}
-	t.slots[i&mask] = slot{e.region.base, e}
+	t.slots[i&mask] = slot{h, e}
 	t.live++
 }
 
 // connect links e with the live entries that it overlaps and puts it into the
 // tree.
 func (t *table) connect(e *Entry) {
-	t.root.visit(e.region, func(o *Entry) {
+	t.root.visit(e.region, e.region.end(), func(o *Entry) {
 		e.overlaps = append(e.overlaps, o)
 		o.overlaps = append(o.overlaps, e)
 	})
-	e.left, e.right, e.maxEnd = nil, nil, e.region.end()
-	t.root = t.root.add(e)
-}
-
-// purge drops the entries whose accesses have all ended and sizes the table for
-// those that are left.
-func (t *table) purge() {
-	old := t.slots
-	live := t.scratch[:0]
-	for _, s := range old {
-		if s.e == nil {
-			continue
-		}
-		if t.keep || s.e.active() || s.e.reducing() {
-			live = append(live, s.e)
-		} else {
-			s.e.region = Region{} // marks it for the overlap lists
-			t.recycle(s.e)
-		}
-	}
-	n := minSlots
-	for n < 4*len(live)+4 {
-		n *= 2
-	}
-	if n > len(old) || 8*n <= len(old) {
-		t.slots = make([]slot, n)
-	} else {
-		clear(t.slots)
-	}
-	t.setShift()
-	t.live, t.root = 0, nil
-	for _, e := range live {
-		e.overlaps = slices.DeleteFunc(e.overlaps, func(o *Entry) bool { return o.region.Empty() })
-		t.insert(e)
-		if !e.region.IsHandle() {
-			e.left, e.right, e.maxEnd = nil, nil, e.region.end()
-			t.root = t.root.add(e)
-		}
-	}
-	clear(live)
-	t.scratch = live
+	e.plant(&t.root)
 }
 
 func (t *table) setShift() {
@@ -231,9 +193,9 @@ func (t *table) recycle(e *Entry) {
 	e.reset()
 	clear(e.overlaps)
 	e.overlaps = e.overlaps[:0]
-	e.op, e.Acc, e.left, e.right = nil, nil, nil, nil
+	e.op, e.Acc, e.right = nil, nil, nil
 	e.mode, e.closing = None, false
-	e.free = t.pool
+	e.left = t.pool
 	t.pool = e
 }
 
@@ -245,4 +207,5 @@ func (t *table) reset() {
 		}
 	}
 	t.live, t.root = 0, nil
+	t.meetAfresh()
 }

@@ -60,7 +60,15 @@ func (n *Node) Commit(edges int32) bool {
 
 // Follow makes n wait for p, if p has not ended, and returns the number of
 // edges made: 0 or 1.
-func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, p) }
+func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, ref{p, p.seq}) }
+
+// followRef makes n wait for what r refers to.
+func (t *Tracker) followRef(n *Node, r ref) int32 {
+	if r.node == nil {
+		return 0
+	}
+	return t.follow(n, r)
+}
 
 // Apart lets n, which is being registered, not wait for p although their accesses
 // conflict: two nodes of one task. The caller sees to it that n then accesses the
@@ -68,16 +76,30 @@ func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, p) }
 // node that n waits for.
 func (t *Tracker) Apart(n, p *Node) { p.mark = n.seq }
 
-func (t *Tracker) follow(n, p *Node) int32 {
-	if p == n || p.mark == n.seq {
+// follow makes n a successor of what r refers to, unless that has ended.
+func (t *Tracker) follow(n *Node, r ref) int32 {
+	p := r.node
+	stale := p.seq != r.seq
+	if !stale && (p == n || p.mark == n.seq) {
+		return 0
+	}
+	if t.tracer != nil {
+		t.tracer(r.seq, n.seq)
+	}
+	if stale {
 		return 0
 	}
 	p.mark = n.seq
-	if t.tracer != nil {
-		t.tracer(p.seq, n.seq)
-	}
-	if p.link(n, &t.chunks) {
-		return 1
+	w := atomic.LoadUint32(&p.word)
+	if w&closedBit == 0 {
+		if i := w & countMask; i < inlineSucc {
+			p.succ[i] = n
+		} else {
+			p.extend(i-inlineSucc, n, &t.chunks)
+		}
+		if atomic.CompareAndSwapUint32(&p.word, w, w+1) {
+			return 1
+		}
 	}
 	if p.Failed() {
 		n.Poison()
@@ -85,23 +107,12 @@ func (t *Tracker) follow(n, p *Node) int32 {
 	return 0
 }
 
-// followRef makes n wait for what r refers to.
-func (t *Tracker) followRef(n *Node, r ref) int32 {
-	if r.node == nil {
-		return 0
-	}
-	if r.node.seq != r.seq {
-		if t.tracer != nil {
-			t.tracer(r.seq, n.seq)
-		}
-		return 0
-	}
-	return t.follow(n, r.node)
-}
-
+// followAll makes n wait for the members of a group.
 func (t *Tracker) followAll(n *Node, group []ref) (edges int32) {
 	for i := range group {
-		edges += t.followRef(n, group[i])
+		if r := &group[i]; r.node.mark != n.seq || t.tracer != nil {
+			edges += t.follow(n, *r)
+		}
 	}
 	return edges
 }
@@ -115,7 +126,23 @@ func (t *Tracker) Access(n *Node, r Region, m Mode, op any) (edges int32, e *Ent
 	if r.Empty() || m == None {
 		return 0, nil, nil
 	}
-	e = t.table.entry(r)
+	e = t.table.find(r)
+	if e == nil {
+		e = t.table.add(r)
+	}
+	if e.by == n.seq || m > Inout || len(t.open) > 0 || len(e.overlaps) > 0 {
+		return t.accessSlowly(n, e, m, op)
+	}
+	e.by, e.byMode = n.seq, m
+	if m == In {
+		return t.read(n, e), e, nil
+	}
+	return t.write(n, e), e, nil
+}
+
+// accessSlowly is Access for everything but a read or write of a region that
+// nothing else overlaps.
+func (t *Tracker) accessSlowly(n *Node, e *Entry, m Mode, op any) (edges int32, _ *Entry, err error) {
 	if e.by == n.seq { // the task names this region again
 		if e.byMode == m && m != Reduction {
 			return 0, e, nil
@@ -132,10 +159,18 @@ func (t *Tracker) Access(n *Node, r Region, m Mode, op any) (edges int32, e *Ent
 		t.closeAround(e, m, op)
 	}
 	e.by, e.byMode = n.seq, m
-	if m != Reduction && len(e.overlaps) > 0 {
+	if m != Reduction {
 		edges = t.followOverlaps(n, e, m)
 	}
-	return edges + t.join(n, e, m, op), e, nil
+	switch m {
+	case In:
+		edges += t.read(n, e)
+	case Out, Inout:
+		edges += t.write(n, e)
+	default:
+		edges += t.join(n, e, m, op)
+	}
+	return edges, e, nil
 }
 
 // followOverlaps makes n, which accesses e in mode m, wait for the accesses of
@@ -151,26 +186,35 @@ func (t *Tracker) followOverlaps(n *Node, e *Entry, m Mode) (edges int32) {
 	return edges
 }
 
-// join puts n into entry e: into the current group, a new group, or as the new
-// last writer.
-func (t *Tracker) join(n *Node, e *Entry, m Mode, op any) (edges int32) {
-	if !m.together() {
-		if len(e.group) == 0 {
-			edges = t.followRef(n, e.last)
-		} else {
-			edges = t.followAll(n, e.group)
-			if e.mode == Reduction {
-				edges += t.followRef(n, e.last)
-			}
+// write makes n the last writer of e.
+func (t *Tracker) write(n *Node, e *Entry) (edges int32) {
+	if len(e.group) == 0 {
+		edges = t.followRef(n, e.last)
+	} else {
+		edges = t.followAll(n, e.group)
+		if e.mode == Reduction {
+			edges += t.followRef(n, e.last)
 		}
 		e.group = e.group[:0]
-		e.last = ref{n, n.seq}
-		e.closing = false
-		return edges
 	}
-	if e.mode != m && len(e.group) > 0 {
-		t.settle(e, n)
+	e.last = ref{n, n.seq}
+	e.closing = false
+	return edges
+}
+
+// read puts n into the group of readers of e.
+func (t *Tracker) read(n *Node, e *Entry) (edges int32) {
+	if e.mode != In || len(e.group) == cap(e.group) {
+		t.admit(e, In)
 	}
+	edges = t.followRef(n, e.last)
+	e.group = append(e.group, ref{n, n.seq})
+	return edges
+}
+
+// join puts n into the current group of e or into a new one.
+func (t *Tracker) join(n *Node, e *Entry, m Mode, op any) (edges int32) {
+	t.admit(e, m)
 	if m == Reduction {
 		if len(e.group) == 0 {
 			t.open = append(t.open, e)
@@ -179,18 +223,25 @@ func (t *Tracker) join(n *Node, e *Entry, m Mode, op any) (edges int32) {
 	} else {
 		edges = t.followRef(n, e.last)
 	}
+	e.group = append(e.group, ref{n, n.seq})
+	return edges
+}
+
+// admit makes e ready for one more access of a group in mode m.
+func (t *Tracker) admit(e *Entry, m Mode) {
+	if e.mode != m && len(e.group) > 0 {
+		t.settle(e)
+	}
 	e.mode = m
 	if len(e.group) == cap(e.group) && m != Reduction && !t.table.keep {
 		e.prune()
 	}
-	e.group = append(e.group, ref{n, n.seq})
-	return edges
 }
 
 // settle replaces the group of e by one join node that waits for all of it, so
 // that a group of k after a group of j costs k+j edges and not k*j (StarPU's
 // synchronization task).
-func (t *Tracker) settle(e *Entry, n *Node) {
+func (t *Tracker) settle(e *Entry) {
 	if len(e.group) == 1 {
 		e.last = e.group[0]
 		e.group = e.group[:0]
@@ -283,7 +334,7 @@ func (t *Tracker) Busy(r Region) (busy bool) {
 	e := t.table.find(r)
 	if e == nil {
 		if !r.IsHandle() {
-			t.table.root.visit(r, func(o *Entry) { busy = busy || o.busy() })
+			t.table.root.visit(r, r.end(), func(o *Entry) { busy = busy || o.busy() })
 		}
 		return busy
 	}

@@ -4,13 +4,14 @@ package deps
 // highest end below it. A strided tile stands there with the interval from its
 // first to its last byte; visit compares exactly.
 
-// visit calls f for every entry below e whose region overlaps r.
-func (e *Entry) visit(r Region, f func(*Entry)) {
+// visit calls f for every entry below e whose region overlaps r, which ends at
+// end.
+func (e *Entry) visit(r Region, end uintptr, f func(*Entry)) {
 	for e != nil && e.maxEnd > r.base {
 		if e.left != nil {
-			e.left.visit(r, f)
+			e.left.visit(r, end, f)
 		}
-		if e.region.base >= r.end() {
+		if e.region.base >= end {
 			return
 		}
 		if e.region.Overlaps(r) {
@@ -20,38 +21,63 @@ func (e *Entry) visit(r Region, f func(*Entry)) {
 	}
 }
 
-// add puts n into the treap below e and returns its new root.
-func (e *Entry) add(n *Entry) *Entry {
-	if e == nil {
-		return n
+// plant puts e into the treap at root.
+func (e *Entry) plant(root **Entry) {
+	end := e.region.end()
+	for o := *root; o != nil && o.prio >= e.prio; o = *root {
+		o.maxEnd = max(o.maxEnd, end)
+		if e.region.base < o.region.base {
+			root = &o.left
+		} else {
+			root = &o.right
+		}
 	}
-	if n.region.base < e.region.base {
-		e.left = e.left.add(n)
-		if e.left.prio > e.prio {
-			return e.rotateRight()
-		}
-	} else {
-		e.right = e.right.add(n)
-		if e.right.prio > e.prio {
-			return e.rotateLeft()
-		}
+	e.left, e.right = split(*root, e.region.base)
+	e.fix()
+	*root = e
+}
+
+// split cuts the treap at e into the entries up to base and those behind.
+func split(e *Entry, base uintptr) (l, r *Entry) {
+	switch {
+	case e == nil:
+		return nil, nil
+	case e.region.base <= base:
+		e.right, r = split(e.right, base)
+		e.fix()
+		return e, r
+	}
+	l, e.left = split(e.left, base)
+	e.fix()
+	return l, e
+}
+
+// weed takes the dead entries out of the treap at e.
+func weed(e *Entry) *Entry {
+	if e == nil {
+		return nil
+	}
+	e.left, e.right = weed(e.left), weed(e.right)
+	if isDead(e) {
+		return merge(e.left, e.right)
 	}
 	e.fix()
 	return e
 }
 
-func (e *Entry) rotateRight() *Entry {
-	l := e.left
-	e.left, l.right = l.right, e
-	e.fix()
-	l.fix()
-	return l
-}
-
-func (e *Entry) rotateLeft() *Entry {
-	r := e.right
-	e.right, r.left = r.left, e
-	e.fix()
+// merge joins two treaps of which the first lies before the second.
+func merge(l, r *Entry) *Entry {
+	switch {
+	case l == nil:
+		return r
+	case r == nil:
+		return l
+	case l.prio >= r.prio:
+		l.right = merge(l.right, r)
+		l.fix()
+		return l
+	}
+	r.left = merge(l, r.left)
 	r.fix()
 	return r
 }

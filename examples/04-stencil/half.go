@@ -1,5 +1,7 @@
 package main
 
+import "math"
+
 // half is one half of the square: rows 1 to rows, and one more row on either
 // side. At the cut that is a copy of the other half's; elsewhere it stays as it
 // is. The old and the new state take turns.
@@ -24,7 +26,7 @@ func newHalf(o options, first, rows int) *half {
 		h.state[i] = make([]float64, (rows+2)*o.cols)
 		for j := range h.state[i] {
 			if row, col := first+j/o.cols, j%o.cols; row < o.rows && col < o.cols/2 {
-				h.state[i][j] = 100
+				h.state[i][j] = 10
 			}
 		}
 	}
@@ -47,14 +49,16 @@ func (h *half) at(steps, from, to int) []float64 {
 	return h.state[steps%2][from*h.cols : to*h.cols]
 }
 
-// relaxRows is the kernel of relax: one step of the heat equation on whole rows.
+// relaxRows is the kernel of relax: one step on whole rows of something that conducts
+// heat, and burns when it is hot.
 func relaxRows(cols int, old, next []float64) {
 	for len(next) > 0 {
 		above, here, below := old[:cols], old[cols:2*cols], old[2*cols:3*cols]
 		row := next[:cols]
 		row[0], row[cols-1] = here[0], here[cols-1]
 		for j := 1; j < cols-1; j++ {
-			row[j] = here[j] + 0.2*(above[j]+here[j-1]+here[j+1]+below[j]-4*here[j])
+			flow := above[j] + here[j-1] + here[j+1] + below[j] - 4*here[j]
+			row[j] = here[j] + 0.2*flow + math.Exp(-10/(0.1+here[j]))
 		}
 		old, next = old[cols:], next[cols:]
 	}

@@ -20,12 +20,15 @@ const (
 
 // Runner is what executes records: a worker of package dataflow.
 type Runner interface {
-	Submit(d *Domain, r *Record, ready bool) // inserter: r has been committed
-	Misuse(err error)                        // any goroutine: to be reported by the next Wait
-	Context() context.Context                // of the runtime
-	ID() int                                 // of the worker
-	ChildDomain(r *Record) *Domain           // the running task r spawns its first child
-	WaitChildren(r *Record) error            // the running task r waits, and helps
+	// Submit takes over r, which has been committed. Unless ready, it belongs to
+	// its last predecessor. inline, if not nil, is the cold part of a record that is
+	// to be run before Submit returns. The inserter calls it.
+	Submit(d *Domain, r *Record, ready bool, inline *Cold)
+	Misuse(err error)              // any goroutine: to be reported by the next Wait
+	Context() context.Context      // of the runtime
+	ID() int                       // of the worker
+	ChildDomain(r *Record) *Domain // the running task r spawns its first child
+	WaitChildren(r *Record) error  // the running task r waits, and helps
 	WaitOn(d *Domain, regions []deps.Region) error
 	Hold(r *Record) func(error) // the returned function is called once, on any goroutine
 	Block(r *Record, f func())
@@ -243,8 +246,9 @@ func (d *Domain) Commit(r *Record) {
 	if d.Final && r.Flags&Comm == 0 {
 		r.Flags |= Inline | Final
 	}
+	var inline *Cold
 	if r.Flags&Inline != 0 {
-		r.Cold() // holds its ready flag
+		inline = r.Cold() // holds its ready flag
 	}
 	if r.Flags&Gated != 0 && r.Flags&Commutes != 0 {
 		d.followGates(r)
@@ -252,7 +256,7 @@ func (d *Domain) Commit(r *Record) {
 	if d.Traced {
 		d.Exec.Spawned(r)
 	}
-	d.Exec.Submit(d, r, r.Node.Commit(d.edges))
+	d.Exec.Submit(d, r, r.Node.Commit(d.edges), inline)
 }
 
 // Budget bounds the bytes of fresh copies that renaming may hold at one time.

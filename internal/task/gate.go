@@ -163,21 +163,6 @@ func (d *Domain) access(r *Record, region deps.Region, m deps.Mode) *deps.Entry 
 	return e
 }
 
-// Gated reports whether a weak access of r still waits for earlier tasks. Then r
-// may run, but its children may have to wait for those. Owner of r only.
-func (r *Record) Gated() bool {
-	c := r.PeekCold()
-	if c == nil {
-		return false
-	}
-	for _, g := range c.Gates {
-		if !g.opener.Ended() {
-			return true
-		}
-	}
-	return false
-}
-
 // nested runs f, which submits a record of the runtime's own while another
 // record may be half registered.
 func (d *Domain) nested(f func()) {

@@ -1,0 +1,111 @@
+package deps
+
+import "slices"
+
+// recall decides how many entries that are of no use at the moment a table
+// holds. To forget them keeps lists of overlaps short and the rest in the cache,
+// but a program that comes back to its regions after their tasks have ended then
+// meets them as new ones. So a set of hashes notes what was forgotten, and the
+// table grows when most of the regions that it meets were known not long ago.
+type recall struct {
+	room      int // slots wanted
+	met       int // new entries since the last purge
+	metAgain  int // of them, for regions that had been forgotten
+	forgotten []uint64
+	count     int // regions in forgotten
+}
+
+const (
+	maxRoom      = 1 << 16
+	hashBits     = 16
+	maxForgotten = 1 << hashBits / 4
+	manyOverlaps = 16
+)
+
+func (m *recall) forget(r *Region) {
+	if m.forgotten == nil {
+		m.forgotten = make([]uint64, 1<<hashBits/64)
+	} else if m.count == maxForgotten {
+		m.meetAfresh()
+	}
+	h := r.hash() >> (64 - hashBits)
+	m.forgotten[h/64] |= 1 << (h % 64)
+	m.count++
+}
+
+// meetAfresh drops the note of what was forgotten.
+func (m *recall) meetAfresh() {
+	if m.count > 0 {
+		clear(m.forgotten)
+		m.count = 0
+	}
+}
+
+// meet counts a new entry. One that overlaps many is no reason to hold more.
+func (m *recall) meet(e *Entry) {
+	m.met++
+	if m.count > 0 && len(e.overlaps) <= manyOverlaps {
+		h := e.region.hash() >> (64 - hashBits)
+		m.metAgain += int(m.forgotten[h/64] >> (h % 64) & 1)
+	}
+}
+
+// adapt sets the room by what happened since the last purge.
+func (m *recall) adapt() {
+	switch {
+	case 2*m.metAgain > m.met:
+		m.room = min(2*m.room, maxRoom)
+	case 4*m.metAgain < m.met:
+		m.room /= 2
+	}
+	m.room = max(m.room, minSlots)
+	m.met, m.metAgain = 0, 0
+}
+
+// purge drops the entries whose accesses have all ended and sizes the table for
+// those that are left.
+func (t *table) purge() {
+	t.sift()
+	t.root = weed(t.root)
+	for _, e := range t.dead {
+		t.recycle(e)
+	}
+	t.adapt()
+	n := t.room
+	for n < 4*len(t.alive)+4 {
+		n *= 2
+	}
+	if n > len(t.slots) || 8*n <= len(t.slots) {
+		t.slots = make([]slot, n)
+	} else {
+		clear(t.slots)
+	}
+	t.setShift()
+	t.live = 0
+	for _, e := range t.alive {
+		e.overlaps = slices.DeleteFunc(e.overlaps, isDead)
+		t.insert(e)
+	}
+	clear(t.alive)
+	clear(t.dead)
+}
+
+// sift sorts the entries into those that stay and those that do not, and marks
+// these by an empty region.
+func (t *table) sift() {
+	t.alive, t.dead = t.alive[:0], t.dead[:0]
+	for i := range t.slots {
+		e := t.slots[i].e
+		switch {
+		case e == nil:
+		case t.keep || e.active() || e.reducing():
+			t.alive = append(t.alive, e)
+		default:
+			t.forget(&e.region)
+			e.region = Region{}
+			t.dead = append(t.dead, e)
+		}
+	}
+}
+
+func isDead(e *Entry) bool { return e.region.Empty() }

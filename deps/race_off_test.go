@@ -1,5 +1,0 @@
-//go:build !race
-
-package deps
-
-const raceFactor = 1

@@ -1,0 +1,228 @@
+package deps
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// audit checks what must hold of a table between two accesses: every entry is
+// found by its region, is in the tree unless it is a handle, and is linked with
+// exactly those that it overlaps.
+func (t *table) audit() error {
+	var all []*Entry
+	for _, s := range t.slots {
+		if s.e != nil {
+			all = append(all, s.e)
+		}
+	}
+	if len(all) != t.live {
+		return fmt.Errorf("%d entries, counted %d", len(all), t.live)
+	}
+	memory := 0
+	for _, e := range all {
+		if e.region.Empty() || t.find(e.region) != e {
+			return fmt.Errorf("%v is not found", e.region)
+		}
+		if !e.region.IsHandle() {
+			memory++
+		}
+		links := 0
+		for _, o := range all {
+			if o != e && e.region.Overlaps(o.region) {
+				links++
+				if !slices.Contains(e.overlaps, o) {
+					return fmt.Errorf("%v lacks its link to %v", e.region, o.region)
+				}
+			}
+		}
+		if links != len(e.overlaps) {
+			return fmt.Errorf("%v has %d links, overlaps %d", e.region, len(e.overlaps), links)
+		}
+	}
+	if n, err := t.root.audit(); err != nil || n != memory {
+		return fmt.Errorf("%d entries in the tree, want %d: %w", n, memory, err)
+	}
+	return nil
+}
+
+// audit counts the entries of a treap and checks their order.
+func (e *Entry) audit() (n int, err error) {
+	if e == nil {
+		return 0, nil
+	}
+	end := e.region.end()
+	for _, c := range []*Entry{e.left, e.right} {
+		k, err := c.audit()
+		if err != nil {
+			return 0, err
+		}
+		n += k
+		if c == nil {
+			continue
+		}
+		end = max(end, c.maxEnd)
+		if c.prio > e.prio || c == e.left && c.region.base > e.region.base || c == e.right && c.region.base < e.region.base {
+			return 0, fmt.Errorf("%v stands wrongly below %v", c.region, e.region)
+		}
+	}
+	if end != e.maxEnd {
+		return 0, fmt.Errorf("%v: highest end %#x, noted %#x", e.region, end, e.maxEnd)
+	}
+	return n + 1, nil
+}
+
+func (e *Entry) depth() int {
+	if e == nil {
+		return 0
+	}
+	return 1 + max(e.left.depth(), e.right.depth())
+}
+
+// Regions come and go; the table stays consistent, and a search of the tree
+// finds what a search of all finds.
+func TestTableStaysConsistent(t *testing.T) {
+	rounds(t, 100, func(rng *rand.Rand) {
+		w := newWindow(1 + rng.IntN(40))
+		size := 1 + rng.IntN(100)
+		for range 40 {
+			for range rng.IntN(30) {
+				n := w.node()
+				r := far(rng.IntN(2000), 1+rng.IntN(size))
+				switch rng.IntN(4) {
+				case 0:
+					r = Handle(uintptr(rng.IntN(50)))
+				case 1:
+					r.cols, r.ld = 2+uintptr(rng.IntN(5)), r.rows+1+uintptr(rng.IntN(20))
+				}
+				n.Commit(w.access1(n, r, []Mode{In, Out}[rng.IntN(2)]))
+			}
+			if rng.IntN(4) == 0 {
+				w.table.purge()
+			}
+			require.NoError(t, w.table.audit())
+
+			r := far(rng.IntN(2000), 1+rng.IntN(size))
+			var found, want []*Entry
+			w.table.root.visit(r, r.end(), func(e *Entry) { found = append(found, e) })
+			for _, s := range w.table.slots {
+				if s.e != nil && s.e.region.Overlaps(r) {
+					want = append(want, s.e)
+				}
+			}
+			require.ElementsMatch(t, want, found)
+		}
+	})
+}
+
+func TestTreeIsShallow(t *testing.T) {
+	const n = 50_000
+	for name, base := range map[string]func(i int) int{
+		"ascending":  func(i int) int { return 64 * i },
+		"descending": func(i int) int { return 64 * (n - i) },
+		"alternating": func(i int) int {
+			if i%2 == 0 {
+				return 64 * i
+			}
+			return 64 * (2*n - i)
+		},
+		"equal": func(int) int { return 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var tab table
+			for i := range n {
+				e := tab.newEntry(far(base(i), 64))
+				e.plant(&tab.root)
+			}
+			assert.Less(t, tab.root.depth(), 70)
+		})
+	}
+}
+
+// A program that comes back to more regions than it keeps busy finds them again,
+// after some rounds.
+func TestTableRemembersWorkingSet(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		region func(i int) Region
+	}{
+		{"intervals", func(i int) Region { return far(64*i, 64) }},
+		{"handles", func(i int) Region { return Handle(uintptr(i)) }},
+		{"neighbours overlap", func(i int) Region { return far(64*i, 128) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const regions = 1000
+			w := newWindow(1)
+			for range 20 {
+				for i := range regions {
+					n := w.node()
+					n.Commit(w.access1(n, c.region(i), Inout))
+				}
+			}
+			for i := range regions {
+				require.NotNil(t, w.Find(c.region(i)), "region %d", i)
+			}
+			assert.LessOrEqual(t, w.Live(), 8*regions)
+		})
+	}
+}
+
+// Regions that all overlap each other are forgotten all the same: each would
+// cost every access of the others.
+func TestTableForgetsWhatOverlapsMuch(t *testing.T) {
+	w := newWindow(1)
+	for i := range 20_000 {
+		n := w.node()
+		n.Commit(w.access1(n, far(0, 1+i%1000), In))
+		require.LessOrEqual(t, w.Live(), minSlots)
+	}
+}
+
+// A table that has seen a large working set gives its memory back when a stream
+// of new regions follows.
+func TestTableRoomShrinks(t *testing.T) {
+	w := newWindow(1)
+	for range 20 {
+		for i := range 2000 {
+			n := w.node()
+			n.Commit(w.access1(n, Handle(uintptr(i)), Out))
+		}
+	}
+	require.GreaterOrEqual(t, len(w.table.slots), 4000)
+	for i := range 200_000 {
+		n := w.node()
+		n.Commit(w.access1(n, Handle(uintptr(1_000_000+i)), Out))
+	}
+	assert.LessOrEqual(t, len(w.table.slots), 512)
+}
+
+func TestRegionHashSpreads(t *testing.T) {
+	for name, region := range map[string]func(i int) Region{
+		"intervals in a row":    func(i int) Region { return far(64*i, 64) },
+		"pages":                 func(i int) Region { return far(4096*i, 4096) },
+		"prefixes":              func(i int) Region { return far(0, 8+8*i) },
+		"halves of halves":      func(i int) Region { return far(1<<16>>(i%10)*(i/10), 1<<16>>(i%10)) },
+		"handles":               func(i int) Region { return Handle(uintptr(i)) },
+		"tiles down a column":   func(i int) Region { return Region{base: farAway + uintptr(256*i), rows: 256, cols: 32, ld: 1 << 16} },
+		"tiles along a row":     func(i int) Region { return Region{base: farAway + uintptr(i)<<21, rows: 256, cols: 32, ld: 1 << 16} },
+		"suffixes of one slice": func(i int) Region { return far(8*i, 8*(4096-i)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			const n = 1000
+			buckets := map[uint64]int{}
+			worst := 0
+			for i := range n {
+				r := region(i)
+				h := r.hash() >> (64 - 11)
+				buckets[h]++
+				worst = max(worst, buckets[h])
+			}
+			assert.GreaterOrEqual(t, len(buckets), n/2, "of %d regions in 2048 buckets", n)
+			assert.LessOrEqual(t, worst, 8)
+		})
+	}
+}
