@@ -1194,20 +1194,26 @@ func TestStopOnError(t *testing.T) {
 }
 
 func TestMany_failures_are_bounded(t *testing.T) {
-	err := run(t, func(rt *dataflow.Runtime) error {
-		for i := range 1000 {
-			rt.Spawn(fmt.Sprint("task ", i), func(*tasks.Context) error { return fmt.Errorf("failure %d", i) })
-		}
-		err := rt.Wait()
-		all := taskErrors(err)
-		require.Len(t, all, 64)
-		for i, e := range all {
-			assert.Equal(t, fmt.Sprint("task ", i), e.Label, "in the order of failure")
-		}
-		contains(t, err.Error(), "and 936 more tasks failed")
-		return nil
-	}, dataflow.Workers(1))
-	require.NoError(t, err)
+	for name, mode := range map[string]dataflow.Option{"serial": dataflow.Serial(), "parallel": dataflow.Workers(2)} {
+		t.Run(name, func(t *testing.T) {
+			err := run(t, func(rt *dataflow.Runtime) error {
+				for i := range 1000 {
+					rt.Spawn(fmt.Sprint("task ", i), func(*tasks.Context) error { return fmt.Errorf("failure %d", i) })
+				}
+				err := rt.Wait()
+				all := taskErrors(err)
+				require.Len(t, all, 64)
+				for i, e := range all {
+					if name == "serial" {
+						assert.Equal(t, fmt.Sprint("task ", i), e.Label, "in the order of failure")
+					}
+				}
+				contains(t, err.Error(), "and 936 more tasks failed")
+				return nil
+			}, mode)
+			require.NoError(t, err)
+		})
+	}
 }
 
 func TestRun_returns_the_error_of_its_body_and_those_not_seen(t *testing.T) {

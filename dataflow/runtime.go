@@ -348,6 +348,11 @@ func (rt *Runtime) Close() error {
 		return nil
 	}
 	err := rt.wait()
+	stalled := errors.As(err, new(*StallError))
+	if stalled {
+		rt.skip.Store(true) // what becomes ready later does not run
+		err = errors.Join(err, rt.domain.TakeFailures())
+	}
 	rt.closed = true
 	rt.state.Store(task.Closed)
 	rt.unwatch()
@@ -361,7 +366,7 @@ func (rt *Runtime) Close() error {
 		w.parker.Unpark()
 	}
 	rt.mu.Unlock()
-	rt.group.Wait()
+	rt.dismiss(stalled)
 	if rt.pinned {
 		err = errors.Join(err, osthread.SetAffinity(rt.mask))
 	}
@@ -371,6 +376,21 @@ func (rt *Runtime) Close() error {
 	rt.procs()
 	runtime.UnlockOSThread()
 	return err
+}
+
+// dismiss waits until all workers have gone. After a stall, some may be in bodies
+// that never return: those are left behind.
+func (rt *Runtime) dismiss(stalled bool) {
+	if !stalled {
+		rt.group.Wait()
+		return
+	}
+	gone := make(chan struct{})
+	go func() { defer close(gone); rt.group.Wait() }()
+	select {
+	case <-gone:
+	case <-time.After(100 * time.Millisecond):
+	}
 }
 
 // pushBound queues a task that only one worker may run.

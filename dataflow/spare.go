@@ -2,6 +2,8 @@ package dataflow
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -145,10 +147,8 @@ func (g *registry) list() []outsider {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := make([]outsider, 0, len(g.all))
-	for id := 1; id <= g.last; id++ {
-		if o, ok := g.all[id]; ok {
-			out = append(out, o)
-		}
+	for _, id := range slices.Sorted(maps.Keys(g.all)) {
+		out = append(out, g.all[id])
 	}
 	return out
 }

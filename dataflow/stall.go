@@ -1,8 +1,10 @@
 package dataflow
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,10 +28,14 @@ func (e *StallError) Error() string {
 // alone may look into the tracker.
 type stallReport struct {
 	stop    chan struct{}
-	waiting atomic.Int32 // waits that the submitter is in, one inside the other
-	asked   atomic.Bool  // the watchdog wants a report
-	inWait  bool         // of the submitter: Wait returns the report
-	err     error        // of the submitter: the report
+	waiting atomic.Int32  // waits that the submitter is in, one inside the other
+	waits   atomic.Uint64 // waits that the submitter has begun
+	asked   atomic.Uint64 // the watchdog wants a report: Runtime.moves when it asked, plus 1
+
+	// Of the submitter.
+	inWait bool  // Wait returns the report
+	below  int   // waits under way inside Wait that cannot be given up
+	err    error // the report
 }
 
 const stallLines = 32 // of a report
@@ -39,7 +45,7 @@ func (rt *Runtime) watchdog() {
 	defer rt.group.Done()
 	tick := time.NewTicker(max(rt.opt.stall/4, time.Millisecond))
 	defer tick.Stop()
-	last, since, cpu, told := rt.finished(), time.Now(), osthread.ProcessCPUTime(), false
+	last, since, cpu, told := rt.moves(), time.Now(), osthread.ProcessCPUTime(), false
 	for {
 		select {
 		case <-rt.stalls.stop:
@@ -47,7 +53,7 @@ func (rt *Runtime) watchdog() {
 		case <-tick.C:
 		}
 		elapsed := time.Since(since)
-		if now := rt.finished(); now == last && elapsed < rt.opt.stall {
+		if now := rt.moves(); now == last && elapsed < rt.opt.stall {
 			continue
 		} else if now != last || rt.computes(elapsed, osthread.ProcessCPUTime()-cpu) {
 			last, since, cpu, told = now, time.Now(), osthread.ProcessCPUTime(), false
@@ -55,20 +61,30 @@ func (rt *Runtime) watchdog() {
 		}
 		if !told {
 			told = true
-			rt.reportStall()
-		} else if rt.stalls.asked.Swap(false) {
-			fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine is in a body that neither computes nor is inside Context.Block\n%s\n",
+			rt.reportStall(last)
+		} else if rt.stalls.asked.Swap(0) != 0 {
+			fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that sleeps\n%s\n",
 				elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
 		}
 	}
 }
 
-func (rt *Runtime) reportStall() {
+// moves returns a number that grows when a task has ended, as published, and when
+// the submitter begins to wait.
+func (rt *Runtime) moves() uint64 {
+	n := rt.finished() + rt.stalls.waits.Load() + rt.outside.inner.Load()
+	for _, v := range *rt.workers.Load() {
+		n += v.inner.Load()
+	}
+	return n
+}
+
+func (rt *Runtime) reportStall(moves uint64) {
 	if rt.stalls.waiting.Load() == 0 {
 		fmt.Fprint(os.Stderr, rt.stuckElsewhere())
 		return
 	}
-	rt.stalls.asked.Store(true)
+	rt.stalls.asked.Store(moves + 1)
 	rt.w0.parker.Unpark()
 }
 
@@ -98,15 +114,29 @@ func (rt *Runtime) stuckElsewhere() string {
 
 // answerWatchdog makes the report if one is wanted. Submitter only, in a wait.
 func (rt *Runtime) answerWatchdog() {
-	if !rt.stalls.asked.Swap(false) {
-		return
+	if a := rt.stalls.asked.Swap(0); a == 0 || a-1 != rt.moves() {
+		return // not, or not any more
 	}
 	err := &StallError{After: rt.opt.stall, Report: rt.stallText()}
-	if rt.stalls.inWait {
+	if rt.stalls.inWait && rt.stalls.below == 0 {
 		rt.stalls.err = err
 		return
 	}
 	fmt.Fprintln(os.Stderr, err)
+}
+
+// forsaken reports whether a wait inside a body is to be given up: Wait, below it on
+// this goroutine, is to return a report, or the runtime was closed over one.
+func (w *worker) forsaken() bool {
+	return w.root != nil && w.rt.stalls.err != nil || w.rt.ending()
+}
+
+// whyForsaken is what such a wait returns.
+func (w *worker) whyForsaken() error {
+	if w.rt.ending() {
+		return ErrClosed
+	}
+	return w.rt.stalls.err
 }
 
 // stallText says of every unfinished task of the main program what it waits for.
@@ -118,8 +148,14 @@ func (rt *Runtime) stallText() string {
 			return
 		}
 		open = append(open, r)
-		r.Successors(func(n *deps.Node) { waits[n] = append(waits[n], r) })
+		r.Successors(func(n *deps.Node) {
+			waits[n] = append(waits[n], r)
+			if n.Joins() {
+				n.Successors(func(n *deps.Node) { waits[n] = append(waits[n], r) })
+			}
+		})
 	})
+	slices.SortFunc(open, func(a, b *task.Record) int { return cmp.Compare(a.Seq(), b.Seq()) })
 	lines := rt.outsiders()
 	for _, r := range open {
 		lines = append(lines, "  "+waitText(r, waits[&r.Node]))

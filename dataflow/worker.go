@@ -33,6 +33,7 @@ type worker struct {
 	next     *task.Record   // immediate successor: runs next, if nothing is more urgent
 	bag      []*task.Record // ready tasks of the seeded mode
 	done     uint64         // tasks of the main program ended here
+	children uint64         // other tasks ended here
 	unwoken  int64          // ns of queued work for which nobody was woken
 	retFirst *deps.Node     // ended records of one other allocator, to be returned together
 	retLast  *deps.Node
@@ -49,6 +50,7 @@ type worker struct {
 	parker    osthread.Parker
 	state     atomic.Int32  // workerState
 	published atomic.Uint64 // done, now and then
+	inner     atomic.Uint64 // children, now and then
 	retire    atomic.Bool   // a spare: leave the core at the next task end; a worker: the runtime closes
 	_         [cacheLine]byte
 }
@@ -69,17 +71,12 @@ var errGoexit = errors.New("the body called runtime.Goexit (t.FailNow and friend
 // goes on.
 func (w *worker) run(done func() bool, eager bool) {
 	if w.root != nil {
+		w.rt.stalls.waits.Add(1)
 		w.rt.stalls.waiting.Add(1)
 		defer w.rt.stalls.waiting.Add(-1)
 	}
 	for !w.attempt(done, eager) {
 	}
-	w.offerNext()
-}
-
-// offerNext lets others run the successor that w has kept for itself, because w
-// does something else first.
-func (w *worker) offerNext() {
 	if r := w.next; r != nil {
 		w.next = nil
 		w.push(r)
@@ -264,6 +261,7 @@ func (w *worker) end(r *task.Record) (parent *task.Record) {
 		w.count()
 		return nil
 	}
+	w.countChild()
 	p, exec := d.Parent, d.Exec.(*worker) // d may be gone after the next line
 	switch d.Live.Add(-1) {
 	case closedBias:
@@ -358,8 +356,20 @@ func (w *worker) count() {
 	}
 }
 
-// publish makes the count of ended tasks known to the submitter.
+// countChild notes the end of another task, for the watchdog only.
+func (w *worker) countChild() {
+	if w.outside {
+		w.inner.Add(1)
+	} else {
+		w.children++
+	}
+}
+
+// publish makes the counts of ended tasks known to the submitter.
 func (w *worker) publish() {
+	if w.inner.Load() != w.children {
+		w.inner.Store(w.children)
+	}
 	if w.published.Load() != w.done {
 		w.published.Store(w.done)
 		w.rt.progress()
@@ -637,11 +647,22 @@ func (w *worker) enter(d *task.Domain, r *task.Record) {
 // runInline runs r where it was spawned, as soon as it is ready.
 func (w *worker) runInline(r *task.Record, c *task.Cold) {
 	if !c.Ready.Load() {
-		w.run(c.Ready.Load, true)
+		w.await(c)
+		if !c.Ready.Load() {
+			return // the runtime has been closed over a stall
+		}
 	}
 	w.rt.hasWorker(r)
 	w.once(r)
-	w.offerNext()
+}
+
+// await helps until the task of c is ready.
+func (w *worker) await(c *task.Cold) {
+	if w.root != nil {
+		w.rt.stalls.below++
+		defer func() { w.rt.stalls.below-- }()
+	}
+	w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true)
 }
 
 // Context is part of task.Runner.
@@ -690,8 +711,11 @@ func (w *worker) WaitChildren(r *task.Record) error {
 	d.Spawned = 0
 	if d.Live.Add(n) != 0 {
 		w.log.wait(r)
-		w.run(func() bool { return d.Live.Load() == 0 }, true)
+		w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true)
 		w.log.waited(r)
+		if d.Live.Load() != 0 {
+			return w.whyForsaken()
+		}
 	}
 	d.Trim()
 	err := d.TakeFailures()
@@ -739,6 +763,9 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 	w.log.wait(w.cur)
 	d.Commit(r)
 	w.log.waited(w.cur)
+	if w.rt.ending() {
+		return ErrClosed
+	}
 	if failed {
 		return fmt.Errorf("weft: WaitOn: what writes to the data has failed: %w", d.Failures())
 	}

@@ -78,18 +78,26 @@ func BenchmarkOverlapTask(b *testing.B) {
 	})
 }
 
-// The first touch of every tile of a matrix of 64 x 64 tiles. Per tile.
+// The first touch of every tile of a matrix of 64 x 64 tiles, when its tasks
+// end at once and when they are all unfinished. Per tile.
 func BenchmarkFirstTouchOfTiles(b *testing.B) {
 	const tiles, rows = 64, 32 * 8
-	w := newWindow(1)
-	for i := 0; i < b.N; i++ {
-		k := i % (tiles * tiles)
-		if k == 0 {
-			w.Reset()
-		}
-		n := w.node()
-		r := Region{base: farAway + uintptr(k%tiles*rows+k/tiles*32*tiles*rows), rows: rows, cols: 32, ld: tiles * rows}
-		n.Commit(w.access1(n, r, Inout))
+	for _, c := range []struct {
+		name       string
+		unfinished int
+	}{{"unfinished=1", 1}, {"unfinished=4096", tiles * tiles}} {
+		b.Run(c.name, func(b *testing.B) {
+			w := newWindow(c.unfinished)
+			for i := range b.N {
+				k := i % (tiles * tiles)
+				if k == 0 {
+					w.Reset()
+				}
+				n := w.node()
+				r := Region{base: farAway + uintptr(k%tiles*rows+k/tiles*32*tiles*rows), rows: rows, cols: 32, ld: tiles * rows}
+				n.Commit(w.access1(n, r, Inout))
+			}
+		})
 	}
 }
 

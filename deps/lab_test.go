@@ -26,8 +26,6 @@ type lab struct {
 	jobs    []*job // by number in the oracle
 	spare   []*job // ended, handed back
 	ready   []*job
-	current int // the task that is being submitted; -1 outside
-	depth   int // of combine nodes
 	err     error
 
 	reuse   bool                         // reuse the nodes of ended tasks
@@ -38,7 +36,7 @@ type lab struct {
 }
 
 func newLab(traced bool) *lab {
-	l := &lab{current: -1}
+	l := new(lab)
 	var edge func(pred, succ uint64)
 	if traced {
 		l.edges, l.numbers = map[uint64][]uint64{}, map[uint64]int{}
@@ -59,7 +57,7 @@ func (l *lab) reset() {
 	l.oracle.reset()
 	l.handBack()
 	l.ready = l.ready[:0]
-	l.current, l.depth, l.err = -1, 0, nil
+	l.err = nil
 	if l.edges != nil {
 		clear(l.edges)
 		clear(l.numbers)
@@ -134,7 +132,6 @@ func (l *lab) submit(task []access) *job {
 	j := l.begin()
 	var edges int32
 	for _, a := range task {
-		l.current = j.id
 		want := a.mode != None && !a.Empty() && l.oracle.mixes(j.id, a)
 		pending := a
 		if want {
@@ -145,7 +142,6 @@ func (l *lab) submit(task []access) *job {
 		if errors.Is(err, ErrReductionMix) != want {
 			l.failf("task %d, %v: got error %v, want one: %v", j.id, a, err, want)
 		}
-		l.current = -1
 		if err != nil {
 			break // a bad task is submitted with the accesses made so far
 		}
@@ -190,7 +186,6 @@ func (l *lab) combine(e *Entry) {
 		l.failf("combines %v, which has no open reduction", e.Region())
 		return
 	}
-	l.depth++
 	a := access{shape: r.shape, mode: Inout}
 	j := l.begin()
 	edges, _, err := l.tracker.Access(&j.Node, a.Region, a.mode, nil)
@@ -202,7 +197,6 @@ func (l *lab) combine(e *Entry) {
 		l.failf("combine node %d does not wait for member %d", j.id, lost.first())
 	}
 	l.commit(j, edges)
-	l.depth--
 }
 
 func (l *lab) commit(j *job, edges int32) {

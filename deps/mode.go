@@ -30,7 +30,3 @@ func (m Mode) String() string {
 
 // Writes reports whether an access of mode m may change its region.
 func (m Mode) Writes() bool { return m > In }
-
-// together reports whether accesses of mode m to one and the same region form a
-// group that may run side by side.
-func (m Mode) together() bool { return m == In || m >= Concurrent }

@@ -76,6 +76,9 @@ func (n *Node) Forgive() { atomic.AndUint32(&n.word, ^uint32(failedBit)) }
 func (n *Node) Next() *Node     { return n.next }
 func (n *Node) SetNext(m *Node) { n.next = m }
 
+// Joins reports whether n is no task but stands for a group of them.
+func (n *Node) Joins() bool { return n.join }
+
 // Successors calls f for every node that waits for n. Inserter only.
 func (n *Node) Successors(f func(*Node)) {
 	count := atomic.LoadUint32(&n.word) & countMask

@@ -187,6 +187,23 @@ func TestFollow(t *testing.T) {
 	assert.True(t, m.Poisoned(), "but by its failure it goes on to count")
 }
 
+// Two nodes of one task need not wait for each other; who comes later waits for
+// the second.
+func TestApart(t *testing.T) {
+	b := newBed()
+	var p, n, late Node
+	x := span(0, 8)
+	require.True(t, b.task(&p, x, Inout))
+	b.begin(&n)
+	b.Apart(&n, &p)
+	edges := b.access1(&n, x.Region, Inout)
+	assert.Zero(t, edges)
+	require.True(t, n.Commit(edges))
+	require.False(t, b.task(&late, x, In))
+	assert.Nil(t, p.Release(false))
+	assert.Equal(t, []*Node{&late}, chain(n.Release(false)))
+}
+
 func TestPoison(t *testing.T) {
 	x := span(0, 8)
 	t.Run("successors submitted before and after the failure", func(t *testing.T) {

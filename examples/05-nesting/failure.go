@@ -4,12 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/weft-hpc/weft/dataflow"
 )
 
 // errBroken is the failure on purpose.
 var errBroken = errors.New("broken on purpose")
+
+// doubled counts the calls of doubleIt.
+var doubled atomic.Int32
+
+func doubleIt(x *int) {
+	*x *= 2
+	doubled.Add(1)
+}
 
 func addAll(parts []*int, sum *int) {
 	*sum = 0
