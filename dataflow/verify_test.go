@@ -142,7 +142,9 @@ func testFaults[T any](t *testing.T, f faults[T], exact bool) {
 	t.Run("partly written", func(t *testing.T) {
 		err := verifying(t, func(rt *dataflow.Runtime) { f.partly.Spawn(rt, fresh()) })
 		reported(t, err, "partly", "parameter 1", "unwritten", "left")
-		err = verifying(t, func(rt *dataflow.Runtime) { f.holes.Spawn(rt, tasks.Tile[T]{Data: make([]T, 20), Rows: 3, Cols: 4, LD: 5}) })
+		err = verifying(t, func(rt *dataflow.Runtime) {
+			f.holes.Spawn(rt, tasks.Tile[T]{Data: make([]T, 20), Rows: 3, Cols: 4, LD: 5})
+		})
 		reported(t, err, "holes", "parameter 1", "unwritten")
 		err = verifying(t, func(rt *dataflow.Runtime) { f.buffer.Spawn(rt, tasks.NewBuffer[T](4)) })
 		reported(t, err, "buffer", "parameter 1", "unwritten")

@@ -199,7 +199,8 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 	return e
 }
 
-// underParent makes r wait for the gates of its parent that stand for region.
+// underParent checks an access of r against those of its parent, and makes r wait
+// for the gates of its parent that stand for region.
 func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bool, param int) {
 	p := d.Parent
 	if weak && !p.covers(region) {
@@ -218,7 +219,9 @@ func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bo
 			r.Fail(fmt.Errorf("%s accesses %v as %v, but its parent %q declared it only as weak %v: declare the stronger access on the parent",
 				ParamName(param), region, m, p.Label(), g.mode))
 		}
-		d.edges += d.Tracker.Follow(&r.Node, &g.opener)
+		if !weak { // for a weak access its own gate waits
+			d.edges += d.Tracker.Follow(&r.Node, &g.opener)
+		}
 	}
 }
 
