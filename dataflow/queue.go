@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/internal/invariant"
@@ -27,12 +28,27 @@ type deque struct {
 
 type ring struct {
 	mask int64
-	slot []atomic.Pointer[task.Record]
+	slot []slot
 }
 
-func newRing(n int64) *ring {
-	return &ring{mask: n - 1, slot: make([]atomic.Pointer[task.Record], n)}
+func newRing(n int64) *ring { return &ring{mask: n - 1, slot: make([]slot, n)} }
+
+// slot is a place in a queue. It is published by the index that its writer stores
+// afterwards. A thief that is late may look at it while it is written for another
+// turn, and throws away what it saw because the index has moved; so the write may
+// be plain (an atomic one costs as much as the index), except under the race
+// detector, which cannot know.
+type slot struct{ r unsafe.Pointer }
+
+func (s *slot) set(r *task.Record) {
+	if invariant.Race {
+		atomic.StorePointer(&s.r, unsafe.Pointer(r))
+	} else {
+		s.r = unsafe.Pointer(r)
+	}
 }
+
+func (s *slot) get() *task.Record { return (*task.Record)(atomic.LoadPointer(&s.r)) }
 
 func (q *deque) init(n int64) { q.ring.Store(newRing(n)) }
 
@@ -42,14 +58,14 @@ func (q *deque) push(r *task.Record) {
 	if b-q.top.Load() > g.mask {
 		g = q.grow(g, b)
 	}
-	g.slot[b&g.mask].Store(r)
+	g.slot[b&g.mask].set(r)
 	q.bottom.Store(b + 1)
 }
 
 func (q *deque) grow(old *ring, b int64) *ring {
 	g := newRing(2 * (old.mask + 1))
 	for i := q.top.Load(); i < b; i++ {
-		g.slot[i&g.mask].Store(old.slot[i&old.mask].Load())
+		g.slot[i&g.mask].set(old.slot[i&old.mask].get())
 	}
 	q.ring.Store(g)
 	return g
@@ -69,7 +85,7 @@ func (q *deque) pop() *task.Record {
 		return nil
 	}
 	g := q.ring.Load()
-	r := g.slot[b&g.mask].Load()
+	r := g.slot[b&g.mask].get()
 	if t == b {
 		if !q.top.CompareAndSwap(t, t+1) {
 			r = nil
@@ -87,7 +103,7 @@ func (q *deque) steal() *task.Record {
 		return nil
 	}
 	g := q.ring.Load()
-	r := g.slot[t&g.mask].Load()
+	r := g.slot[t&g.mask].get()
 	if !q.top.CompareAndSwap(t, t+1) {
 		return nil
 	}
@@ -104,7 +120,7 @@ type entrance struct {
 	_    [cacheLine - 8]byte
 	head atomic.Int64 // moved by CAS
 	_    [cacheLine - 8]byte
-	slot [entranceSize]atomic.Pointer[task.Record]
+	slot [entranceSize]slot
 }
 
 const (
@@ -119,7 +135,7 @@ func (q *entrance) put(r *task.Record) bool {
 	if t-q.head.Load() >= entranceSize {
 		return false
 	}
-	q.slot[t%entranceSize].Store(r)
+	q.slot[t%entranceSize].set(r)
 	q.tail.Store(t + 1)
 	return true
 }
@@ -135,7 +151,7 @@ func (q *entrance) take(out *[entranceBatch]*task.Record, parts int64) int64 {
 		}
 		n = min(max(n/parts, 1), entranceBatch)
 		for i := range n {
-			out[i] = q.slot[(h+i)%entranceSize].Load()
+			out[i] = q.slot[(h+i)%entranceSize].get()
 		}
 		if q.head.CompareAndSwap(h, h+n) {
 			return n
@@ -150,7 +166,7 @@ func (q *entrance) takeOne() *task.Record {
 		if q.tail.Load() <= h {
 			return nil
 		}
-		r := q.slot[h%entranceSize].Load()
+		r := q.slot[h%entranceSize].get()
 		if q.head.CompareAndSwap(h, h+1) {
 			return r
 		}
