@@ -172,7 +172,12 @@ func warnOnce(once *sync.Once, format string, args ...any) {
 	once.Do(func() { fmt.Fprintf(os.Stderr, "weft: "+format+"\n", args...) })
 }
 
+// noteProcs says that GOMAXPROCS is not what the user asked for; a number that
+// nobody chose needs no words.
 func noteProcs(from, to int) {
+	if os.Getenv("GOMAXPROCS") == "" {
+		return
+	}
 	warnOnce(&procsNoted, "GOMAXPROCS raised from %d to %d, until the last runtime closes: workers asleep in the kernel keep theirs", from, to)
 }
 

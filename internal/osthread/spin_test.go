@@ -37,6 +37,7 @@ func collectBeside(step func()) {
 	go func() {
 		spinning.Store(true)
 		if step == nil {
+			//lint:ignore SA5002 the negative control: a loop that cannot be interrupted
 			for {
 			}
 		}
