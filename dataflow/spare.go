@@ -46,6 +46,7 @@ func (w *worker) rest() {
 	w.state.Store(away)
 	rt.spares = append(rt.spares, w)
 	rt.mu.Unlock()
+	rt.stuckCheck(w)
 	rt.wakeMore()
 	w.log.mark(EventPark)
 	for w.state.Load() == away && !rt.ending() {

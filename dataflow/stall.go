@@ -45,7 +45,7 @@ func (rt *Runtime) watchdog() {
 	defer rt.group.Done()
 	tick := time.NewTicker(max(rt.opt.stall/4, time.Millisecond))
 	defer tick.Stop()
-	last, since, cpu, told := rt.moves(), time.Now(), osthread.ProcessCPUTime(), false
+	last, since, cpu, told := rt.moves(), time.Now(), osthread.ProcessCPUTime(), 0
 	for {
 		select {
 		case <-rt.stalls.stop:
@@ -56,13 +56,15 @@ func (rt *Runtime) watchdog() {
 		if now := rt.moves(); now == last && elapsed < rt.opt.stall {
 			continue
 		} else if now != last || rt.computes(elapsed, osthread.ProcessCPUTime()-cpu) {
-			last, since, cpu, told = now, time.Now(), osthread.ProcessCPUTime(), false
+			last, since, cpu, told = now, time.Now(), osthread.ProcessCPUTime(), 0
 			continue
 		}
-		if !told {
-			told = true
+		switch {
+		case told == 0:
+			told++
 			rt.reportStall(last)
-		} else if rt.stalls.asked.Swap(0) != 0 {
+		case told == 1 && elapsed > 2*rt.opt.stall && rt.stalls.asked.Load() != 0: // it may still answer
+			told++
 			fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that sleeps\n%s\n",
 				elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
 		}

@@ -42,8 +42,14 @@ func TestStall_report(t *testing.T) {
 			var x, y int64
 			end := make(chan struct{})
 			err := run(t, func(rt *dataflow.Runtime) error {
-				declared, spawned := nearby(1), nearby(1)
-				rt.Spawn("holder", func(ctx *tasks.Context) error { return hold(end)(ctx) }, tasks.Updates(&x))
+				var held string
+				spawned := nearby(1)
+				rt.Spawn("holder", func(ctx *tasks.Context) error {
+					held = nearby(1)
+					ev := ctx.Hold()
+					go func() { <-end; ev.Done() }()
+					return nil
+				}, tasks.Updates(&x))
 				waiter := nearby(1)
 				copyTo.Spawn(rt, &x, &y)
 				third := nearby(1)
@@ -53,7 +59,7 @@ func TestStall_report(t *testing.T) {
 				assert.Less(t, time.Since(started), 20*stallTime)
 				region := func(p *int64) string { return fmt.Sprintf("[%p +8 B]", p) }
 				contains(t, s.Report, "3 tasks of the main program are unfinished",
-					`"holder"`, declared, spawned, "holds an event made at", "stall_test.go:23",
+					`"holder"`, spawned, "holds an event made at", held,
 					`"copyTo"`, waiter, "waits for "+region(&x)+" of task",
 					`"the third"`, third, "waits for "+region(&y)+" of task")
 				assert.Equal(t, 5, strings.Count(s.Report, "\n")+1, s.Report)

@@ -181,6 +181,9 @@ func (w *worker) execute(r *task.Record) {
 
 // left notes that the body of r has ended inside outer.
 func (w *worker) left(r, outer *task.Record) {
+	if d := r.Children; d != nil {
+		d.Tracker.CloseReductions(deps.Region{}) // may run tasks, on top of r
+	}
 	if w.log != nil {
 		w.log.end(r)
 	}
@@ -216,7 +219,6 @@ func (w *worker) runVerified(r *task.Record) {
 // finish ends the body of r, and r itself unless children or held events keep it.
 func (w *worker) finish(r *task.Record) {
 	if d := r.Children; d != nil {
-		d.Tracker.CloseReductions(deps.Region{})
 		d.Owner = noOwner
 		r.Extend()
 		r.Ref() // of the children
@@ -621,7 +623,7 @@ func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task
 	switch {
 	case inline != nil:
 		w.runInline(r, inline)
-	case w.rt.opt.mode == seeded && w.cur == nil:
+	case w.rt.opt.mode == seeded && w.cur == nil && d.Root:
 		for w.random(2) == 0 {
 			if s := w.draw(); s != nil {
 				w.once(s)

@@ -78,7 +78,7 @@ func newVerifier(d *declaration, r *task.Record) task.Verifier {
 }
 
 func (v *verifier) add(p *param, arg unsafe.Pointer) {
-	if p.weak || p.op != nil {
+	if p.op != nil {
 		return
 	}
 	w := view{param: p}
@@ -107,11 +107,18 @@ func (v *verifier) add(p *param, arg unsafe.Pointer) {
 		}
 		w.base = unsafe.Pointer(unsafe.SliceData(b.data))
 		w.region = p.methods(arg).(deps.Regioner).Region()
-	default:
-		return // a Region method tells where, not what
+	default: // a Region method tells where, not what: enough to see what shares memory
+		if w.region, _ = p.lookup(nil, arg); p.mode.Writes() {
+			v.rest = append(v.rest, w)
+		}
+		return
 	}
 	switch {
 	case w.region.Empty():
+	case p.weak: // of the children, which may run before the body returns
+		if p.mode.Writes() {
+			v.rest = append(v.rest, w)
+		}
 	case p.mode == deps.In:
 		v.ins = append(v.ins, w)
 	case p.mode == deps.Out:

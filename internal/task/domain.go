@@ -176,7 +176,7 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 	}
 	mode := m
 	if r.Flags&Gated != 0 {
-		mode = d.besideGates(r, r, region, m)
+		mode = d.beside(r, r, region, m)
 	}
 	edges, e, err := d.Tracker.Access(&r.Node, region, mode, op)
 	if m == deps.Reduction && mode != m {

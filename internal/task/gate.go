@@ -13,7 +13,8 @@ type Gate struct {
 	Record
 	opener deps.Node // released when the gate opens; the children wait for it
 	region deps.Region
-	mode   deps.Mode
+	mode   deps.Mode              // as declared
+	as     deps.Mode              // as registered
 	failed bool                   // its task has failed. Of the task, until it drops its reference
 	waiter atomic.Pointer[Record] // its task, if that is not to start before the gate opens
 }
@@ -80,9 +81,8 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 		g.Extend()
 		g.Ref() // r's; the body's reference is dropped when the gate has opened
 		d.Tracker.Begin(&g.opener, g.Seq())
-		mode = d.besideGates(&g.Record, r, region, mode)
-		mode = d.besideAccesses(&g.Record, r, region, mode)
-		e = d.access(&g.Record, region, mode)
+		g.as = d.beside(&g.Record, r, region, mode)
+		e = d.access(&g.Record, region, g.as)
 		c := r.Cold()
 		c.Gates = append(c.Gates, g)
 		r.Flags |= Gated
@@ -92,39 +92,41 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 	return e
 }
 
-// besideGates prepares n, which is r or a gate of r, for an access that may conflict
-// with gates of r. It must not wait for such a gate, which lasts as long as r does,
-// but for what the gate waits for: until it opens. It returns the mode in which n
-// is to access the region.
-func (d *Domain) besideGates(n, r *Record, region deps.Region, m deps.Mode) deps.Mode {
-	c := r.PeekCold()
-	if c == nil {
-		return m
+// beside prepares n, which is r or a gate of r, for an access in mode m that may
+// conflict with other accesses of the same task, and returns the mode to be used.
+// n must not wait for a gate of r, which lasts as long as r does, but for what the
+// gate waits for: until it opens. A gate need not wait for r at all: it ends after
+// r, which waits for whatever its own accesses demand. The mode is not shared then,
+// or n could come to wait for a node that stands for a group with r or a gate in it.
+func (d *Domain) beside(n, r *Record, region deps.Region, m deps.Mode) deps.Mode {
+	var gates []*Gate
+	if c := r.PeekCold(); c != nil {
+		gates = c.Gates
 	}
-	for _, g := range c.Gates {
-		if g.region.Overlaps(region) && !alike(g.mode, m) {
+	mode := m
+	for _, g := range gates {
+		if g.region.Overlaps(region) && !alike(g.as, m) {
+			mode = deps.Inout
+		}
+	}
+	if n != r {
+		r.Accesses(func(a Access) {
+			if a.Weak || alike(a.Mode, m) || !a.Entry.Region().Overlaps(region) {
+				return
+			}
+			if mode = deps.Inout; a.Mode == deps.Reduction {
+				r.Fail(fmt.Errorf("region %v: %w", region, deps.ErrReductionMix))
+			}
+		})
+		d.Tracker.Apart(&n.Node, &r.Node)
+	}
+	for _, g := range gates {
+		if g.region.Overlaps(region) && !alike(g.as, mode) {
 			d.Tracker.Apart(&n.Node, &g.Node)
 			d.edges += d.Tracker.Follow(&n.Node, &g.opener)
-			m = deps.Inout
 		}
 	}
-	return m
-}
-
-// besideAccesses does the same for a gate of r and the accesses that are r's own.
-// They are no reason to wait: the gate ends after r, which waits for them.
-func (d *Domain) besideAccesses(g, r *Record, region deps.Region, m deps.Mode) deps.Mode {
-	r.Accesses(func(a Access) {
-		switch {
-		case a.Weak || alike(a.Mode, m) || !a.Entry.Region().Overlaps(region):
-		case a.Mode == deps.Reduction:
-			r.Fail(fmt.Errorf("region %v: %w", region, deps.ErrReductionMix))
-		default:
-			m = deps.Inout
-		}
-	})
-	d.Tracker.Apart(&g.Node, &r.Node)
-	return m
+	return mode
 }
 
 // followGates makes r wait until its gates have opened. A task that takes
