@@ -177,7 +177,7 @@ func TestComm_completion_wakes_sleepers(t *testing.T) {
 		n := 0
 		_, err := runComm(t, func(rt *Runtime) error {
 			var x int
-			for range 50 {
+			for range 15 {
 				slow.Spawn(rt, &x)
 				rt.Spawn("after", func(*tasks.Context) error { n++; return nil }, tasks.Updates(&x))
 				if err := rt.WaitOn(&x); err != nil {
@@ -197,11 +197,11 @@ func TestComm_completion_wakes_sleepers(t *testing.T) {
 					return err
 				}
 			}
-			assert.Equal(t, 250, x)
+			assert.Equal(t, 75, x)
 			return nil
 		}, Workers(workers))
 		require.NoError(t, err)
-		assert.Equal(t, 50, n)
+		assert.Equal(t, 15, n)
 	}
 }
 

@@ -38,11 +38,24 @@ func deadline(t testing.TB, d time.Duration) {
 
 const patience = 60 * time.Second // of a deadline for tests that take far less than a second
 
-// run is dataflow.Run under a deadline.
+// run is dataflow.Run under a deadline, with an audit of what it leaves behind.
 func run(t testing.TB, body func(*dataflow.Runtime) error, opts ...dataflow.Option) error {
 	t.Helper()
-	deadline(t, patience)
-	return dataflow.Run(body, opts...)
+	return runWithin(t, patience, body, opts...)
+}
+
+func runWithin(t testing.TB, limit time.Duration, body func(*dataflow.Runtime) error, opts ...dataflow.Option) error {
+	t.Helper()
+	deadline(t, limit)
+	var rt *dataflow.Runtime
+	err := dataflow.Run(func(r *dataflow.Runtime) error {
+		rt = r
+		return body(r)
+	}, opts...)
+	if rt != nil && !errors.As(err, new(*dataflow.StallError)) {
+		assert.NoError(t, rt.Audit())
+	}
+	return err
 }
 
 // nearby returns file:line of the line that is offset lines below the call.
@@ -769,6 +782,21 @@ func init() {
 		buf := make([]byte, 1<<20)
 		assert.NotContains(t, string(buf[:runtime.Stack(buf, true)]), "dataflow.(*worker)", "the runtime is closed")
 	}
+	programs["goexit in serial mode"] = func(t *testing.T) {
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			_ = dataflow.Run(func(rt *dataflow.Runtime) error {
+				rt.Spawn("outer", func(ctx *tasks.Context) error {
+					ctx.Spawn("leaver", func(*tasks.Context) error { runtime.Goexit(); return nil })
+					return nil
+				})
+				fmt.Println("went on")
+				return nil
+			}, dataflow.Serial())
+		}()
+		<-over
+	}
 	programs["FailNow"] = func(t *testing.T) {
 		_ = dataflow.Run(func(rt *dataflow.Runtime) error {
 			rt.Spawn("checks", func(*tasks.Context) error { require.Equal(t, 1, 2); return nil })
@@ -788,6 +816,11 @@ func TestGoexit_on_the_submitting_goroutine(t *testing.T) {
 	out, code = child(t, "goexit inside New")
 	assert.Zero(t, code, out)
 	contains(t, out, `"leaver"`, "Goexit")
+	assert.NotContains(t, out, "went on")
+
+	out, code = child(t, "goexit in serial mode")
+	assert.Zero(t, code, out)
+	contains(t, out, `"leaver"`, `"outer"`, "Goexit")
 	assert.NotContains(t, out, "went on")
 
 	out, code = child(t, "FailNow")
@@ -829,6 +862,61 @@ func TestHelping_body_survives_an_inner_panic(t *testing.T) {
 			assert.True(t, outer)
 		})
 	}
+}
+
+// A body that fails in whatever way has let go of what it had: commutative locks,
+// and, when they have ended, its events and children.
+func TestFailing_body_lets_go(t *testing.T) {
+	for name, end := range map[string]func() error{
+		"error":  func() error { return errOwn },
+		"panic":  func() error { panic(errOwn) },
+		"goexit": func() error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := run(t, func(rt *dataflow.Runtime) error {
+				var x, y, grandchildren int64
+				rt.Spawn("fails", func(*tasks.Context) error { return end() },
+					tasks.With(tasks.Commutative, &x, &y), tasks.OnWorker(1))
+				rt.Spawn("other", func(*tasks.Context) error { y++; return nil }, tasks.With(tasks.Commutative, &y))
+				err := rt.Wait()
+				assert.Equal(t, "fails", single(t, err).Label)
+				assert.EqualValues(t, 1, y, "the locks are free")
+
+				var late atomic.Bool
+				rt.Spawn("holds", func(ctx *tasks.Context) error {
+					ev := ctx.Hold()
+					ctx.Spawn("child", func(c *tasks.Context) error {
+						c.Spawn("grandchild", func(*tasks.Context) error { grandchildren++; return nil })
+						return nil
+					})
+					go func() {
+						time.Sleep(2 * time.Millisecond)
+						late.Store(true)
+						ev.Fail(errors.New("late"))
+					}()
+					return end()
+				}, tasks.Updates(&x), tasks.OnWorker(1))
+				addOne.Spawn(rt, &x)
+				err = rt.Wait()
+				assert.True(t, late.Load(), "the task ends with its event")
+				assert.Equal(t, "holds", single(t, err).Label)
+				contains(t, err.Error(), "late", "1 tasks that depended")
+				assert.EqualValues(t, 1, grandchildren)
+				assert.Zero(t, x)
+				return nil
+			}, dataflow.Workers(2))
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestError_in_seeded_mode_names_the_seed(t *testing.T) {
+	err := run(t, func(rt *dataflow.Runtime) error {
+		rt.Spawn("fails", func(*tasks.Context) error { return errOwn })
+		return rt.Wait()
+	}, dataflow.Seeded(12345))
+	contains(t, err.Error(), "Seeded(12345)", `"fails"`)
+	assert.ErrorIs(t, err, errOwn)
 }
 
 // Harmless extremes.

@@ -28,7 +28,7 @@ func rounds() int {
 	if os.Getenv("WEFT_LONG") != "" {
 		return 50_000
 	}
-	return 1000
+	return 400 // for each number of workers
 }
 
 // pauses makes pauses around the spin budget.
@@ -66,7 +66,7 @@ func until(cond func() bool) {
 	}
 }
 
-// stress runs pattern a thousand times with 2, 3 and 4 workers.
+// stress runs pattern more than a thousand times, with 2, 3 and 4 workers.
 func stress(t *testing.T, pattern func(rt *dataflow.Runtime, rnd pauses)) {
 	for workers := 2; workers <= 4; workers++ {
 		t.Run(fmt.Sprintf("workers=%d", workers), func(t *testing.T) {
@@ -80,9 +80,8 @@ func stress(t *testing.T, pattern func(rt *dataflow.Runtime, rnd pauses)) {
 			if os.Getenv("WEFT_LONG") != "" {
 				limit = 20 * time.Minute
 			}
-			deadline(t, limit)
 			rnd := pauses{rand.New(rand.NewPCG(seed, 0))}
-			err := dataflow.Run(func(rt *dataflow.Runtime) error {
+			err := runWithin(t, limit, func(rt *dataflow.Runtime) error {
 				for range rounds() {
 					pattern(rt, rnd)
 				}
@@ -249,6 +248,7 @@ func TestPark_uses_no_core(t *testing.T) {
 	}
 	for _, program := range []string{"idle, submitter elsewhere", "idle, submitter in Wait", "idle, spares"} {
 		t.Run(program, func(t *testing.T) {
+			t.Parallel()
 			out, code := child(t, program)
 			assert.Zero(t, code, out)
 		})

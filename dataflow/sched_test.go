@@ -493,6 +493,29 @@ func TestRuntime_Block(t *testing.T) {
 	}
 }
 
+// What runs inside Runtime.Block is still the submitter.
+func TestRuntime_Block_around_spawns_and_waits(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		x := int64(0)
+		err := run(t, func(rt *dataflow.Runtime) error {
+			for range 20 {
+				rt.Block(func() {
+					for range 10 {
+						addOne.Spawn(rt, &x)
+					}
+					assert.NoError(t, rt.WaitOn(&x))
+					rt.Block(func() {})
+					addOne.Spawn(rt, &x)
+					assert.NoError(t, rt.Wait())
+				})
+			}
+			return nil
+		}, dataflow.Workers(workers))
+		require.NoError(t, err)
+		assert.EqualValues(t, 220, x)
+	}
+}
+
 func TestBlock_in_the_other_modes(t *testing.T) {
 	for name, mode := range map[string]dataflow.Option{"serial": dataflow.Serial(), "seeded": dataflow.Seeded(5), "verify": dataflow.Verify()} {
 		t.Run(name, func(t *testing.T) {

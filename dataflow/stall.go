@@ -119,7 +119,11 @@ func (rt *Runtime) answerWatchdog() {
 	if a := rt.stalls.asked.Swap(0); a == 0 || a-1 != rt.moves() {
 		return // not, or not any more
 	}
-	err := &StallError{After: rt.opt.stall, Report: rt.stallText()}
+	report := rt.stallText()
+	if report == "" {
+		return // the last task has just ended, and is about to be counted
+	}
+	err := &StallError{After: rt.opt.stall, Report: report}
 	if rt.stalls.inWait && rt.stalls.below == 0 {
 		rt.stalls.err = err
 		return
@@ -141,7 +145,8 @@ func (w *worker) whyForsaken() error {
 	return w.rt.stalls.err
 }
 
-// stallText says of every unfinished task of the main program what it waits for.
+// stallText says of every unfinished task of the main program what it waits for; ""
+// if there is none.
 func (rt *Runtime) stallText() string {
 	waits := map[*deps.Node][]*task.Record{} // whom each node waits for
 	var open []*task.Record
@@ -157,6 +162,9 @@ func (rt *Runtime) stallText() string {
 			}
 		})
 	})
+	if len(open) == 0 {
+		return ""
+	}
 	slices.SortFunc(open, func(a, b *task.Record) int { return cmp.Compare(a.Seq(), b.Seq()) })
 	lines := rt.outsiders()
 	for _, r := range open {

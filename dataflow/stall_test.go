@@ -121,7 +121,12 @@ func TestStall_report_is_bounded(t *testing.T) {
 // comes back in bounded time although the tasks never end.
 func TestStall_then_Close(t *testing.T) {
 	never := make(chan struct{})
-	t.Cleanup(func() { close(never) })
+	t.Cleanup(func() {
+		close(never)
+		claim := osthread.ClaimCores(osthread.NumCores())
+		assert.False(t, claim.Oversubscribed(), "the cores have been given back")
+		claim.Release()
+	})
 	for name, c := range map[string]struct {
 		body func(*tasks.Context) error
 		want string
@@ -149,6 +154,7 @@ func TestStall_then_Close(t *testing.T) {
 				continue // then Wait is below that body and cannot return
 			}
 			t.Run(fmt.Sprintf("%s/on %d", name, worker), func(t *testing.T) {
+				t.Parallel()
 				deadline(t, patience)
 				rt, err := dataflow.New(dataflow.Workers(2), dataflow.Stall(stallTime, true))
 				require.NoError(t, err)
@@ -171,9 +177,6 @@ func TestStall_then_Close(t *testing.T) {
 			})
 		}
 	}
-	claim := osthread.ClaimCores(osthread.NumCores())
-	assert.False(t, claim.Oversubscribed(), "the cores have been given back")
-	claim.Release()
 }
 
 // Run closes at once after its body has got the report.
@@ -383,6 +386,7 @@ func TestStall_printed(t *testing.T) {
 		"submitter elsewhere": {"tasks are ready and no worker is free", "submitting goroutine"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			out, code := child(t, name)
 			assert.Zero(t, code, out)
 			contains(t, out, append(want, "weft: no progress for", "result 1")...)

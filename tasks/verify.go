@@ -65,7 +65,9 @@ type view struct {
 // the same afterwards, what it declared Output has been written everywhere and
 // not read before.
 type verifier struct {
-	ins, outs, rest []view
+	ins, outs []view
+	writes    []view // of other parameters, which are not checked
+	reads     []view // likewise
 }
 
 func newVerifier(d *declaration, r *task.Record) task.Verifier {
@@ -108,23 +110,20 @@ func (v *verifier) add(p *param, arg unsafe.Pointer) {
 		w.base = unsafe.Pointer(unsafe.SliceData(b.data))
 		w.region = p.methods(arg).(deps.Regioner).Region()
 	default: // a Region method tells where, not what: enough to see what shares memory
-		if w.region, _ = p.lookup(nil, arg); p.mode.Writes() {
-			v.rest = append(v.rest, w)
-		}
-		return
+		w.region, _ = p.lookup(nil, arg)
 	}
 	switch {
 	case w.region.Empty():
-	case p.weak: // of the children, which may run before the body returns
-		if p.mode.Writes() {
-			v.rest = append(v.rest, w)
-		}
+	case (p.weak || p.kind == kindRegion) && p.mode == deps.In: // weak: of the children, which may run before the body returns
+		v.reads = append(v.reads, w)
+	case p.weak || p.kind == kindRegion:
+		v.writes = append(v.writes, w)
 	case p.mode == deps.In:
 		v.ins = append(v.ins, w)
 	case p.mode == deps.Out:
 		v.outs = append(v.outs, w)
 	default:
-		v.rest = append(v.rest, w)
+		v.writes = append(v.writes, w)
 	}
 }
 
@@ -145,7 +144,7 @@ func (v *verifier) Before() {
 // shared reports whether another parameter of the task overlaps the output o:
 // then it cannot be marked.
 func (v *verifier) shared(o *view) bool {
-	for _, list := range [][]view{v.ins, v.outs, v.rest} {
+	for _, list := range [][]view{v.ins, v.outs, v.writes, v.reads} {
 		for i := range list {
 			if w := &list[i]; w != o && w.region.Overlaps(o.region) {
 				return true
@@ -174,7 +173,7 @@ func (v *verifier) After() error {
 
 // written reports whether another parameter allows the body to write to w.
 func (v *verifier) written(w *view) bool {
-	for _, list := range [][]view{v.outs, v.rest} {
+	for _, list := range [][]view{v.outs, v.writes} {
 		for i := range list {
 			if list[i].region.Overlaps(w.region) {
 				return true
