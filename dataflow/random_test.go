@@ -431,7 +431,7 @@ func (e *execution) block(f *frame) {
 
 func (e *execution) hold(f *frame, how holdKind, write func()) {
 	ev := f.ctx.Hold()
-	if how == holdEvent || e.config.inPlace {
+	if how == holdEvent {
 		write()
 		go func() {
 			e.pause(f)
@@ -470,7 +470,6 @@ type config struct {
 	name    string
 	workers int
 	jitter  uint64 // of the lengths of bodies; 0: none
-	inPlace bool   // bodies do all their writes before they return
 	opts    []dataflow.Option
 }
 
@@ -636,9 +635,7 @@ func agree(t *testing.T, p *program, configs ...*config) {
 }
 
 func serialConfigs() []*config {
-	v := newConfig("verify", 2, 0, dataflow.Verify())
-	v.inPlace = true
-	return []*config{newConfig("serial", 2, 0, dataflow.Serial()), v}
+	return []*config{newConfig("serial", 2, 0, dataflow.Serial()), newConfig("verify", 2, 0, dataflow.Verify())}
 }
 
 func parallelConfigs(jitter uint64) (all []*config) {

@@ -470,7 +470,7 @@ func (w *worker) push(r *task.Record) {
 	case r.Worker != 0:
 		rt.pushBound(r)
 		return
-	case w.outside:
+	case w.outside && (r.Prio == 0 || rt.opt.mode == seeded):
 		rt.inject.put(r)
 	case rt.opt.mode == seeded:
 		w.bag = append(w.bag, r)

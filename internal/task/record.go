@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -148,6 +149,9 @@ func (r *Record) addAccess(a Access) {
 		r.acc[r.nacc] = a
 	} else {
 		i := int(r.nacc) - inlineAccesses
+		if i == cap(r.more) {
+			r.more = slices.Grow(r.more[:i], 4) // not 1, 2, 4
+		}
 		r.more = append(r.more[:i], a)
 	}
 	r.nacc++
