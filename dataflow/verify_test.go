@@ -212,6 +212,8 @@ func TestVerify_leaves_pointers_alone(t *testing.T) {
 		assert.Equal(t, 5, *a[0], "not overwritten with marks")
 		assert.Equal(t, "text", c[0])
 		assert.Equal(t, "name", e.text)
+		assert.Zero(t, e.x)
+		assert.Nil(t, b[0].next)
 		assert.Equal(t, 1.5, f[0][0])
 	}, tasks.Output, tasks.Output, tasks.Output, tasks.Output, tasks.Output, tasks.Output)
 	five := 5
