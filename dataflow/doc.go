@@ -72,14 +72,15 @@
 //	    worker to be woken              S4  else state = parked, parked++, spinning--
 //	Q5  some worker: parked -> waking,  S5  look at all queues; found: parked -> active
 //	    parked--, leave a token             (if a waker was faster, take its token)
-//	                                    S6  sleep until there is a token
-//	                                    S7  waking: it is counted as spinning; parked
+//	Q6  none is parked any more:        S6  sleep until there is a token
+//	    spinning--; if work, Q2         S7  waking: it is counted as spinning; parked
 //	                                        (woken for something else): count it; S2
 //
 // All are sequentially consistent atomics. No task is left lying while a worker
 // sleeps for want of it: if Q2 sees parked == 0, the sleeper has yet to do S4, and
 // its S5 comes after Q1. If Q3 sees a spinner, that one finds the task in S2, or
-// finds another and wakes a worker in S3, or comes to S5 after Q1. Wakes are chained:
+// finds another and wakes a worker in S3, or comes to S5 after Q1; if the spinner is
+// Q4's promise and Q5 finds nobody, Q6 looks after the task. Wakes are chained:
 // one wake-up wakes the next. A token (osthread.Parker) left for a worker that is
 // awake makes its next sleep return at once, nothing worse.
 //

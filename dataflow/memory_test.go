@@ -135,8 +135,8 @@ func TestMemory_is_bounded(t *testing.T) {
 	switch {
 	case long():
 		n = 100_000_000
-	case invariant.Race || invariant.Enabled || testing.Short():
-		n = 200_000
+	case invariant.Race || testing.Short():
+		n = 500_000
 	}
 	cells := make([]byte, 16*n+16) // never touched
 	write := tasks.Declare2("write", func(_, _ []byte) {}, tasks.Input, tasks.Output)
@@ -153,7 +153,9 @@ func TestMemory_is_bounded(t *testing.T) {
 			require.NoError(t, rt.Wait())
 			last := heap()
 			t.Logf("%d workers: %d B in use after %d tasks, %d B after %d; %d regions remembered", workers, first.HeapAlloc, n/10, last.HeapAlloc, n, rt.LiveRegions())
-			assert.Less(t, last.HeapAlloc, first.HeapAlloc+first.HeapAlloc/50+1<<20)
+			// What a full window takes, which the first tenth need not have filled; one
+			// object left per task would be far more.
+			assert.Less(t, last.HeapAlloc, first.HeapAlloc+8<<20)
 			assert.Less(t, last.HeapObjects, first.HeapObjects+20_000)
 			return nil
 		}, dataflow.Workers(workers))

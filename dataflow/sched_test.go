@@ -112,6 +112,38 @@ func TestPriority_of_a_task_that_becomes_ready(t *testing.T) {
 	}
 }
 
+// The same on workers that go along chains, where each task is the successor of the
+// one before.
+func TestPriority_beside_chains(t *testing.T) {
+	for _, how := range []string{"child", "event"} {
+		for _, workers := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s/workers=%d", how, workers), func(t *testing.T) {
+				atMostOne(t, workers, func(rt *dataflow.Runtime, p *passing) {
+					var chains [2]int64
+					var x int64
+					var ev *tasks.Event
+					isReady := tasks.OnReady(func() { p.ready.Store(true) })
+					rt.Spawn("holds", func(ctx *tasks.Context) error { ev = ctx.Hold(); return nil }, tasks.Updates(&x), tasks.If(false))
+					if how == "event" {
+						rt.Spawn("high", p.highBody, tasks.Updates(&x), tasks.HighPriority, isReady)
+					}
+					for i := range 400 {
+						rt.Spawn("link", func(ctx *tasks.Context) error {
+							if i == 200 {
+								ev.Done()
+								if how == "child" {
+									ctx.Spawn("high", p.highBody, tasks.HighPriority, isReady)
+								}
+							}
+							return p.lowBody(ctx)
+						}, tasks.Updates(&chains[i%2]))
+					}
+				})
+			})
+		}
+	}
+}
+
 // One worker runs ready tasks in the order of their priorities, and tasks of equal
 // priority as they were spawned.
 func TestPriority_order(t *testing.T) {
@@ -279,14 +311,19 @@ func TestPin_of_a_spare(t *testing.T) {
 		spare := 0
 		rt.Spawn("blocked", func(ctx *tasks.Context) error {
 			mine = mask(t)
-			ctx.Spawn("on the spare", func(c *tasks.Context) error { other, spare = mask(t), c.Worker(); return nil })
-			ctx.Block(func() { assert.Eventually(t, func() bool { return ctx.Err() == nil }, time.Second, time.Millisecond) })
+			ran := make(chan struct{})
+			ctx.Spawn("on the spare", func(c *tasks.Context) error {
+				defer close(ran)
+				other, spare = mask(t), c.Worker()
+				return nil
+			})
+			ctx.Block(func() { <-ran })
 			return ctx.Wait()
 		})
 		err := rt.Wait()
-		if spare > 0 {
-			assert.Equal(t, mine, other)
-		}
+		assert.Positive(t, spare)
+		assert.Equal(t, mine, other)
+		assert.Equal(t, 1, mine.Count())
 		return err
 	}, dataflow.Workers(1))
 	require.NoError(t, err)

@@ -262,6 +262,18 @@ func TestStall_is_quiet(t *testing.T) {
 				return ctx.Wait()
 			})
 		},
+		"children inside Block now and then": func(t *testing.T, rt *dataflow.Runtime) {
+			rt.Spawn("parent", func(ctx *tasks.Context) error {
+				var x int64
+				for range 10 {
+					ctx.Spawn("blocks", func(c *tasks.Context) error {
+						c.Block(func() { time.Sleep(quiet / 4) })
+						return nil
+					}, tasks.Updates(&x))
+				}
+				return ctx.Wait()
+			})
+		},
 		"the submitter is elsewhere": func(t *testing.T, rt *dataflow.Runtime) {
 			rt.Spawn("holds", func(ctx *tasks.Context) error {
 				ev := ctx.Hold()

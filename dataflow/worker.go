@@ -213,6 +213,9 @@ func (w *worker) runVerified(r *task.Record) {
 	if r.Flags&task.Extended != 0 && r.Refs() > 1 {
 		return // held events may have yet to fill the outputs
 	}
+	if d := r.Children; d != nil && int64(d.Spawned)+d.Live.Load() > 0 {
+		return // so may children whose events are held
+	}
 	r.Err = errors.Join(r.Err, v.After())
 }
 
