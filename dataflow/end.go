@@ -1,0 +1,172 @@
+package dataflow
+
+import (
+	"errors"
+
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// What follows from the end of a body: children and held events, the release of
+// successors, failures, the way of the record home.
+
+// finish ends the body of r, and r itself unless children or held events keep it.
+func (w *worker) finish(r *task.Record) {
+	if d := r.Children; d != nil {
+		d.Owner = noOwner
+		r.Extend()
+		r.Ref() // of the children
+		n := int64(d.Spawned)
+		if d.Live.Add(n+closedBias) == closedBias {
+			r.Unref()
+		}
+	}
+	if r.Flags&task.Extended != 0 && !r.Unref() {
+		return
+	}
+	w.complete(r)
+}
+
+// complete ends r, and its ancestors as far as it was what kept them.
+func (w *worker) complete(r *task.Record) {
+	for r != nil {
+		r = w.end(r)
+	}
+}
+
+// end releases the successors of r, gives the record back, and returns the parent
+// if that has nothing to wait for any more.
+func (w *worker) end(r *task.Record) (parent *task.Record) {
+	d := r.Domain
+	const rare = task.Extended | task.Commutes | task.Skipped
+	if r.Flags&rare != 0 || r.Err != nil || r.Children != nil || r.PeekCold() != nil {
+		w.endRare(r)
+	}
+	failed := r.Err != nil || r.Flags&task.Skipped != 0
+	w.schedule(r.Release(failed))
+	if r.Flags&task.Extended != 0 {
+		w.log.done(r)
+	}
+	r.Decl.Clear(r)
+	if failed {
+		d.KeepFailed(r)
+	} else {
+		w.recycle(r)
+	}
+	if d.Root {
+		w.count()
+		return nil
+	}
+	w.countChild()
+	p, exec := d.Parent, d.Exec.(*worker) // d may be gone after the next line
+	switch d.Live.Add(-1) {
+	case closedBias:
+		if p.Unref() {
+			return p
+		}
+	case 0:
+		exec.parker.Unpark()
+	}
+	return nil
+}
+
+// endRare does what most tasks do not need at their end.
+func (w *worker) endRare(r *task.Record) {
+	r.Late()
+	if d := r.Children; d != nil {
+		d.Trim()
+		r.Err = errors.Join(r.Err, d.TakeFailures())
+		if r.Err == nil && d.Skips() > 0 { // what they depend on outside has failed
+			r.Flags |= task.Skipped
+		}
+		d.Forgive()
+		d.Alloc.FreeDomain(d)
+		r.Children = nil
+	}
+	if r.Err != nil {
+		r.Domain.AddFailure(taskError(r))
+		if w.rt.opt.stop {
+			w.rt.skip.Store(true)
+		}
+	}
+	if r.Flags&task.Commutes != 0 {
+		w.unlock(r)
+	}
+	if r.Doomed() {
+		r.Flags |= task.Skipped
+	}
+	r.Ungate(r.Err != nil || r.Flags&task.Skipped != 0, w.complete)
+}
+
+// unlock passes the commutative locks of r on.
+func (w *worker) unlock(r *task.Record) {
+	for l := r.NextLock(0); l != nil; l = r.NextLock(l.ID) {
+		if n := l.Release(); n != nil {
+			if s := task.FromNode(n); w.admit(s) {
+				w.push(s)
+			}
+		}
+	}
+}
+
+// recycle gives the record of an ended task back to its allocator.
+func (w *worker) recycle(r *task.Record) {
+	home := r.Home()
+	switch {
+	case home == w.alloc:
+		home.Put(r)
+		return
+	case w.outside:
+		home.Return(&r.Node, &r.Node)
+		return
+	case w.retHome != home:
+		w.flushReturns()
+		w.retHome = home
+	}
+	r.SetNext(w.retFirst)
+	if w.retFirst == nil {
+		w.retLast = &r.Node
+	}
+	w.retFirst = &r.Node
+	if w.retN++; w.retN >= returnBatch {
+		w.flushReturns()
+	}
+}
+
+func (w *worker) flushReturns() {
+	if w.retFirst != nil {
+		w.retHome.Return(w.retFirst, w.retLast)
+		w.retFirst, w.retLast, w.retHome, w.retN = nil, nil, nil, 0
+	}
+}
+
+// count notes the end of a task of the main program.
+func (w *worker) count() {
+	if w.outside {
+		w.published.Add(1)
+		w.rt.progress()
+		return
+	}
+	if w.done++; w.done%publishBatch == 0 {
+		w.publish()
+	}
+}
+
+// countChild notes the end of another task, for the watchdog only.
+func (w *worker) countChild() {
+	if w.outside {
+		w.inner.Add(1)
+	} else {
+		w.children++
+	}
+}
+
+// publish makes the counts of ended tasks known to the submitter.
+func (w *worker) publish() {
+	if w.inner.Load() != w.children {
+		w.inner.Store(w.children)
+	}
+	if w.published.Load() != w.done {
+		w.published.Store(w.done)
+		w.rt.progress()
+	}
+}

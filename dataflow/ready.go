@@ -1,0 +1,246 @@
+package dataflow
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// How ready tasks get into the queues, and out of them.
+
+// schedule queues the nodes that became ready when a task ended. The most urgent
+// of them, if it may run here, runs next.
+func (w *worker) schedule(n *deps.Node) {
+	for n != nil {
+		r := task.FromNode(n)
+		n = n.Next()
+		if !w.admit(r) {
+			continue
+		}
+		switch {
+		case w.outside || w.rt.opt.mode == seeded || r.Worker != 0 || r.Prio < 0:
+			w.push(r)
+		case w.next == nil:
+			w.next = r
+		case r.Prio > w.next.Prio:
+			w.push(w.next)
+			w.next = r
+		default:
+			w.push(r)
+		}
+	}
+}
+
+// admit brings a task whose dependences are satisfied through what else must be
+// before it may be queued, and reports whether the caller shall queue it.
+func (w *worker) admit(r *task.Record) bool {
+	return r.Flags&special == 0 || w.admitSpecial(r)
+}
+
+func (w *worker) admitSpecial(r *task.Record) bool {
+	c := r.PeekCold()
+	if r.Flags&task.Hooked != 0 {
+		r.Flags &^= task.Hooked
+		if err := callHook(c.OnReady); err != nil {
+			refuse(r, err)
+		}
+	}
+	if r.Flags&task.Commutes != 0 {
+		for l := r.NextLock(c.Lock); l != nil; l = r.NextLock(l.ID) {
+			if !l.Acquire(&r.Node) {
+				return false // whoever passes the lock on continues here
+			}
+			c.Lock = l.ID
+		}
+	}
+	switch {
+	case r.Flags&task.Inline != 0:
+		owner := r.Domain.Exec.(*worker)
+		c.Ready.Store(true)
+		owner.parker.Unpark()
+		return false
+	case r.Flags&task.Comm != 0 && !r.Poisoned():
+		if w.rt.comm == nil {
+			refuse(r, errNoComm)
+			return true
+		}
+		w.rt.comm.Ready(r)
+		return false
+	}
+	return true
+}
+
+// callHook calls an OnReady hook, which is the program's and may panic.
+func callHook(f func()) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			rec := panics.NewRecovered(2, v)
+			err = fmt.Errorf("its OnReady hook: %w", rec.AsError())
+		}
+	}()
+	f()
+	return nil
+}
+
+var errNoComm = errors.New("the clause OnComm needs a communication thread (package commthread), and the runtime has none")
+
+// refuse makes a task that cannot run as it asks one that fails without running.
+func refuse(r *task.Record, err error) {
+	r.Err = err
+	r.Poison()
+}
+
+// push queues r where others can find it, and sees to it that somebody looks.
+func (w *worker) push(r *task.Record) {
+	rt, work := w.rt, w.weigh(r)
+	switch {
+	case r.Worker != 0:
+		rt.pushBound(r)
+		return
+	case w.outside && (r.Prio == 0 || rt.opt.mode == seeded):
+		rt.inject.put(r)
+	case rt.opt.mode == seeded:
+		w.bag = append(w.bag, r)
+		return
+	case r.Prio != 0:
+		rt.prio.push(r)
+	default:
+		w.dq.push(r)
+	}
+	w.notify(work)
+}
+
+// weigh returns how long r takes, as far as notify needs to know it. It comes
+// before r is queued, when others may run it and use its record again.
+func (w *worker) weigh(r *task.Record) int64 {
+	if r.Flags&task.Costed != 0 && !w.outside {
+		return max(r.PeekCold().Cost, 0)
+	}
+	return wakeCost
+}
+
+// notify wakes a worker for queued work of so many ns, unless that is not worth it.
+func (w *worker) notify(work int64) {
+	if w.rt.parked.Load() == 0 {
+		return
+	}
+	if work < wakeCost {
+		if w.unwoken += work; w.unwoken < wakeCost {
+			return
+		}
+		w.unwoken = 0
+	}
+	w.rt.wake()
+}
+
+// find returns a task to run, or nil if a look at every queue found none.
+func (w *worker) find() *task.Record {
+	rt := w.rt
+	if r := w.next; r != nil {
+		w.next = nil
+		if rt.prio.top.Load() > int64(r.Prio) {
+			if h := rt.prio.popAbove(int64(r.Prio)); h != nil {
+				w.push(r)
+				return h
+			}
+		}
+		return r
+	}
+	if r := w.urgent(); r != nil {
+		return r
+	}
+	if rt.opt.mode == seeded {
+		return w.draw()
+	}
+	if r := w.dq.pop(); r != nil {
+		return r
+	}
+	if w.id == 0 {
+		if r := rt.entrance.takeOne(); r != nil {
+			return r
+		}
+	}
+	return w.search()
+}
+
+// urgent returns what goes before the worker's own queue.
+func (w *worker) urgent() *task.Record {
+	rt := w.rt
+	if rt.prio.top.Load() > 0 {
+		if r := rt.prio.popAbove(0); r != nil {
+			return r
+		}
+	}
+	if r := w.mail.take(); r != nil {
+		return r
+	}
+	return rt.inject.take()
+}
+
+// draw takes a random ready task in the seeded mode.
+func (w *worker) draw() *task.Record {
+	n := len(w.bag)
+	if n == 0 {
+		return nil
+	}
+	i := w.random(n)
+	r := w.bag[i]
+	w.bag[i] = w.bag[n-1]
+	w.bag[n-1] = nil
+	w.bag = w.bag[:n-1]
+	return r
+}
+
+// random returns a number in [0, n) (SplitMix64).
+func (w *worker) random(n int) int {
+	w.rng += 0x9e3779b97f4a7c15
+	z := w.rng
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return int((z ^ z>>31) >> 1 % uint64(n))
+}
+
+// search looks for work outside the worker's own queue.
+func (w *worker) search() *task.Record {
+	rt := w.rt
+	if r := w.urgent(); r != nil {
+		return r
+	}
+	if r := w.enterBatch(); r != nil {
+		return r
+	}
+	all := *rt.workers.Load()
+	if n := len(all); n > 1 {
+		for i, at := 0, w.random(n); i < n; i++ {
+			v := all[(at+i)%n]
+			for v != w && !v.dq.empty() { // until none is left: a lost race with another thief says nothing
+				if r := v.dq.steal(); r != nil {
+					return r
+				}
+			}
+		}
+	}
+	return rt.prio.popAbove(noPriority)
+}
+
+// enterBatch takes tasks from the entrance; the first runs now, the others go to
+// the worker's own queue in such an order that they run as they were spawned.
+func (w *worker) enterBatch() *task.Record {
+	rt := w.rt
+	if rt.entrance.empty() {
+		return nil
+	}
+	var batch [entranceBatch]*task.Record
+	n := rt.entrance.take(&batch, int64(2*rt.opt.workers))
+	if n == 0 {
+		return nil
+	}
+	for i := n - 1; i > 0; i-- {
+		w.dq.push(batch[i])
+	}
+	return batch[0]
+}

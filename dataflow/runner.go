@@ -1,0 +1,200 @@
+package dataflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// What inserters and bodies ask of the worker whose goroutine they run on.
+
+var _ task.Runner = (*worker)(nil)
+
+// Schedule queues nodes that became ready; it is part of task.Runner.
+func (w *worker) Schedule(n *deps.Node) { w.schedule(n) }
+
+// Submit is part of task.Runner: the inserter of d, which is this worker's
+// goroutine, has committed r.
+func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task.Cold) {
+	if ready && w.admit(r) {
+		w.enter(d, r)
+	}
+	switch {
+	case inline != nil:
+		w.runInline(r, inline)
+	case w.rt.opt.mode == seeded && w.cur == nil && d.Root:
+		for w.random(2) == 0 {
+			if s := w.draw(); s != nil {
+				w.once(s)
+			}
+		}
+	}
+	if d.Root && d.Spawned >= w.rt.limit && w.cur == nil {
+		w.rt.throttle()
+	}
+}
+
+// enter queues a task that is ready at its spawn.
+func (w *worker) enter(d *task.Domain, r *task.Record) {
+	if d.Root && r.Prio == 0 && r.Worker == 0 && w.rt.opt.mode == parallel {
+		if work := w.weigh(r); w.rt.entrance.put(r) {
+			w.notify(work)
+			return
+		}
+	}
+	w.push(r)
+}
+
+// runInline runs r where it was spawned, as soon as it is ready.
+func (w *worker) runInline(r *task.Record, c *task.Cold) {
+	if !c.Ready.Load() {
+		w.await(c)
+		if !c.Ready.Load() {
+			return // the runtime has been closed over a stall
+		}
+	}
+	w.rt.hasWorker(r)
+	w.once(r)
+}
+
+// await helps until the task of c is ready.
+func (w *worker) await(c *task.Cold) {
+	if w.root != nil {
+		w.rt.stalls.below++
+		defer func() { w.rt.stalls.below-- }()
+	}
+	w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true)
+}
+
+// Context is part of task.Runner.
+func (w *worker) Context() context.Context { return w.rt.ctx }
+
+// ID is part of task.Runner.
+func (w *worker) ID() int { return w.id }
+
+// Misuse is part of task.Runner.
+func (w *worker) Misuse(err error) { w.rt.domain.AddFailure(err) }
+
+// Edge is part of task.Runner.
+func (w *worker) Edge(pred, succ uint64) { w.log.edge(pred, succ) }
+
+// Spawned is part of task.Runner.
+func (w *worker) Spawned(r *task.Record) { w.log.spawn(r) }
+
+// ChildDomain is part of task.Runner: the body of r spawns its first child.
+func (w *worker) ChildDomain(r *task.Record) *task.Domain {
+	if osthread.G() != w.g.Load() || w.cur != r {
+		return &task.Domain{Exec: w, Parent: r, State: &w.rt.state, Owner: noOwner} // every spawn is a misuse
+	}
+	d := w.alloc.NewDomain(w, r, &w.rt.state)
+	d.Budget = w.rt.domain.Budget
+	d.Rename = w.rt.domain.Rename
+	d.Lines = w.rt.domain.Lines
+	d.Final = w.rt.domain.Final || r.Flags&task.Final != 0
+	if w.log != nil {
+		d.Trace()
+	}
+	r.Children = d
+	return d
+}
+
+// WaitChildren is part of task.Runner.
+func (w *worker) WaitChildren(r *task.Record) error {
+	if err := w.mayWait(r); err != nil {
+		return err
+	}
+	d := r.Children
+	if d == nil {
+		return nil
+	}
+	d.Tracker.CloseReductions(deps.Region{})
+	n := int64(d.Spawned)
+	d.Spawned = 0
+	if d.Live.Add(n) != 0 {
+		w.log.wait(r)
+		w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true)
+		w.log.waited(r)
+		if d.Live.Load() != 0 {
+			return w.whyForsaken()
+		}
+	}
+	d.Trim()
+	err := d.TakeFailures()
+	if n := d.Skips(); n > 0 && err == nil {
+		err = errors.Join(fmt.Errorf("weft: %d children of task %q were skipped: what they depend on has failed, or the runtime was cancelled", n, r.Label()), context.Cause(w.rt.ctx))
+	}
+	d.Forgive()
+	return err
+}
+
+func (w *worker) mayWait(r *task.Record) error {
+	if osthread.G() != w.g.Load() || w.cur != r {
+		return fmt.Errorf("weft: Context of task %q used at %s: %w", r.Label(), task.CallLine(), task.ErrGoroutine)
+	}
+	return nil
+}
+
+// waitDecl is the task that stands for a WaitOn: it reads the regions, in place.
+var waitDecl = &task.Decl{
+	ID:    task.NextDeclID(),
+	Name:  "weft.wait",
+	Run:   func(*task.Record) error { return nil },
+	Clear: func(*task.Record) {},
+	New:   task.SlabOf[task.Record],
+}
+
+// WaitOn is part of task.Runner.
+func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
+	if d.Parent != nil {
+		if err := w.mayWait(d.Parent); err != nil {
+			return err
+		}
+	}
+	r := d.Begin(waitDecl)
+	if r == nil {
+		return errors.Join(d.Failures(), context.Cause(w.rt.ctx))
+	}
+	r.Flags |= task.Inline | task.Internal
+	for _, region := range regions {
+		d.Access(r, region, deps.In, false, -1, nil)
+	}
+	failed := false
+	r.Cold().OnReady = func() { failed = r.Poisoned() }
+	r.Flags |= task.Hooked
+	w.log.wait(w.cur)
+	d.Commit(r)
+	w.log.waited(w.cur)
+	if w.rt.ending() {
+		return ErrClosed
+	}
+	if failed {
+		return fmt.Errorf("weft: WaitOn: what writes to the data has failed: %w", d.Failures())
+	}
+	return nil
+}
+
+// Hold is part of task.Runner.
+func (w *worker) Hold(r *task.Record) func(error) {
+	if err := w.mayWait(r); err != nil {
+		w.Misuse(err)
+		return func(error) {}
+	}
+	r.Cold()
+	r.Extend()
+	r.Ref()
+	rt := w.rt
+	id := rt.blocked.add(r, "holds an event made at")
+	return func(err error) {
+		rt.blocked.remove(id)
+		if err != nil {
+			r.FailLate(err)
+		}
+		if r.Unref() {
+			rt.outside.complete(r)
+		}
+	}
+}
