@@ -460,7 +460,9 @@ func TestContext_waits_on_another_goroutine(t *testing.T) {
 						}
 						done := make(chan error)
 						go func() { done <- wait(ctx) }()
-						return <-done
+						err := <-done
+						assert.Error(t, err)
+						return err
 					})
 					return rt.Wait()
 				}, dataflow.Workers(2))

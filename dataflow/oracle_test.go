@@ -60,7 +60,16 @@ type node struct {
 	worker int // 0: any, else OnWorker(worker-1)
 	hook   bool
 	hold   holdKind
+	fate   fate
 }
+
+type fate uint8
+
+const (
+	succeeds fate = iota
+	failing       // does everything, and returns an error
+	crashes
+)
 
 type holdKind uint8
 
@@ -347,8 +356,8 @@ type frame struct {
 // world is how a body spawns and waits: in plain Go, or with the runtime.
 type world interface {
 	spawn(f *frame, n *node)
-	wait(f *frame)
-	waitOn(f *frame, a *access, v view)
+	wait(f *frame) bool
+	waitOn(f *frame, a *access, v view) bool
 	block(f *frame)
 	hold(f *frame, how holdKind, write func())
 	pause(f *frame)
@@ -439,7 +448,8 @@ func (f *frame) touch() {
 	}
 }
 
-// walk does the steps of a body or of the main program.
+// walk does the steps of a body or of the main program. A body ends early when a
+// wait says that something has failed.
 func (f *frame) walk(steps []step) {
 	for i := range steps {
 		s := &steps[i]
@@ -447,15 +457,20 @@ func (f *frame) walk(steps []step) {
 		case opSpawn:
 			f.world.spawn(f, s.node)
 		case opWait:
-			f.world.wait(f)
+			if !f.world.wait(f) && f.node != nil {
+				return
+			}
 			if f.node == nil {
 				f.hash = f.mem.digest(f.hash)
 			}
 		case opTouch:
 			f.touch()
 		case opWaitOn:
-			f.world.waitOn(f, &s.acc, f.locate(&s.acc))
-			f.hash = f.locate(&s.acc).digest(f.hash)
+			if f.world.waitOn(f, &s.acc, f.locate(&s.acc)) {
+				f.hash = f.locate(&s.acc).digest(f.hash)
+			} else if f.node != nil {
+				return
+			}
 		case opBlock:
 			f.world.block(f)
 		}
@@ -494,8 +509,8 @@ func (plain) spawn(f *frame, n *node) {
 	}
 }
 
-func (plain) wait(*frame)                             {}
-func (plain) waitOn(*frame, *access, view)            {}
+func (plain) wait(*frame) bool                        { return true }
+func (plain) waitOn(*frame, *access, view) bool       { return true }
 func (plain) block(*frame)                            {}
 func (plain) hold(_ *frame, _ holdKind, write func()) { write() }
 func (plain) pause(*frame)                            {}

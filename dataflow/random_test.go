@@ -170,7 +170,11 @@ var singles = [kinds]func(string, tasks.Access, bool) spawner{
 
 func oneParam[A any](name string, a tasks.Access, noContext bool) spawner {
 	if noContext {
-		t := tasks.Declare2(name, func(x *instance, a A) { _ = x.run(nil, a) }, tasks.Value, a)
+		t := tasks.Declare2(name, func(x *instance, a A) {
+			if err := x.run(nil, a); err != nil {
+				panic(err)
+			}
+		}, tasks.Value, a)
 		return func(in tasks.Scope, x *instance, args []any, cl []tasks.Clause) { t.Spawn(in, x, args[0].(A), cl...) }
 	}
 	t := tasks.DeclareCtx2(name, func(ctx *tasks.Context, x *instance, a A) error { return x.run(ctx, a) }, tasks.Value, a)
@@ -319,6 +323,7 @@ type execution struct {
 	config *config
 	rt     *dataflow.Runtime
 	runs   []atomic.Int32 // of each task
+	stormy bool           // tasks fail, and the run may be cancelled
 
 	mu    sync.Mutex
 	order []int   // guarded by mu: tasks as they started
@@ -353,8 +358,16 @@ func (x *instance) run(ctx *tasks.Context, args ...any) error {
 		return fmt.Errorf("task %d got %d arguments for %d accesses", n.id, len(f.views), len(n.accs))
 	}
 	f.perform()
+	switch n.fate {
+	case failing:
+		return errFate
+	case crashes:
+		panic(errFate)
+	}
 	return nil
 }
+
+var errFate = errors.New("this task fails")
 
 func (f *frame) scope(e *execution) tasks.Scope {
 	if f.ctx == nil {
@@ -392,28 +405,30 @@ func (e *execution) spawn(f *frame, n *node) {
 	declare(n)(f.scope(e), x, args, cl)
 }
 
-func (e *execution) wait(f *frame) {
+func (e *execution) wait(f *frame) bool {
 	err := error(nil)
 	if f.ctx == nil {
 		err = e.rt.Wait()
 	} else {
 		err = f.ctx.Wait()
 	}
-	if err != nil {
+	if err != nil && !e.stormy {
 		e.wrong("Wait: %w", err)
 	}
+	return err == nil
 }
 
-func (e *execution) waitOn(f *frame, a *access, v view) {
+func (e *execution) waitOn(f *frame, a *access, v view) bool {
 	err := error(nil)
 	if f.ctx == nil {
 		err = e.rt.WaitOn(a.arg(v))
 	} else {
 		err = f.ctx.WaitOn(a.arg(v))
 	}
-	if err != nil {
+	if err != nil && !e.stormy {
 		e.wrong("WaitOn: %w", err)
 	}
+	return err == nil
 }
 
 func (e *execution) block(f *frame) {
@@ -480,10 +495,14 @@ func newConfig(name string, workers int, jitter uint64, opts ...dataflow.Option)
 	return &config{name: fmt.Sprintf("%s, %d workers, jitter %d", name, workers, jitter), workers: workers, jitter: jitter, opts: opts}
 }
 
+func newExecution(c *config, p *program) *execution {
+	return &execution{config: c, runs: make([]atomic.Int32, p.nodes)}
+}
+
 // run runs p and returns the cells of the memory and the order in which bodies
 // started.
 func (c *config) run(p *program) (cells []uint64, order []int, err error) {
-	e := &execution{config: c, runs: make([]atomic.Int32, p.nodes)}
+	e := newExecution(c, p)
 	m := newMemory(p.seed)
 	err, bad := inspected(func(rt *dataflow.Runtime) error {
 		e.rt = rt

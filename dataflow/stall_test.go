@@ -269,10 +269,10 @@ func TestStall_is_quiet(t *testing.T) {
 					ctx.Spawn("blocks", func(c *tasks.Context) error {
 						c.Block(func() { time.Sleep(quiet / 4) })
 						return nil
-					}, tasks.Updates(&x))
+					}, tasks.Updates(&x), tasks.OnWorker(1))
 				}
 				return ctx.Wait()
-			})
+			}, tasks.OnWorker(1))
 		},
 		"the submitter is elsewhere": func(t *testing.T, rt *dataflow.Runtime) {
 			rt.Spawn("holds", func(ctx *tasks.Context) error {
