@@ -20,9 +20,13 @@ import (
 func long() bool { return os.Getenv("WEFT_LONG") == "1" }
 
 // hangs ends the test binary with all stacks if the test is not over after a
-// minute.
+// minute, or half an hour in a long run.
 func hangs(t testing.TB) {
-	timer := time.AfterFunc(time.Minute, func() {
+	limit := time.Minute
+	if long() {
+		limit *= 30
+	}
+	timer := time.AfterFunc(limit, func() {
 		fmt.Fprintf(os.Stderr, "%s hangs\n", t.Name())
 		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
 		os.Exit(3)
