@@ -50,10 +50,30 @@ type WorkerLog struct {
 // Log is the event log of a runtime since it was created or since the last
 // Runtime.ResetLog. Package dataflow/trace writes it in the usual formats.
 type Log struct {
-	Start    time.Time     // wall clock at the first possible event
+	Rank     int           // of this process or in-process rank, in the world communicator
+	Ranks    int           // how many there are; 0 and 1 mean a program without messages
+	Host     string        // the machine it ran on; "" if not known
+	Start    time.Time     // wall clock at the first possible event, on the clock of rank 0
 	Elapsed  time.Duration // from Start to the moment the log was taken
 	Slots    int           // number of workers that compute at one time (Workers option)
 	Labels   []Label
 	Workers  []WorkerLog
-	Overflow uint64 // events lost because the log had reached its limit
+	Messages []Message // operations of the communication thread, in order of Posted
+	Overflow uint64    // events lost because the log had reached its limit
+}
+
+// Message is one communication operation of one rank. The communication thread
+// (package commthread) records it.
+type Message struct {
+	Task   uint64        // the task it belongs to, 0 if none
+	Kind   string        // "send", "ssend", "recv", "bcast", "alltoall", "put", ...
+	Comm   uint32        // number of the communicator, the same on all its ranks
+	Peer   int           // point-to-point: the other rank, in the world communicator; otherwise -1
+	Tag    int           // point-to-point: the tag; otherwise 0
+	Seq    uint64        // point-to-point: counts the messages of one (Comm, sender, receiver, Tag) from 1 on both sides; otherwise the collective operations of Comm
+	Bytes  int           // payload: of the message, or what this rank contributes
+	Ready  time.Duration // its dependences were satisfied (since Log.Start)
+	Posted time.Duration // it was handed to the MPI engine
+	Done   time.Duration // its completion was seen
+	Failed bool
 }
