@@ -1,0 +1,211 @@
+package mpi
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// CallKind is an operation that an engine performs.
+type CallKind uint8
+
+// The operations. Which fields of a [Call] they use is written beside them; Recv is
+// always what is written to, Send what is read.
+const (
+	CallNone          CallKind = iota
+	CallSend                   // Send, Peer, Tag
+	CallSsend                  // Send, Peer, Tag; completes when the receive has matched
+	CallRecv                   // Recv, Peer or AnySource, Tag or AnyTag
+	CallProbe                  // Peer, Tag; completes when a message is there
+	CallIprobe                 // Peer, Tag; completes at once; Found
+	CallMprobe                 // Peer, Tag; completes when a message is there; Message
+	CallImprobe                // Peer, Tag; completes at once; Found, Message
+	CallMrecv                  // Recv, Message
+	CallBarrier                //
+	CallBcast                  // Recv (the root sends it), Peer is the root
+	CallReduce                 // Send, Recv at the root, Op, Peer is the root
+	CallAllreduce              // Send, Recv, Op
+	CallScan                   // Send, Recv, Op
+	CallExscan                 // Send, Recv, Op; Recv of rank 0 is left alone
+	CallGather                 // Send, Recv at the root, RecvCounts and RecvDispls if they differ, Peer is the root
+	CallScatter                // Send at the root, Recv, SendCounts and SendDispls if they differ, Peer is the root
+	CallAllgather              // Send, Recv, RecvCounts and RecvDispls if they differ
+	CallAlltoall               // Send, Recv, all counts and displacements if they differ
+	CallReduceScatter          // Send, Recv, RecvCounts of all ranks (always set), Op
+	CallPut                    // Send, Win, Peer is the target, Offset; completes when Send may be written to again
+	CallGet                    // Recv, Win, Peer is the target, Offset; completes when the data is in Recv
+	CallAccumulate             // Send, Op, Win, Peer is the target, Offset; completes as CallPut
+	CallNotify                 // as CallPut, then adds 1 to notification Tag of the target, after the data
+	CallAwaitNotify            // Win, Tag, Count: completes when notification Tag of this rank has been added to Count times, and takes these off
+	CallFence                  // Win: every access of every rank before it is complete on all of them
+	CallLock                   // Win, Peer, Exclusive
+	CallUnlock                 // Win, Peer: completes all accesses to Peer
+	CallFlush                  // Win, Peer or AllRanks: completes all accesses to it, at the target too
+	callKinds
+)
+
+var callNames = [callKinds]string{"no operation", "send", "ssend", "recv", "probe", "iprobe", "mprobe", "improbe", "mrecv", "barrier", "bcast",
+	"reduce", "allreduce", "scan", "exscan", "gather", "scatter", "allgather", "alltoall", "reduce-scatter",
+	"put", "get", "accumulate", "put-notify", "await-notify", "fence", "lock", "unlock", "flush"}
+
+func (k CallKind) String() string {
+	if k < callKinds {
+		return callNames[k]
+	}
+	return fmt.Sprintf("CallKind(%d)", uint8(k))
+}
+
+// Collective reports whether all ranks of the communicator make the call, in the
+// same order.
+func (k CallKind) Collective() bool {
+	return k >= CallBarrier && k <= CallReduceScatter || k == CallFence
+}
+
+// PointToPoint reports whether k sends, receives or probes.
+func (k CallKind) PointToPoint() bool { return k >= CallSend && k <= CallMrecv }
+
+// OneSided reports whether k is an operation on a window.
+func (k CallKind) OneSided() bool { return k >= CallPut && k <= CallFlush }
+
+// Receives reports whether k takes a message.
+func (k CallKind) Receives() bool { return k == CallRecv || k == CallMrecv }
+
+// Sends reports whether k gives a message away.
+func (k CallKind) Sends() bool { return k == CallSend || k == CallSsend }
+
+// HasPeer reports whether Peer means something to k.
+func (k CallKind) HasPeer() bool {
+	switch k {
+	case CallBarrier, CallAllreduce, CallScan, CallExscan, CallAllgather, CallAlltoall, CallReduceScatter, CallAwaitNotify, CallFence:
+		return false
+	}
+	return true
+}
+
+// HasTag reports whether Tag means something to k.
+func (k CallKind) HasTag() bool {
+	return k.PointToPoint() || k == CallNotify || k == CallAwaitNotify
+}
+
+// Call is one operation, as engines and tools see it: a descriptor that the caller
+// fills in, an engine starts, and [Call.Complete] ends. It belongs to the engine
+// from Post to its completion, and must not be copied while it does. Programs use
+// the methods of [Comm] and [Request] instead.
+type Call struct {
+	Kind      CallKind
+	Exclusive bool // CallLock
+	Found     bool // result of CallIprobe and CallImprobe
+	Comm      *Comm
+	Peer      int
+	Tag       int
+	Send      Buffer
+	Recv      Buffer
+	Op        *Op
+	Win       *Win
+	Offset    int // first element at the target, in elements of the window
+	Count     int
+	Message   *Message
+
+	// Counts and displacements, in elements, by rank; nil if all ranks have equal
+	// parts, which lie one after another. Not changed until completion.
+	SendCounts, SendDispls []int
+	RecvCounts, RecvDispls []int
+
+	Status Status // result
+	Err    error  // result
+
+	// OnDone, if not nil, is called by Complete, on the goroutine that is inside the
+	// engine. It must not call the engine. The call may be used again inside it.
+	OnDone func(*Call)
+	User   any    // of whoever fills the call in
+	Task   uint64 // for reports: the task it belongs to, 0 if none
+
+	// Of the engine, from Post to completion.
+	Private any
+	Next    *Call
+	Slot    int
+	Due     int64
+
+	done atomic.Bool
+}
+
+// Reset makes a completed call ready to be filled in again; OnDone, User and
+// Private stay.
+func (c *Call) Reset() {
+	onDone, user, private := c.OnDone, c.User, c.Private
+	c.Comm, c.Op, c.Win, c.Message, c.Next = nil, nil, nil, nil, nil
+	c.Kind, c.Exclusive, c.Found = CallNone, false, false
+	c.Send, c.Recv = Buffer{}, Buffer{}
+	c.Peer, c.Tag, c.Offset, c.Count, c.Slot, c.Due, c.Task = 0, 0, 0, 0, 0, 0, 0
+	c.SendCounts, c.SendDispls, c.RecvCounts, c.RecvDispls = nil, nil, nil, nil
+	c.Status, c.Err = Status{}, nil
+	c.OnDone, c.User, c.Private = onDone, user, private
+	c.done.Store(false)
+}
+
+// Rearm makes a completed call ready to be posted again, as it is.
+func (c *Call) Rearm() {
+	c.Status, c.Err, c.Found, c.Next, c.Message = Status{}, nil, false, nil, nil
+	c.done.Store(false)
+}
+
+// Done reports whether the call has completed; then its results may be read. Any
+// goroutine.
+func (c *Call) Done() bool { return c.done.Load() }
+
+// Complete ends the call. It is for engines: once per Post, on the goroutine that is
+// inside the engine for the rank of the call, never while a lock is held.
+func (c *Call) Complete(st Status, err error) {
+	c.Status, c.Err = st, err
+	f := c.OnDone
+	c.done.Store(true)
+	if f != nil {
+		f(c)
+	}
+}
+
+// Payload returns the bytes that this rank contributes: what it sends, or receives
+// if it sends nothing.
+func (c *Call) Payload() int {
+	if n := c.Send.Bytes(); n > 0 {
+		return n
+	}
+	return c.Recv.Bytes()
+}
+
+// String describes the call as errors and reports do.
+func (c *Call) String() string {
+	s := c.Kind.String()
+	if c.Comm != nil {
+		s += " on " + c.Comm.Name()
+	}
+	if c.Kind.HasPeer() {
+		s += " " + peerText(c.Kind, c.Peer)
+	}
+	if c.Kind.HasTag() && c.Kind != CallMrecv {
+		if c.Tag == AnyTag {
+			s += ", any tag"
+		} else {
+			s += fmt.Sprintf(", tag %d", c.Tag)
+		}
+	}
+	return s + fmt.Sprintf(", %d bytes", c.Payload())
+}
+
+func peerText(k CallKind, peer int) string {
+	name := "root"
+	switch {
+	case k.Sends():
+		name = "to rank"
+	case k.PointToPoint():
+		name = "from rank"
+	case k.OneSided():
+		name = "target"
+	}
+	switch peer {
+	case AnySource:
+		return "from any rank"
+	case ProcNull:
+		return "with ProcNull"
+	}
+	return fmt.Sprintf("%s %d", name, peer)
+}

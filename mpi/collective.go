@@ -1,0 +1,217 @@
+package mpi
+
+import "slices"
+
+// args is what a collective call is made of.
+type args struct {
+	kind                   CallKind
+	send, recv             Buffer
+	op                     *Op
+	root                   int
+	sendCounts, sendDispls []int
+	recvCounts, recvDispls []int
+}
+
+func (a *args) fill(k *Call) {
+	k.Kind, k.Send, k.Recv, k.Op, k.Peer = a.kind, a.send, a.recv, a.op, a.root
+	k.SendCounts, k.SendDispls = a.sendCounts, packed(a.sendCounts, a.sendDispls)
+	k.RecvCounts, k.RecvDispls = a.recvCounts, packed(a.recvCounts, a.recvDispls)
+}
+
+// packed returns displs, or those of parts one after another if there are none.
+func packed(counts, displs []int) []int {
+	if counts == nil || displs != nil {
+		return displs
+	}
+	displs = make([]int, len(counts))
+	for i := 1; i < len(counts); i++ {
+		displs[i] = displs[i-1] + counts[i-1]
+	}
+	return displs
+}
+
+// now makes a collective call and waits for it.
+func (c *Comm) now(a args) error {
+	k := c.port.scratch()
+	defer c.port.release(k)
+	a.fill(k)
+	_, err := c.do(k)
+	return err
+}
+
+// later starts a collective call.
+func (c *Comm) later(a args) *Request {
+	r := c.request()
+	a.fill(&r.call)
+	return r.post()
+}
+
+// Barrier returns when all ranks have called it. All collective methods have a
+// twin, with an I before its name, that starts the operation and returns a request.
+// The collective calls of one communicator are made in the same order by all of its
+// ranks, blocking and non-blocking ones together; the in-process engine reports
+// [ErrOrder] where they differ. A buffer whose parts go to or come from several
+// ranks is contiguous; the others may be strided. Lengths count elements.
+func (c *Comm) Barrier() error { return c.now(args{kind: CallBarrier}) }
+
+// Ibarrier starts Barrier.
+func (c *Comm) Ibarrier() *Request { return c.later(args{kind: CallBarrier}) }
+
+// Bcast copies b of rank root to b of all others.
+func (c *Comm) Bcast(b Buffer, root int) error {
+	return c.now(args{kind: CallBcast, recv: b, root: root})
+}
+
+// Ibcast starts Bcast.
+func (c *Comm) Ibcast(b Buffer, root int) *Request {
+	return c.later(args{kind: CallBcast, recv: b, root: root})
+}
+
+// Reduce combines s of all ranks, element by element, into r of rank root; r of
+// others is not used. At the root s may be InPlace.
+func (c *Comm) Reduce(s, r Buffer, op *Op, root int) error {
+	return c.now(args{kind: CallReduce, send: s, recv: r, op: op, root: root})
+}
+
+// Ireduce starts Reduce.
+func (c *Comm) Ireduce(s, r Buffer, op *Op, root int) *Request {
+	return c.later(args{kind: CallReduce, send: s, recv: r, op: op, root: root})
+}
+
+// Allreduce combines s of all ranks into r of all. s may be InPlace.
+func (c *Comm) Allreduce(s, r Buffer, op *Op) error {
+	return c.now(args{kind: CallAllreduce, send: s, recv: r, op: op})
+}
+
+// Iallreduce starts Allreduce.
+func (c *Comm) Iallreduce(s, r Buffer, op *Op) *Request {
+	return c.later(args{kind: CallAllreduce, send: s, recv: r, op: op})
+}
+
+// Scan combines s of this rank and all lower ones into r. s may be InPlace.
+func (c *Comm) Scan(s, r Buffer, op *Op) error {
+	return c.now(args{kind: CallScan, send: s, recv: r, op: op})
+}
+
+// Iscan starts Scan.
+func (c *Comm) Iscan(s, r Buffer, op *Op) *Request {
+	return c.later(args{kind: CallScan, send: s, recv: r, op: op})
+}
+
+// Exscan combines s of all lower ranks into r; rank 0 keeps r as it was. s may be
+// InPlace.
+func (c *Comm) Exscan(s, r Buffer, op *Op) error {
+	return c.now(args{kind: CallExscan, send: s, recv: r, op: op})
+}
+
+// Iexscan starts Exscan.
+func (c *Comm) Iexscan(s, r Buffer, op *Op) *Request {
+	return c.later(args{kind: CallExscan, send: s, recv: r, op: op})
+}
+
+// Gather puts s of all ranks, which are equally long, one after another into r of
+// rank root; r of others is not used. At the root s may be InPlace.
+func (c *Comm) Gather(s, r Buffer, root int) error {
+	return c.now(args{kind: CallGather, send: s, recv: r, root: root})
+}
+
+// Igather starts Gather.
+func (c *Comm) Igather(s, r Buffer, root int) *Request {
+	return c.later(args{kind: CallGather, send: s, recv: r, root: root})
+}
+
+// Gatherv is Gather of counts[i] elements of rank i to displs[i]; the root gives both,
+// nil displs mean one after another. They are not changed until completion.
+func (c *Comm) Gatherv(s, r Buffer, counts, displs []int, root int) error {
+	return c.now(args{kind: CallGather, send: s, recv: r, recvCounts: counts, recvDispls: displs, root: root})
+}
+
+// Igatherv starts Gatherv.
+func (c *Comm) Igatherv(s, r Buffer, counts, displs []int, root int) *Request {
+	return c.later(args{kind: CallGather, send: s, recv: r, recvCounts: counts, recvDispls: displs, root: root})
+}
+
+// Scatter puts the parts of s of rank root, which are equally long, into r of all
+// ranks; s of others is not used. At the root r may be InPlace: its part stays in s.
+func (c *Comm) Scatter(s, r Buffer, root int) error {
+	return c.now(args{kind: CallScatter, send: s, recv: r, root: root})
+}
+
+// Iscatter starts Scatter.
+func (c *Comm) Iscatter(s, r Buffer, root int) *Request {
+	return c.later(args{kind: CallScatter, send: s, recv: r, root: root})
+}
+
+// Scatterv is Scatter of counts[i] elements from displs[i] on to rank i; the root
+// gives both.
+func (c *Comm) Scatterv(s Buffer, counts, displs []int, r Buffer, root int) error {
+	return c.now(args{kind: CallScatter, send: s, recv: r, sendCounts: counts, sendDispls: displs, root: root})
+}
+
+// Iscatterv starts Scatterv.
+func (c *Comm) Iscatterv(s Buffer, counts, displs []int, r Buffer, root int) *Request {
+	return c.later(args{kind: CallScatter, send: s, recv: r, sendCounts: counts, sendDispls: displs, root: root})
+}
+
+// Allgather is Gather to all ranks. s may be InPlace.
+func (c *Comm) Allgather(s, r Buffer) error {
+	return c.now(args{kind: CallAllgather, send: s, recv: r})
+}
+
+// Iallgather starts Allgather.
+func (c *Comm) Iallgather(s, r Buffer) *Request {
+	return c.later(args{kind: CallAllgather, send: s, recv: r})
+}
+
+// Allgatherv is Gatherv to all ranks: all give counts and displs, and the same ones.
+func (c *Comm) Allgatherv(s, r Buffer, counts, displs []int) error {
+	return c.now(args{kind: CallAllgather, send: s, recv: r, recvCounts: counts, recvDispls: displs})
+}
+
+// Iallgatherv starts Allgatherv.
+func (c *Comm) Iallgatherv(s, r Buffer, counts, displs []int) *Request {
+	return c.later(args{kind: CallAllgather, send: s, recv: r, recvCounts: counts, recvDispls: displs})
+}
+
+// Alltoall puts part i of s of rank j into part j of r of rank i, for all i and j.
+// The parts are equally long.
+func (c *Comm) Alltoall(s, r Buffer) error { return c.now(args{kind: CallAlltoall, send: s, recv: r}) }
+
+// Ialltoall starts Alltoall.
+func (c *Comm) Ialltoall(s, r Buffer) *Request {
+	return c.later(args{kind: CallAlltoall, send: s, recv: r})
+}
+
+// Alltoallv is Alltoall of parts given by counts and displacements: what i sends to
+// j is as long as what j receives from i.
+func (c *Comm) Alltoallv(s Buffer, scounts, sdispls []int, r Buffer, rcounts, rdispls []int) error {
+	return c.now(args{kind: CallAlltoall, send: s, recv: r, sendCounts: scounts, sendDispls: sdispls, recvCounts: rcounts, recvDispls: rdispls})
+}
+
+// Ialltoallv starts Alltoallv.
+func (c *Comm) Ialltoallv(s Buffer, scounts, sdispls []int, r Buffer, rcounts, rdispls []int) *Request {
+	return c.later(args{kind: CallAlltoall, send: s, recv: r, sendCounts: scounts, sendDispls: sdispls, recvCounts: rcounts, recvDispls: rdispls})
+}
+
+// ReduceScatter combines s of all ranks and puts counts[i] elements of the result,
+// part after part, into r of rank i. Nil counts mean equal parts. s may be InPlace:
+// r then holds all of it and gets this rank's part at its beginning.
+func (c *Comm) ReduceScatter(s, r Buffer, counts []int, op *Op) error {
+	return c.now(c.reduceScatter(s, r, counts, op))
+}
+
+// IreduceScatter starts ReduceScatter.
+func (c *Comm) IreduceScatter(s, r Buffer, counts []int, op *Op) *Request {
+	return c.later(c.reduceScatter(s, r, counts, op))
+}
+
+func (c *Comm) reduceScatter(s, r Buffer, counts []int, op *Op) args {
+	if counts == nil {
+		whole := s
+		if s.IsInPlace() {
+			whole = r
+		}
+		counts = slices.Repeat([]int{whole.Len() / c.Size()}, c.Size())
+	}
+	return args{kind: CallReduceScatter, send: s, recv: r, recvCounts: counts, op: op}
+}

@@ -1,0 +1,187 @@
+package mpi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// Special ranks and tags.
+const (
+	AnySource = -1 // receive from any rank
+	AnyTag    = -1 // receive any tag
+	ProcNull  = -2 // no rank: sending to it and receiving from it does nothing, at once
+	AllRanks  = -3 // Flush: every target
+	Undefined = -1 // color of Split: this rank joins no communicator
+)
+
+// Comm is a communicator: an ordered group of ranks whose messages do not meet those
+// of other communicators. Its methods are called by one goroutine of the rank at a
+// time, unless a communication thread runs (package commthread), which then makes
+// all calls and to which any goroutine may hand them. Collective methods are called
+// by all ranks of the communicator in the same order.
+type Comm struct {
+	port   *port
+	h      Handle
+	name   string
+	rank   int
+	world  []int
+	seq    atomic.Uint32 // communicators and windows made from this one
+	id     uint32
+	limits Limits
+}
+
+func newComm(p *port, h Handle, name string) *Comm {
+	e := p.get()
+	rank, world := e.Group(h)
+	return &Comm{port: p, h: h, name: name, rank: rank, world: world, limits: e.Limits()}
+}
+
+// Rank returns the number of this rank, from 0 to Size-1.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size returns the number of ranks.
+func (c *Comm) Size() int { return len(c.world) }
+
+// World returns the number of rank r in the world communicator.
+func (c *Comm) World(r int) int { return c.world[r] }
+
+// Name returns the name of the communicator, as errors and reports give it. Ranks
+// that made it together see the same name.
+func (c *Comm) Name() string { return c.name }
+
+// SetName names the communicator on this rank.
+func (c *Comm) SetName(name string) { c.name = name }
+
+// Handle returns the engine's number for the communicator.
+func (c *Comm) Handle() Handle { return c.h }
+
+// ID returns a number of the communicator that is the same on all its ranks, and
+// different for any two that share a rank.
+func (c *Comm) ID() uint32 { return c.id }
+
+// Dup returns a new communicator of the same ranks. Collective.
+func (c *Comm) Dup() (*Comm, error) {
+	seq := c.seq.Add(1)
+	if err := c.Barrier(); err != nil {
+		return nil, err
+	}
+	members := make([]int, c.Size())
+	for i := range members {
+		members[i] = i
+	}
+	return c.create(members, seq, 0)
+}
+
+// create makes the communicator of these members of c.
+func (c *Comm) create(members []int, seq uint32, part int) (*Comm, error) {
+	h, err := c.port.get().Create(c.h, members, seq)
+	if err != nil {
+		return nil, fmt.Errorf("mpi: new communicator from %s: %w", c.name, err)
+	}
+	n := newComm(c.port, h, fmt.Sprintf("%s.%d", c.name, seq))
+	if part > 0 {
+		n.name += fmt.Sprintf("/%d", part)
+	}
+	n.id = hashID(c.id, seq, uint32(c.world[members[0]]))
+	return n, nil
+}
+
+// hashID derives a number from three (FNV-1a).
+func hashID(xs ...uint32) uint32 {
+	h := uint32(2166136261)
+	for _, x := range xs {
+		for range 4 {
+			h = (h ^ x&0xff) * 16777619
+			x >>= 8
+		}
+	}
+	return max(h, 1)
+}
+
+// Split returns a communicator of the ranks that pass the same color, ordered by
+// key and then by rank; nil for the color Undefined. Collective.
+func (c *Comm) Split(color, key int) (*Comm, error) {
+	if color < 0 && color != Undefined {
+		return nil, &Error{Class: ErrCount, Kind: "split", Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Got: color,
+			Text: fmt.Sprintf("color %d: a color is at least 0, or Undefined", color)}
+	}
+	seq := c.seq.Add(1)
+	all := make([][2]int64, c.Size())
+	mine := [][2]int64{{int64(color), int64(key)}}
+	if err := c.Allgather(Of(mine), Of(all)); err != nil {
+		return nil, err
+	}
+	if color == Undefined {
+		return nil, nil
+	}
+	var members []int
+	for r, x := range all {
+		if x[0] == int64(color) {
+			members = append(members, r)
+		}
+	}
+	slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(all[a][1], all[b][1]) })
+	return c.create(members, seq, color+1)
+}
+
+// SplitShared returns the communicator of the ranks that run on the same machine,
+// in rank order. Collective.
+func (c *Comm) SplitShared() (*Comm, error) {
+	const longest = 256
+	host := c.port.get().Host()
+	mine := make([]byte, longest)
+	copy(mine, host)
+	all := make([]byte, longest*c.Size())
+	if err := c.Allgather(Of(mine), Of(all)); err != nil {
+		return nil, err
+	}
+	color := c.rank
+	for r := range c.Size() {
+		if slices.Equal(all[r*longest:(r+1)*longest], mine) {
+			color = r
+			break
+		}
+	}
+	return c.Split(color, c.rank)
+}
+
+// Free gives the communicator back to the engine: it is not used any more, and
+// nothing is under way on it. Collective; the world communicator cannot be freed.
+func (c *Comm) Free() error {
+	if c.h == 0 {
+		return &Error{Class: ErrState, Kind: "free", Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Text: "the world communicator stays until the end"}
+	}
+	if err := c.Barrier(); err != nil {
+		return err
+	}
+	return c.port.get().Free(c.h)
+}
+
+// Revoke makes every operation on the communicator fail on all its ranks, those
+// under way and later ones, with [ErrRevoked] and reason: whoever cannot go on tells
+// all others. It does not wait for them. The ranks can agree on what to do next on
+// another communicator.
+func (c *Comm) Revoke(reason error) {
+	c.port.get().Revoke(c.h, fmt.Sprintf("by rank %d: %v", c.rank, reason))
+}
+
+// Revoked returns the reason if the communicator has been revoked, as far as this
+// rank knows; nil if not.
+func (c *Comm) Revoked() error {
+	if reason, yes := c.port.get().Revoked(c.h); yes {
+		return &Error{Class: ErrRevoked, Kind: "any operation", Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Text: reason}
+	}
+	return nil
+}
+
+// Abort ends the program on all ranks with this exit code, after printing reason.
+func (c *Comm) Abort(code int, reason string) { c.port.get().Abort(code, reason) }
+
+var start = time.Now()
+
+// Wtime returns seconds of wall clock since some moment of the past, the same one
+// for all ranks inside one process (MPI_Wtime).
+func Wtime() float64 { return time.Since(start).Seconds() }

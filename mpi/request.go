@@ -1,0 +1,237 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Request is an operation under way. It is used by one goroutine at a time. Waiting
+// for a request that has completed, or for a persistent one that has not been
+// started, returns at once. Every request is waited for, or tested until it has
+// completed; its buffers belong to the engine until then.
+type Request struct {
+	call       Call
+	port       *port
+	comm       *Comm
+	self       [1]*Call
+	persistent bool
+	active     bool
+}
+
+func (c *Comm) request() *Request {
+	r := &Request{port: c.port, comm: c}
+	r.self[0] = &r.call
+	return r
+}
+
+// post starts the request.
+func (r *Request) post() *Request {
+	r.active = true
+	if r.comm.prepare(&r.call) {
+		r.port.get().Post(r.self[:])
+	}
+	return r
+}
+
+func (r *Request) persist() *Request {
+	r.persistent = true
+	return r
+}
+
+// Start starts a persistent request again; the one before has completed and has been
+// waited for.
+func (r *Request) Start() error {
+	switch {
+	case r == nil || !r.persistent:
+		return fmt.Errorf("mpi: start: %w: only a persistent request (SendInit, RecvInit) can be started", ErrState)
+	case r.active:
+		return fmt.Errorf("mpi: start of a %s: %w: it has been started already and not waited for", &r.call, ErrState)
+	}
+	r.call.Rearm()
+	r.post()
+	return nil
+}
+
+// Startall starts persistent requests, in order.
+func Startall(rs ...*Request) error {
+	var errs []error
+	for _, r := range rs {
+		errs = append(errs, r.Start())
+	}
+	return errors.Join(errs...)
+}
+
+// finish takes the result of a completed call.
+func (r *Request) finish() (Status, error) {
+	r.active = false
+	return r.call.Status, r.call.Err
+}
+
+// idle reports whether there is nothing to wait for.
+func (r *Request) idle() bool { return r == nil || !r.active }
+
+// Wait returns when the request has completed. The status is that of a receive; for
+// other operations it means nothing.
+func (r *Request) Wait() (Status, error) {
+	if r.idle() {
+		return r.result()
+	}
+	if !r.call.Done() {
+		r.port.get().Await(false, r.self[:])
+	}
+	return r.finish()
+}
+
+// result is that of an inactive request: of its last operation, if it is not
+// persistent.
+func (r *Request) result() (Status, error) {
+	if r == nil || r.persistent {
+		return Status{Source: AnySource, Tag: AnyTag}, nil
+	}
+	return r.call.Status, r.call.Err
+}
+
+// Test makes some progress and reports whether the request has completed.
+func (r *Request) Test() (done bool, st Status, err error) {
+	if !r.idle() && !r.call.Done() {
+		r.port.get().Poll()
+	}
+	if r.idle() {
+		st, err = r.result()
+		return true, st, err
+	}
+	if !r.call.Done() {
+		return false, Status{}, nil
+	}
+	st, err = r.finish()
+	return true, st, err
+}
+
+// Cancel asks for the end of a receive that has not matched: Wait then returns
+// [ErrCancelled], or the message if it was faster. Sends cannot be cancelled.
+func (r *Request) Cancel() error {
+	if r.idle() || r.call.Done() {
+		return nil
+	}
+	if k := r.call.Kind; k != CallRecv {
+		return r.call.Fail(ErrState, 0, 0, "only a receive can be cancelled")
+	}
+	r.port.get().Cancel(&r.call)
+	return nil
+}
+
+// Waitall waits for all requests and returns their errors, joined. Nil requests are
+// skipped.
+func Waitall(rs ...*Request) error {
+	if open := unfinished(rs); len(open) > 0 {
+		portOf(rs).get().Await(false, open)
+	}
+	var errs []error
+	for _, r := range rs {
+		if !r.idle() {
+			if _, err := r.finish(); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func unfinished(rs []*Request) (open []*Call) {
+	for _, r := range rs {
+		if !r.idle() && !r.call.Done() {
+			open = append(open, &r.call)
+		}
+	}
+	return open
+}
+
+func portOf(rs []*Request) *port {
+	for _, r := range rs {
+		if !r.idle() && r.port != nil {
+			return r.port
+		}
+	}
+	return nil
+}
+
+// Waitany waits until one of the requests has completed, and returns its index; -1
+// if none is under way.
+func Waitany(rs ...*Request) (int, Status, error) {
+	for {
+		open := unfinished(rs)
+		if i := firstDone(rs); i >= 0 {
+			st, err := rs[i].finish()
+			return i, st, err
+		}
+		if len(open) == 0 {
+			return -1, Status{Source: AnySource, Tag: AnyTag}, nil
+		}
+		portOf(rs).get().Await(true, open)
+	}
+}
+
+func firstDone(rs []*Request) int {
+	for i, r := range rs {
+		if !r.idle() && r.call.Done() {
+			return i
+		}
+	}
+	return -1
+}
+
+// Waitsome waits until at least one of the requests has completed, and returns the
+// indices of all that have, with their errors joined; nil if none is under way. The
+// statuses are those that Wait of each returns afterwards.
+func Waitsome(rs ...*Request) ([]int, error) {
+	if open := unfinished(rs); len(open) > 0 && firstDone(rs) < 0 {
+		portOf(rs).get().Await(true, open)
+	}
+	return takeDone(rs)
+}
+
+// Testsome is Waitsome that does not wait.
+func Testsome(rs ...*Request) ([]int, error) {
+	if p := portOf(rs); p != nil {
+		p.get().Poll()
+	}
+	return takeDone(rs)
+}
+
+func takeDone(rs []*Request) (done []int, err error) {
+	var errs []error
+	for i, r := range rs {
+		if !r.idle() && r.call.Done() {
+			done = append(done, i)
+			if _, err := r.finish(); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return done, errors.Join(errs...)
+}
+
+// Testall reports whether all requests have completed; then it returns their errors,
+// joined.
+func Testall(rs ...*Request) (bool, error) {
+	if p := portOf(rs); p != nil && len(unfinished(rs)) > 0 {
+		p.get().Poll()
+	}
+	if len(unfinished(rs)) > 0 {
+		return false, nil
+	}
+	return true, Waitall(rs...)
+}
+
+// Testany is Waitany that does not wait: done is false if none has completed while
+// some are under way.
+func Testany(rs ...*Request) (i int, done bool, st Status, err error) {
+	if p := portOf(rs); p != nil && firstDone(rs) < 0 {
+		p.get().Poll()
+	}
+	if i = firstDone(rs); i >= 0 {
+		st, err = rs[i].finish()
+		return i, true, st, err
+	}
+	return -1, len(unfinished(rs)) == 0, Status{Source: AnySource, Tag: AnyTag}, nil
+}

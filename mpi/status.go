@@ -1,0 +1,19 @@
+package mpi
+
+// Status is what a receive or probe found out about its message.
+type Status struct {
+	Source int // rank of the sender; ProcNull for a receive from there
+	Tag    int
+	Bytes  int // of the payload
+}
+
+// Elements returns the number of elements of b's size in the message.
+func (s Status) Elements(b Buffer) int {
+	if b.ElemSize() == 0 {
+		return 0
+	}
+	return s.Bytes / b.ElemSize()
+}
+
+// nullStatus is that of a receive from ProcNull.
+var nullStatus = Status{Source: ProcNull, Tag: AnyTag}

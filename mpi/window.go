@@ -1,0 +1,179 @@
+package mpi
+
+// Notifications is the number of notification counters that each rank has in a
+// window.
+const Notifications = 64
+
+// Win is memory of every rank of a communicator that the others read and write
+// without its help. It is open from its creation to Free. An access is complete, at
+// the target too, after Flush, Unlock or Fence; accesses to one place that are not
+// ordered by these, by a lock or by messages between the ranks are a race, except
+// accumulations with the same operation. The memory belongs to its rank, which reads
+// what others wrote after a Fence, a notification, or a message that says so.
+type Win struct {
+	comm  *Comm
+	h     Handle
+	mem   Buffer
+	sizes []int
+	freed bool
+}
+
+// NewWin opens b, which is contiguous and may be empty, to all ranks of c. The
+// elements of all ranks have one kind; the lengths may differ. Collective.
+func (c *Comm) NewWin(b Buffer) (*Win, error) {
+	k := &Call{Kind: CallFence, Comm: c, Recv: b}
+	if err := b.Err(); err != nil {
+		k.Err = err
+	} else if !b.Contiguous() || b.IsInPlace() {
+		k.Err = ErrBuffer
+	}
+	mine := [][3]int64{{int64(b.Len()), int64(b.kind), int64(b.size)}}
+	if k.Err != nil {
+		mine[0][0] = -1
+	}
+	all := make([][3]int64, c.Size())
+	if err := c.Allgather(Of(mine), Of(all)); err != nil {
+		return nil, err
+	}
+	w := &Win{comm: c, mem: b, sizes: make([]int, c.Size())}
+	for r, x := range all {
+		if x[0] < 0 {
+			return nil, k.Fail(ErrBuffer, 0, 0, "the memory of rank %d cannot be a window: it must be a contiguous buffer without pointers", r)
+		}
+		if x[1] != all[0][1] || x[2] != all[0][2] {
+			return nil, k.Fail(ErrKind, 0, 0, "rank 0 opens elements of %v, rank %d of %v", Kind(all[0][1]), r, Kind(x[1]))
+		}
+		w.sizes[r] = int(x[0])
+	}
+	var err error
+	if w.h, err = c.port.get().NewWindow(c.h, b); err != nil {
+		return nil, err
+	}
+	return w, c.Barrier()
+}
+
+// Comm returns the communicator of the window.
+func (w *Win) Comm() *Comm { return w.comm }
+
+// Handle returns the engine's number for the window.
+func (w *Win) Handle() Handle { return w.h }
+
+// Memory returns this rank's part of the window.
+func (w *Win) Memory() Buffer { return w.mem }
+
+// Size returns the number of elements of rank r.
+func (w *Win) Size(r int) int { return w.sizes[r] }
+
+// access is what a one-sided call is made of.
+type access struct {
+	kind       CallKind
+	send, recv Buffer
+	op         *Op
+	peer       int
+	at, tag, n int
+	exclusive  bool
+}
+
+func (a *access) fill(w *Win, k *Call) {
+	k.Kind, k.Win, k.Send, k.Recv, k.Op, k.Peer = a.kind, w, a.send, a.recv, a.op, a.peer
+	k.Offset, k.Tag, k.Count, k.Exclusive = a.at, a.tag, a.n, a.exclusive
+}
+
+func (w *Win) now(a access) error {
+	k := w.comm.port.scratch()
+	defer w.comm.port.release(k)
+	a.fill(w, k)
+	_, err := w.comm.do(k)
+	return err
+}
+
+func (w *Win) later(a access) *Request {
+	r := w.comm.request()
+	a.fill(w, &r.call)
+	return r.post()
+}
+
+// Put writes b to the window of rank target, from element at on. It returns when b
+// may be written to again. The twins with an I before the name start an access.
+func (w *Win) Put(b Buffer, target, at int) error {
+	return w.now(access{kind: CallPut, send: b, peer: target, at: at})
+}
+
+// Iput starts Put.
+func (w *Win) Iput(b Buffer, target, at int) *Request {
+	return w.later(access{kind: CallPut, send: b, peer: target, at: at})
+}
+
+// Get reads b from the window of rank target, from element at on.
+func (w *Win) Get(b Buffer, target, at int) error {
+	return w.now(access{kind: CallGet, recv: b, peer: target, at: at})
+}
+
+// Iget starts Get.
+func (w *Win) Iget(b Buffer, target, at int) *Request {
+	return w.later(access{kind: CallGet, recv: b, peer: target, at: at})
+}
+
+// Accumulate combines b into the window of rank target, from element at on: each
+// element atomically. op is predefined or [Replace].
+func (w *Win) Accumulate(b Buffer, op *Op, target, at int) error {
+	return w.now(access{kind: CallAccumulate, send: b, op: op, peer: target, at: at})
+}
+
+// Iaccumulate starts Accumulate.
+func (w *Win) Iaccumulate(b Buffer, op *Op, target, at int) *Request {
+	return w.later(access{kind: CallAccumulate, send: b, op: op, peer: target, at: at})
+}
+
+// PutNotify is Put that afterwards adds 1 to notification counter id of the target,
+// which finds the data in place when it sees the count.
+func (w *Win) PutNotify(b Buffer, target, at, id int) error {
+	return w.now(access{kind: CallNotify, send: b, peer: target, at: at, tag: id})
+}
+
+// IputNotify starts PutNotify.
+func (w *Win) IputNotify(b Buffer, target, at, id int) *Request {
+	return w.later(access{kind: CallNotify, send: b, peer: target, at: at, tag: id})
+}
+
+// AwaitNotify waits until notification counter id of this rank has been added to
+// count times since it was last taken from, and takes count off.
+func (w *Win) AwaitNotify(id, count int) error {
+	return w.now(access{kind: CallAwaitNotify, tag: id, n: count})
+}
+
+// IawaitNotify starts AwaitNotify.
+func (w *Win) IawaitNotify(id, count int) *Request {
+	return w.later(access{kind: CallAwaitNotify, tag: id, n: count})
+}
+
+// Fence waits for all ranks: every access of any of them before it is complete, and
+// visible to those after it. Collective.
+func (w *Win) Fence() error { return w.now(access{kind: CallFence}) }
+
+// Ifence starts Fence.
+func (w *Win) Ifence() *Request { return w.later(access{kind: CallFence}) }
+
+// Lock waits until no other rank holds the lock of target's window, or, unless
+// exclusive, none holds it exclusively. It excludes others that lock, nobody else.
+func (w *Win) Lock(target int, exclusive bool) error {
+	return w.now(access{kind: CallLock, peer: target, exclusive: exclusive})
+}
+
+// Unlock completes this rank's accesses to target and gives the lock back.
+func (w *Win) Unlock(target int) error { return w.now(access{kind: CallUnlock, peer: target}) }
+
+// Flush completes this rank's accesses to target, or to AllRanks.
+func (w *Win) Flush(target int) error { return w.now(access{kind: CallFlush, peer: target}) }
+
+// Iflush starts Flush.
+func (w *Win) Iflush(target int) *Request { return w.later(access{kind: CallFlush, peer: target}) }
+
+// Free closes the window, after all accesses of all ranks. Collective.
+func (w *Win) Free() error {
+	if err := w.Fence(); err != nil {
+		return err
+	}
+	w.freed = true
+	return w.comm.port.get().FreeWindow(w.h)
+}
