@@ -94,6 +94,7 @@ type Call struct {
 	Kind      CallKind
 	Exclusive bool // CallLock
 	Found     bool // result of CallIprobe and CallImprobe
+	Hidden    bool // of an engine's own: it matches hidden calls of the communicator only
 	Comm      *Comm
 	Peer      int
 	Tag       int
@@ -133,7 +134,7 @@ type Call struct {
 func (c *Call) Reset() {
 	onDone, user, private := c.OnDone, c.User, c.Private
 	c.Comm, c.Op, c.Win, c.Message, c.Next = nil, nil, nil, nil, nil
-	c.Kind, c.Exclusive, c.Found = CallNone, false, false
+	c.Kind, c.Exclusive, c.Found, c.Hidden = CallNone, false, false, false
 	c.Send, c.Recv = Buffer{}, Buffer{}
 	c.Peer, c.Tag, c.Offset, c.Count, c.Slot, c.Due, c.Task = 0, 0, 0, 0, 0, 0, 0
 	c.SendCounts, c.SendDispls, c.RecvCounts, c.RecvDispls = nil, nil, nil, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// chromePID is the process number of the whole log.
-const chromePID = 1
+// chromeAlone is the process number of a program without ranks.
+const chromeAlone = 1
 
 // maxSamples bounds the points of each counter; more would only slow the
 // viewer down.
@@ -27,27 +27,75 @@ const maxSamples = 20_000
 // length. Below the tracks, counters show how many tasks were ready, running and
 // unfinished.
 //
+// Several logs are those of the ranks of one run: each is a process, with its
+// rank as number, and a lane "messages" below its workers. There each message is
+// an asynchronous slice from its post to its completion (messages overlap), and
+// an arrow runs from the post of a send to the completion of the receive that it
+// met, between two marks, because viewers hang arrows on slices of threads only.
+// Perfetto draws the asynchronous slices above the threads of the process, in one
+// lane for each kind of message.
+//
 // The document is written as a stream, about 80 bytes per event of the log.
-// The error is that of w.
-func WriteChrome(w io.Writer, l *dataflow.Log) error {
-	c := chrome{m: newModel(l), w: bufio.NewWriterSize(w, 64<<10)}
-	c.prepareLabels()
-	c.header()
-	for i := range c.m.tracks {
-		c.track(i)
+// The error is that of w, or says which two logs are of one rank.
+func WriteChrome(w io.Writer, logs ...*dataflow.Log) error {
+	r, err := newRun(logs)
+	if err != nil {
+		return err
 	}
-	c.counters()
+	c := chrome{r: r, w: bufio.NewWriterSize(w, 64<<10)}
+	c.prepareLabels()
+	c.prepareLanes()
+	c.header()
+	for i := range r.ranks {
+		c.at(i)
+		for track := range c.p.tracks {
+			c.track(track)
+		}
+		c.counters()
+		c.messages()
+	}
+	c.arrows()
 	c.write("\n]}\n")
 	return c.w.Flush() // reports the first error of any write
 }
 
 // chrome is the state of one WriteChrome.
 type chrome struct {
-	m      *model
+	r      *run
 	w      *bufio.Writer
 	labels []chromeLabel // by label; the last is for tasks without one
+	lanes  []chromeLanes // by rank
 	some   bool          // an event has been written
+
+	p *process // the rank that is written
+	chromeLanes
 }
+
+// chromeLanes is where the numbers of a rank begin. They are unique in the
+// file: viewers look for the names of threads by their numbers alone.
+type chromeLanes struct {
+	pid    int
+	thread int   // number of the first track; the lane of messages follows the last one
+	edge   int64 // number of the first dependence
+	letter int64 // number of the first message
+}
+
+func (c *chrome) prepareLanes() {
+	next := chromeLanes{pid: chromeAlone, thread: 1, edge: 1, letter: 1}
+	for i := range c.r.ranks {
+		p := &c.r.ranks[i]
+		if !c.r.alone {
+			next.pid = p.rank
+		}
+		c.lanes = append(c.lanes, next)
+		next.thread += len(p.tracks) + 1
+		next.edge += int64(len(p.deps.from))
+		next.letter += int64(len(p.messages))
+	}
+}
+
+// at goes to a rank.
+func (c *chrome) at(i int) { c.p, c.chromeLanes = &c.r.ranks[i], c.lanes[i] }
 
 // chromeLabel holds what all tasks of a label have in common, as JSON.
 type chromeLabel struct {
@@ -58,19 +106,20 @@ type chromeLabel struct {
 }
 
 func (c *chrome) prepareLabels() {
-	for i := range len(c.m.labels) + 1 {
+	labels := c.r.labels()
+	for i := range len(labels) + 1 {
 		label := int32(i)
-		if i == len(c.m.labels) {
+		if i == len(labels) {
 			label = none
 		}
-		name := c.m.labelName(label)
+		name := c.r.ranks[0].labelName(label)
 		p := chromeLabel{
 			name:  quote(name),
 			slice: `,"name":` + quote(name) + `,"cat":"task"`,
 			color: `,"cname":` + quote(chromeColorOf(name)),
 		}
-		if label != none && c.m.labels[i].File != "" {
-			p.source = `,"source":` + quote(source(&c.m.labels[i]))
+		if label != none && labels[i].File != "" {
+			p.source = `,"source":` + quote(source(&labels[i]))
 		}
 		c.labels = append(c.labels, p)
 	}
@@ -105,7 +154,8 @@ func quote(s string) string {
 // for Flush.
 func (c *chrome) write(s string) { _, _ = c.w.WriteString(s) }
 
-// event begins an event of a track; the caller appends to it and calls done.
+// event begins an event of a track at a time of its log; the caller appends to
+// it and calls done.
 func (c *chrome) event(phase string, track int, at int64) []byte {
 	b := c.w.AvailableBuffer()
 	if c.some {
@@ -114,10 +164,12 @@ func (c *chrome) event(phase string, track int, at int64) []byte {
 	c.some = true
 	b = append(b, "\n{\"ph\":\""...)
 	b = append(b, phase...)
-	b = append(b, `","pid":1,"tid":`...)
-	b = strconv.AppendInt(b, int64(track)+1, 10)
+	b = append(b, `","pid":`...)
+	b = strconv.AppendInt(b, int64(c.pid), 10)
+	b = append(b, `,"tid":`...)
+	b = strconv.AppendInt(b, int64(c.thread+track), 10)
 	b = append(b, `,"ts":`...)
-	return appendMicros(b, at)
+	return appendMicros(b, c.p.shift+at)
 }
 
 func (c *chrome) done(b []byte) { _, _ = c.w.Write(append(b, '}')) }
@@ -130,33 +182,54 @@ func appendMicros(b []byte, ns int64) []byte {
 }
 
 func (c *chrome) header() {
-	c.write(fmt.Sprintf(`{"displayTimeUnit":"ns","otherData":{"start":%s,"elapsed_ns":"%d","slots":"%d","events_lost":"%d"},"traceEvents":[`,
-		quote(c.m.start.UTC().Format(time.RFC3339Nano)), c.m.elapsed, c.m.slots, c.m.overflow))
-	c.meta("process_name", 0, quote("weft"))
-	for i := range c.m.tracks {
-		t := &c.m.tracks[i]
-		name := t.name
-		if t.core >= 0 {
-			name += " (core " + strconv.Itoa(t.core) + ")"
+	ranks := ""
+	if !c.r.alone {
+		ranks = fmt.Sprintf(`,"ranks":"%d"`, len(c.r.ranks))
+	}
+	c.write(fmt.Sprintf(`{"displayTimeUnit":"ns","otherData":{"start":%s,"elapsed_ns":"%d","slots":"%d","events_lost":"%d"%s},"traceEvents":[`,
+		quote(c.r.start.UTC().Format(time.RFC3339Nano)), c.r.end, c.r.slots(), c.r.lost(), ranks))
+	for i := range c.r.ranks {
+		c.at(i)
+		if c.r.alone {
+			c.meta("process_name", 0, "name", quote("weft"))
+		} else {
+			c.meta("process_name", 0, "name", quote(c.p.name()))
+			c.meta("process_sort_index", 0, "sort_index", strconv.Itoa(i))
 		}
-		c.meta("thread_name", i, quote(name))
-		c.write(fmt.Sprintf(",\n"+`{"ph":"M","pid":%d,"tid":%d,"name":"thread_sort_index","args":{"sort_index":%d}}`, chromePID, i+1, i))
+		for k := range c.p.tracks {
+			c.threadName(k)
+		}
+		if !c.r.alone {
+			c.meta("thread_name", len(c.p.tracks), "name", quote(messageLane))
+			c.meta("thread_sort_index", len(c.p.tracks), "sort_index", strconv.Itoa(len(c.p.tracks)))
+		}
 	}
 }
 
-func (c *chrome) meta(what string, track int, name string) {
+func (c *chrome) threadName(track int) {
+	t := &c.p.tracks[track]
+	name := t.name
+	if t.core >= 0 {
+		name += " (core " + strconv.Itoa(t.core) + ")"
+	}
+	c.meta("thread_name", track, "name", quote(name))
+	c.meta("thread_sort_index", track, "sort_index", strconv.Itoa(track))
+}
+
+// meta says something about a process or a track.
+func (c *chrome) meta(what string, track int, argument, value string) {
 	comma := ""
 	if c.some {
 		comma = ","
 	}
 	c.some = true
-	c.write(fmt.Sprintf(comma+"\n"+`{"ph":"M","pid":%d,"tid":%d,"name":"%s","args":{"name":%s}}`, chromePID, track+1, what, name))
+	c.write(fmt.Sprintf(comma+"\n"+`{"ph":"M","pid":%d,"tid":%d,"name":"%s","args":{"%s":%s}}`, c.pid, c.thread+track, what, argument, value))
 }
 
 // track writes the spans of a track, outer before inner, as both viewers want
 // them. Flow events follow the slice that they are bound to.
 func (c *chrome) track(track int) {
-	ops := c.m.tracks[track].ops
+	ops := c.p.tracks[track].ops
 	for i := range ops {
 		switch o := &ops[i]; {
 		case o.kind == opTask:
@@ -174,7 +247,7 @@ func (c *chrome) track(track int) {
 
 // body writes the slice of a task.
 func (c *chrome) body(track int, o *op) {
-	t := &c.m.tasks[o.task]
+	t := &c.p.tasks[o.task]
 	p := c.label(t)
 	b := c.event("X", track, o.at)
 	b = append(b, `,"dur":`...)
@@ -192,7 +265,7 @@ func (c *chrome) body(track int, o *op) {
 	b = append(b, p.source...)
 	if t.parent != none {
 		b = append(b, `,"parent":`...)
-		b = strconv.AppendUint(b, c.m.tasks[t.parent].number, 10)
+		b = strconv.AppendUint(b, c.p.tasks[t.parent].number, 10)
 	}
 	if t.failed {
 		b = append(b, `,"failed":true`...)
@@ -208,13 +281,13 @@ func (c *chrome) body(track int, o *op) {
 
 // arriving writes the ends of the arrows to a body, at its first run.
 func (c *chrome) arriving(track int, i int32) {
-	o := &c.m.tracks[track].ops[i]
-	if t := &c.m.tasks[o.task]; int(t.track) != track || t.first != i {
+	o := &c.p.tracks[track].ops[i]
+	if t := &c.p.tasks[o.task]; int(t.track) != track || t.first != i {
 		return
 	}
-	for k, from := range c.m.deps.preds(o.task) {
+	for k, from := range c.p.deps.preds(o.task) {
 		if c.arrow(from, o.task) {
-			c.flow("f", track, o.at, c.m.deps.into(o.task)+int32(k))
+			c.flow("f", track, o.at, c.p.deps.into(o.task)+int32(k))
 		}
 	}
 }
@@ -222,7 +295,7 @@ func (c *chrome) arriving(track int, i int32) {
 // arrow tells whether a dependence can be drawn: both bodies ran, in this
 // order.
 func (c *chrome) arrow(from, to int32) bool {
-	a, b := &c.m.tasks[from], &c.m.tasks[to]
+	a, b := &c.p.tasks[from], &c.p.tasks[to]
 	return a.closed && b.track != none && a.end <= b.start
 }
 
@@ -231,14 +304,14 @@ func (c *chrome) arrow(from, to int32) bool {
 // the slice that began last, so a body with others inside gets a mark for it to
 // begin at.
 func (c *chrome) leaving(track int, i int32) {
-	o := &c.m.tracks[track].ops[i]
-	if t := &c.m.tasks[o.task]; !t.closed || t.final != (place{int32(track), i}) {
+	o := &c.p.tracks[track].ops[i]
+	if t := &c.p.tasks[o.task]; !t.closed || t.final != (place{int32(track), i}) {
 		return
 	}
 	at := max(o.at, o.end-1)
 	marked := !o.inner
-	for _, e := range c.m.deps.outOf(o.task) {
-		if !c.arrow(o.task, c.m.deps.to[e]) {
+	for _, e := range c.p.deps.outOf(o.task) {
+		if !c.arrow(o.task, c.p.deps.to[e]) {
 			continue
 		}
 		if !marked {
@@ -250,13 +323,17 @@ func (c *chrome) leaving(track int, i int32) {
 }
 
 func (c *chrome) flow(phase string, track int, at int64, edge int32) {
+	b := c.flowEvent(phase, track, at, c.edge+int64(edge))
+	c.done(append(b, `,"name":"dependence","cat":"flow"`...))
+}
+
+func (c *chrome) flowEvent(phase string, track int, at, id int64) []byte {
 	b := c.event(phase, track, at)
 	if phase == "f" {
 		b = append(b, `,"bp":"e"`...) // ends at the slice around it, not at the next one
 	}
 	b = append(b, `,"id":`...)
-	b = strconv.AppendInt(b, int64(edge)+1, 10)
-	c.done(append(b, `,"name":"dependence","cat":"flow"`...))
+	return strconv.AppendInt(b, id, 10)
 }
 
 var chromeStates = map[opKind]string{
@@ -272,14 +349,14 @@ func (c *chrome) state(track int, o *op) {
 	b = append(b, chromeStates[o.kind]...)
 	if o.task != none {
 		b = append(b, `,"args":{"task":`...)
-		b = strconv.AppendUint(b, c.m.tasks[o.task].number, 10)
+		b = strconv.AppendUint(b, c.p.tasks[o.task].number, 10)
 		b = append(b, '}')
 	}
 	c.done(b)
 }
 
 func (c *chrome) skip(track int, o *op) {
-	t := &c.m.tasks[o.task]
+	t := &c.p.tasks[o.task]
 	b := c.event("i", track, o.at)
 	b = append(b, `,"s":"t"`...)
 	b = append(b, c.label(t).slice...)
@@ -290,8 +367,8 @@ func (c *chrome) skip(track int, o *op) {
 
 // counters writes how many tasks were ready, running and unfinished.
 func (c *chrome) counters() {
-	k := &counter{c: c, every: c.m.elapsed / maxSamples, class: make([]bool, len(c.m.tracks))}
-	end := c.m.replay(k)
+	k := &counter{c: c, every: c.p.elapsed / maxSamples, class: make([]bool, len(c.p.tracks))}
+	end := c.p.replay(k)
 	k.next = 0
 	k.elapse(end, 0)
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// horizon bounds every time of a model (26 days). Up to it the viewers, which
-// count microseconds in float64, tell one ns from the next, and sums over all
-// tracks of a damaged log stay far from overflow.
+// horizon bounds every time of a model (26 days). Up to it, and half of it more
+// for logs that begin later than others of their run, the viewers, which count
+// microseconds in float64, tell one ns from the next; and sums over all tracks of
+// a damaged log stay far from overflow.
 const horizon = int64(1) << 51
 
 // none marks an unknown time, task or label.
@@ -22,7 +23,8 @@ const none = -1
 // writer works from a model and never from the raw events, so whatever is wrong
 // with a log is dealt with in one place.
 //
-// A model is immutable once newModel has returned.
+// A model is immutable once newModel has returned, but for the numbers of its
+// labels, which a run of several ranks makes its own.
 type model struct {
 	start    time.Time
 	elapsed  int64 // ns
@@ -94,10 +96,10 @@ func newModel(l *dataflow.Log) *model {
 	return m
 }
 
-// lastMoment is the end of the time axis: Elapsed, or the latest event if a
-// damaged log has one beyond it.
+// lastMoment is the end of the time axis: Elapsed, or the latest event or
+// message if a damaged log has one beyond it.
 func lastMoment(l *dataflow.Log) int64 {
-	last := l.Elapsed
+	last := max(l.Elapsed, lastMessage(l.Messages))
 	for _, w := range l.Workers {
 		for i := range w.Events {
 			last = max(last, w.Events[i].Time)
