@@ -64,7 +64,7 @@ func (w *worker) end(r *task.Record) (parent *task.Record) {
 			return p
 		}
 	case 0:
-		exec.parker.Unpark()
+		exec.rouse()
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (rt *Runtime) Audit() error {
 		wrong("%d of %d tasks ended", done, rt.domain.Spawned)
 	}
 	home := map[*task.Record]bool{} // records on a free list or on their way to one
-	all := append([]*worker{rt.outside}, *rt.workers.Load()...)
+	all := rt.everyone()
 	for _, w := range all {
 		errs = append(errs, w.audit())
 		collect(home, w.retFirst)

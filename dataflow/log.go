@@ -152,7 +152,7 @@ func (rt *Runtime) Log() *Log {
 		Labels:   slices.Clone(rt.labels.all),
 		Overflow: rt.labels.lost.Load(),
 	}
-	for _, w := range append(slices.Clone(*rt.workers.Load()), rt.outside) {
+	for _, w := range rt.everyone() {
 		w.log.mu.Lock()
 		l.Workers = append(l.Workers, WorkerLog{Name: w.name(), Core: w.core, Events: slices.Concat(w.log.chunks...)})
 		w.log.mu.Unlock()
@@ -160,8 +160,19 @@ func (rt *Runtime) Log() *Log {
 	return l
 }
 
+// everyone returns the workers, and those who stand for others.
+func (rt *Runtime) everyone() []*worker {
+	all := append(slices.Clone(*rt.workers.Load()), rt.outside)
+	if l := rt.lane.Load(); l != nil {
+		all = append(all, l.w)
+	}
+	return all
+}
+
 func (w *worker) name() string {
 	switch {
+	case w.foreign.Load() != nil:
+		return "comm thread"
 	case w.outside:
 		return "outside"
 	case w.spare():
@@ -173,7 +184,7 @@ func (w *worker) name() string {
 // ResetLog forgets the events recorded so far; the same rules as for Log.
 func (rt *Runtime) ResetLog() {
 	rt.labels.begin()
-	for _, w := range append(slices.Clone(*rt.workers.Load()), rt.outside) {
+	for _, w := range rt.everyone() {
 		if w.log != nil {
 			w.log.mu.Lock()
 			w.log.chunks = nil

@@ -61,11 +61,13 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 	case r.Flags&task.Inline != 0:
 		owner := r.Domain.Exec.(*worker)
 		c.Ready.Store(true)
-		owner.parker.Unpark()
+		owner.rouse()
 		return false
-	case r.Flags&task.Comm != 0 && !r.Poisoned():
+	case r.Flags&task.Comm != 0:
 		if w.rt.comm == nil {
-			refuse(r, errNoComm)
+			if !r.Poisoned() {
+				refuse(r, errNoComm)
+			}
 			return true
 		}
 		w.rt.comm.Ready(r)

@@ -28,7 +28,7 @@ type Runtime struct {
 	procs   func()
 	w0      *worker
 	outside *worker
-	comm    Executor // set before the first task
+	comm    Executor // of the submitter, and of workers while there are comm tasks
 
 	// Of the submitting goroutine.
 	domain *task.Domain
@@ -40,6 +40,7 @@ type Runtime struct {
 
 	// Shared.
 	state     atomic.Uint32 // of the domains: task.Open ...
+	lane      atomic.Pointer[Lane]
 	skip      atomic.Bool   // tasks that have not started are skipped
 	ids       atomic.Uint64 // task numbers given out
 	workers   atomic.Pointer[[]*worker]
@@ -61,11 +62,6 @@ type Runtime struct {
 	blocked registry // what is waited for outside of the runtime
 	labels  labels
 }
-
-// Executor runs the tasks with the clause OnComm. Ready hands it a task whose
-// dependences are satisfied; it may be called by any goroutine, and must not
-// block.
-type Executor interface{ Ready(r *task.Record) }
 
 // Run calls body with a new runtime, on the calling goroutine, waits for every
 // task and closes the runtime. It returns the error of body and those of tasks

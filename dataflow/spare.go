@@ -66,6 +66,10 @@ func (w *worker) Block(r *task.Record, f func()) {
 	rt := w.rt
 	id := rt.blocked.add(r, "is inside Block, called at")
 	defer rt.blocked.remove(id)
+	if w.foreign.Load() != nil {
+		w.blockForeign(f)
+		return
+	}
 	if rt.opt.mode != parallel {
 		f()
 		return

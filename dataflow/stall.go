@@ -75,6 +75,9 @@ func (rt *Runtime) watchdog() {
 // the submitter begins to wait.
 func (rt *Runtime) moves() uint64 {
 	n := rt.finished() + rt.stalls.waits.Load() + rt.outside.inner.Load()
+	if l := rt.lane.Load(); l != nil {
+		n += l.w.inner.Load() + l.moves.Load()
+	}
 	for _, v := range *rt.workers.Load() {
 		n += v.inner.Load()
 	}
@@ -180,6 +183,9 @@ func (rt *Runtime) stallText() string {
 func (rt *Runtime) outsiders() (lines []string) {
 	for _, o := range rt.blocked.list() {
 		lines = append(lines, fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Since(o.since).Round(time.Millisecond)))
+	}
+	if l := rt.lane.Load(); l != nil {
+		lines = append(lines, (*l.w.foreign.Load()).Report()...)
 	}
 	return lines
 }

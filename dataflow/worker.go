@@ -25,7 +25,8 @@ type worker struct {
 	core    int // pinned there; -1 if not
 	outside bool
 	alloc   *task.Allocator
-	root    *task.Domain // worker 0: the domain of the main program
+	root    *task.Domain             // worker 0: the domain of the main program
+	foreign atomic.Pointer[Executor] // whose goroutine this is, if not the runtime's own
 
 	// Of the worker's goroutine.
 	cur      *task.Record   // the innermost body that runs, nil outside
@@ -69,6 +70,10 @@ var errGoexit = errors.New("the body called runtime.Goexit (t.FailNow and friend
 // eager, as soon as done reports true. A body that panics fails its task, and run
 // goes on.
 func (w *worker) run(done func() bool, eager bool) {
+	if e := w.foreign.Load(); e != nil {
+		(*e).Await(done)
+		return
+	}
 	if w.root != nil {
 		w.rt.stalls.waits.Add(1)
 		w.rt.stalls.waiting.Add(1)

@@ -4,15 +4,16 @@ import "fmt"
 
 // do makes a call and waits for it. fill sets what the call needs.
 func (c *Comm) do(k *Call) (Status, error) {
-	if c.prepare(k) {
+	if c.Prepare(k) {
 		c.port.get().Do(k)
 	}
 	return k.Status, k.Err
 }
 
-// prepare checks a call of c, and reports whether it is one for the engine;
-// otherwise it has completed.
-func (c *Comm) prepare(k *Call) bool {
+// Prepare checks a call of c that a tool has filled in, and reports whether it is one
+// for the engine; otherwise it has completed, with an error or because there is
+// nothing to do (ProcNull).
+func (c *Comm) Prepare(k *Call) bool {
 	k.Comm = c
 	if err := c.check(k); err != nil {
 		k.Complete(Status{}, err)

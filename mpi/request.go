@@ -27,7 +27,7 @@ func (c *Comm) request() *Request {
 // post starts the request.
 func (r *Request) post() *Request {
 	r.active = true
-	if r.comm.prepare(&r.call) {
+	if r.comm.Prepare(&r.call) {
 		r.port.get().Post(r.self[:])
 	}
 	return r

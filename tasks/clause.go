@@ -29,6 +29,7 @@ const (
 	clauseComm
 	clauseWorker
 	clauseAccess
+	clauseIndependent
 )
 
 // HighPriority is Priority(1 << 20): before all tasks of small priorities.
@@ -37,6 +38,12 @@ var HighPriority = Priority(1 << 20)
 // OnComm runs the task on the communication thread, when the runtime has one
 // (package commthread), and never on a worker.
 var OnComm = Clause{kind: clauseComm}
+
+// Independent says of a body that runs on the communication thread that its messages
+// meet those of no other task: no two use the same communicator, peer and tag in the
+// same direction. Without it, such a body starts when all communication spawned before
+// it has been started, and what was spawned after it starts when it has ended.
+var Independent = Clause{kind: clauseIndependent}
 
 // Priority orders ready tasks: higher first, 0 by default, negative last. It
 // counts across all workers, up to the length of the tasks that are running.
@@ -111,6 +118,8 @@ func apply(r *task.Record, cl []Clause) {
 			set(r, task.Hooked, c.f != nil)
 		case clauseComm:
 			r.Flags |= task.Comm
+		case clauseIndependent:
+			r.Flags |= task.Independent
 		case clauseWorker:
 			bindWorker(r, c.n)
 		}

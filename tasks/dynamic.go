@@ -72,6 +72,18 @@ func SpawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Cl
 	dom.Commit(r)
 }
 
+// Submit applies clauses to a record of another kind of task, begun and filled in by
+// the package that defines it (package commthread), and hands it to the runtime.
+func Submit(r *task.Record, cl []Clause) {
+	apply(r, cl)
+	for i := range cl {
+		if cl[i].kind == clauseAccess {
+			accessClause(r, &cl[i])
+		}
+	}
+	r.Domain.Commit(r)
+}
+
 func accessClause(r *task.Record, c *Clause) {
 	if c.acc.op != nil {
 		r.Fail(errors.New("a reduction needs the declared form, whose body gets the private copy"))

@@ -15,6 +15,9 @@ const (
 	adviceWindow    = 0.50 // share of Elapsed between the first start and the last end
 	advicePath      = 0.80 // critical path per Elapsed from which the path is the limit
 
+	adviceExposed   = 0.10 // share of Elapsed in which messages were under way and no body ran
+	adviceImbalance = 1.25 // most work per slot of a rank, by the mean
+
 	// adviceCall is the overhead per task beyond which it cannot be the
 	// runtime's, but is serial work of the program: larger tasks would not help.
 	adviceCall = 20 * time.Microsecond
@@ -23,7 +26,11 @@ const (
 // advise looks for the reasons why the run was slower than it could be.
 func (s *Summary) advise() {
 	s.Advice = nil
-	for _, find := range []func() string{s.lossAdvice, s.emptyAdvice, s.windowAdvice, s.sizeAdvice, s.submissionAdvice, s.pathAdvice, s.outsideAdvice} {
+	finders := []func() string{s.lossAdvice, s.emptyAdvice, s.windowAdvice, s.sizeAdvice, s.exposedAdvice, s.submissionAdvice, s.pathAdvice, s.outsideAdvice}
+	if len(s.Ranks) > 0 { // a path on one rank says little of the run
+		finders = []func() string{s.lossAdvice, s.emptyAdvice, s.windowAdvice, s.sizeAdvice, s.imbalanceAdvice, s.exposedOfRank, s.submissionOfRank}
+	}
+	for _, find := range finders {
 		if advice := find(); advice != "" {
 			s.Advice = append(s.Advice, advice)
 		}
@@ -104,6 +111,45 @@ func (s *Summary) outsideAdvice() string {
 		return ""
 	}
 	return fmt.Sprintf("the longest chain spends %s blocked or held by events from outside: start these operations earlier, or give the workers more to do meanwhile", span(outside))
+}
+
+func (s *Summary) exposedAdvice() string {
+	exposed := ratio(float64(s.Messages.Exposed), float64(s.Elapsed))
+	if exposed < adviceExposed {
+		return ""
+	}
+	return fmt.Sprintf("messages were under way for %s while no body ran (%s of the run): make them ready earlier, or give the workers more to do meanwhile",
+		span(s.Messages.Exposed), percent(exposed))
+}
+
+// exposedOfRank speaks of the rank that had most time exposed.
+func (s *Summary) exposedOfRank() string {
+	one := s.most(func(one *RankSummary) float64 { return float64(one.Messages.Exposed) })
+	return onRank(one, one.exposedAdvice())
+}
+
+// submissionOfRank speaks of the rank that spent most in submission.
+func (s *Summary) submissionOfRank() string {
+	one := s.most(func(one *RankSummary) float64 { return one.Shares.Submission })
+	return onRank(one, one.submissionAdvice())
+}
+
+func onRank(one *RankSummary, advice string) string {
+	if advice == "" {
+		return ""
+	}
+	return fmt.Sprintf("rank %d: %s", one.Rank, advice)
+}
+
+func (s *Summary) imbalanceAdvice() string {
+	load := func(one *RankSummary) float64 { return ratio(float64(one.Work), float64(one.Slots)) }
+	mean := ratio(float64(s.Work), float64(s.Slots))
+	one := s.most(load)
+	if mean == 0 || load(one) < adviceImbalance*mean {
+		return ""
+	}
+	return fmt.Sprintf("rank %d has %.2f x the mean work of a slot, and the others wait for it at the next message: divide the work more evenly",
+		one.Rank, load(one)/mean)
 }
 
 // span shows a duration with three digits.

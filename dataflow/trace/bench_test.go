@@ -37,7 +37,7 @@ func BenchmarkWrite(b *testing.B) {
 	l := million()
 	for _, f := range []struct {
 		name  string
-		write func(io.Writer, *dataflow.Log) error
+		write func(io.Writer, ...*dataflow.Log) error
 	}{{"chrome", WriteChrome}, {"dot", WriteDOT}, {"summary", WriteSummary}} {
 		b.Run(f.name, func(b *testing.B) {
 			b.ReportAllocs()

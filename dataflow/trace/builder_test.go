@@ -113,6 +113,62 @@ func cholesky() *dataflow.Log {
 	return &b.log
 }
 
+// message records a message of a task in the order of its three times.
+func (b *builder) message(m dataflow.Message, ready, posted, done time.Duration) {
+	m.Ready, m.Posted, m.Done = ready, posted, done
+	b.log.Messages = append(b.log.Messages, m)
+	b.log.Elapsed = max(b.log.Elapsed, done)
+}
+
+// halo makes the log of a rank of a program in which two ranks exchange their
+// edges, work on what is inside meanwhile, and add up a norm. A third rank, of
+// which there is no log, gets the edge of rank 0 as well. At work is the worker
+// that has the edges; after is what the log begins later than that of rank 0.
+func halo(rank int, host string, after time.Duration, names ...string) *builder {
+	b := newBuilder(len(names)-1, names...)
+	work, outside, mate := len(names)-2, len(names)-1, 1-rank
+	b.log.Rank, b.log.Ranks, b.log.Host = rank, 3, host
+	b.log.Start = b.log.Start.Add(after)
+	b.log.Workers[outside].Core = -1
+	edge := b.spawn(0, 1*us, "edge", 0)
+	send := b.spawn(0, 2*us, "send", 0, edge)
+	recv := b.spawn(0, 3*us, "recv", 0)
+	inner := b.spawn(0, 4*us, "inner", 0)
+	use := b.spawn(0, 5*us, "use", 0, recv)
+	norm := b.spawn(0, 5500*time.Nanosecond, "norm", 0, inner, use)
+	b.add(0, 6*us, dataflow.EventWait, 0, 0, 0)
+	body := func(worker int, from, to time.Duration, task uint64) {
+		b.start(worker, from, task)
+		b.add(worker, to, dataflow.EventEnd, task, 0, 0)
+	}
+	b.run(work, 6*us, 10*us, edge)
+	body(work, 10500*time.Nanosecond, 11*us, send)
+	body(0, 11*us, 11500*time.Nanosecond, recv)
+	b.run(0, 12*us, 22*us, inner)
+	b.add(outside, 18*us, dataflow.EventDone, send, 0, 0)
+	b.add(outside, 24*us, dataflow.EventDone, recv, 0, 0)
+	b.run(0, 25*us, 31*us, use)
+	body(0, 31500*time.Nanosecond, 33*us, norm)
+	b.add(outside, 38*us, dataflow.EventDone, norm, 0, 0)
+	b.add(0, 38500*time.Nanosecond, dataflow.EventWaited, 0, 0, 0)
+	p2p := dataflow.Message{Comm: 1, Peer: mate, Tag: 7, Seq: 1, Bytes: 4096}
+	p2p.Kind, p2p.Task = "send", send
+	b.message(p2p, 11*us, 11500*time.Nanosecond, 18*us)
+	p2p.Kind, p2p.Task = "recv", recv
+	b.message(p2p, 11500*time.Nanosecond, 11700*time.Nanosecond, 24*us)
+	b.message(dataflow.Message{Task: norm, Kind: "allreduce", Comm: 1, Peer: -1, Seq: 1, Bytes: 8}, 33*us, 33200*time.Nanosecond, 38*us)
+	b.log.Elapsed = 40 * us
+	return b
+}
+
+// twoRanks is a run of which one rank has two workers and the other, which began
+// 3 us later, one.
+func twoRanks() []*dataflow.Log {
+	first := halo(0, "alpha", 0, "worker 0", "worker 1", "outside")
+	first.message(dataflow.Message{Task: 2, Kind: "send", Comm: 1, Peer: 2, Tag: 9, Seq: 1, Bytes: 64}, 11*us, 11500*time.Nanosecond, 14*us)
+	return []*dataflow.Log{&first.log, &halo(1, "beta", 3*us, "worker 0", "outside").log}
+}
+
 // simulate makes the log of n random tasks on some workers: a greedy schedule
 // without overhead of the DAG in which each task waits for some older ones.
 // preds and weights are what the log was made from.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,23 +54,45 @@ func readChrome(r io.Reader) (*chromeFile, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("more after the document")
 	}
-	threads := map[int]bool{}
 	for i := range f.Events {
-		e := &f.Events[i]
-		if err := e.times(); err != nil {
+		if err := f.Events[i].times(); err != nil {
 			return nil, fmt.Errorf("event %d: %w", i, err)
 		}
-		if e.Phase == "M" && e.Name == "thread_name" {
-			threads[e.TID] = true
-		}
-		if e.Phase == "X" && !threads[e.TID] {
-			return nil, fmt.Errorf("event %d is on a track without a name", i)
+	}
+	for _, check := range []func([]chromeEvent) error{named, nested, flowsMatch, flowsBound, asyncMatch} {
+		if err := check(f.Events); err != nil {
+			return nil, err
 		}
 	}
-	if err := nested(f.Events); err != nil {
-		return nil, err
+	return &f, nil
+}
+
+// named checks that every event is in a process and on a track whose names have
+// gone before. Perfetto looks for the names of tracks by their numbers alone, so
+// no number is that of two.
+func named(events []chromeEvent) error {
+	processes, threads := map[int]bool{}, map[int]int{}
+	for i, e := range events {
+		process, ok := threads[e.TID]
+		switch {
+		case e.Phase == "M" && e.Name == "process_name":
+			if processes[e.PID] {
+				return fmt.Errorf("process %d has two names", e.PID)
+			}
+			processes[e.PID] = true
+		case !processes[e.PID]:
+			return fmt.Errorf("event %d is in a process without a name, %d", i, e.PID)
+		case e.Phase == "M" && e.Name == "thread_name":
+			if ok {
+				return fmt.Errorf("track %d has two names", e.TID)
+			}
+			threads[e.TID] = e.PID
+		case e.Phase == "M", e.Phase == "C":
+		case !ok || process != e.PID:
+			return fmt.Errorf("event %d is on a track without a name, %d of process %d", i, e.TID, e.PID)
+		}
 	}
-	return &f, flowsMatch(f.Events)
+	return nil
 }
 
 // times converts the times, which must be whole ns.
@@ -94,7 +117,7 @@ func (e *chromeEvent) times() error {
 			return err
 		}
 		fallthrough
-	case "s", "f", "i", "C":
+	case "s", "f", "i", "C", "b", "e":
 		e.at, err = read(e.TS)
 		e.end += e.at
 		return err
@@ -140,26 +163,87 @@ func flowsMatch(events []chromeEvent) error {
 		}
 		begins[e.ID] = e.at
 	}
+	ended := map[int]bool{}
 	for _, e := range events {
 		if e.Phase != "f" {
 			continue
 		}
 		at, ok := begins[e.ID]
-		if !ok || e.at < at || e.BP != "e" {
-			return fmt.Errorf("flow %d ends without a beginning, before it, or outside a slice", e.ID)
+		if !ok || e.at < at || e.BP != "e" || ended[e.ID] {
+			return fmt.Errorf("flow %d ends without a beginning, before it, twice, or outside a slice", e.ID)
 		}
-		delete(begins, e.ID)
+		ended[e.ID] = true
 	}
-	if len(begins) > 0 {
-		return fmt.Errorf("%d flows without an end", len(begins))
+	if len(begins) > len(ended) {
+		return fmt.Errorf("%d flows without an end", len(begins)-len(ended))
 	}
 	return nil
 }
 
-func chromeOf(t *testing.T, l *dataflow.Log) *chromeFile {
+// flowsBound checks that every end of an arrow has a slice of its track to hang
+// on, and that an arrow between messages has one of its own: the slice that the
+// file has just before, at the same time.
+func flowsBound(events []chromeEvent) error {
+	until := map[int][]int64{} // by track: how far its first slices reach, with those before
+	starts := map[int][]int64{}
+	sorted := slices.SortedStableFunc(slices.Values(events), func(a, b chromeEvent) int { return cmp.Compare(a.at, b.at) })
+	for _, e := range sorted {
+		if e.Phase != "X" {
+			continue
+		}
+		reach := e.end
+		if n := len(until[e.TID]); n > 0 {
+			reach = max(reach, until[e.TID][n-1])
+		}
+		starts[e.TID], until[e.TID] = append(starts[e.TID], e.at), append(until[e.TID], reach)
+	}
+	for i, e := range events {
+		if e.Phase != "s" && e.Phase != "f" {
+			continue
+		}
+		before, _ := slices.BinarySearch(starts[e.TID], e.at+1)
+		if before == 0 || until[e.TID][before-1] < e.at {
+			return fmt.Errorf("flow %d at %d has no slice on track %d", e.ID, e.at, e.TID)
+		}
+		if e.Name != "message" {
+			continue
+		}
+		if x := events[i-1]; x.Phase != "X" || x.TID != e.TID || x.at != e.at {
+			return fmt.Errorf("flow %d has no mark of its own", e.ID)
+		}
+	}
+	return nil
+}
+
+// asyncMatch checks that every asynchronous slice has one beginning and one end,
+// in this order, under the same name in the same process.
+func asyncMatch(events []chromeEvent) error {
+	open, used := map[int]chromeEvent{}, map[int]bool{}
+	for _, e := range events {
+		switch e.Phase {
+		case "b":
+			if used[e.ID] || e.Cat == "" {
+				return fmt.Errorf("asynchronous slice %d begins twice, or has no category", e.ID)
+			}
+			open[e.ID], used[e.ID] = e, true
+		case "e":
+			b, ok := open[e.ID]
+			if !ok || e.at < b.at || e.PID != b.PID || e.TID != b.TID || e.Name != b.Name || e.Cat != b.Cat {
+				return fmt.Errorf("asynchronous slice %d ends without its beginning", e.ID)
+			}
+			delete(open, e.ID)
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("%d asynchronous slices without an end", len(open))
+	}
+	return nil
+}
+
+func chromeOf(t *testing.T, logs ...*dataflow.Log) *chromeFile {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, WriteChrome(&out, l))
+	require.NoError(t, WriteChrome(&out, logs...))
 	f, err := readChrome(&out)
 	require.NoError(t, err)
 	return f
@@ -248,7 +332,15 @@ func TestChromeNamesAreEscaped(t *testing.T) {
 }
 
 func TestChromeReaderRefuses(t *testing.T) {
-	const head = `{"displayTimeUnit":"ns","traceEvents":[{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"w"}}`
+	const process = `{"ph":"M","pid":1,"tid":1,"name":"process_name","args":{"name":"p"}},`
+	const head = `{"displayTimeUnit":"ns","traceEvents":[` + process + `{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"w"}}`
+	const held = head + `,{"ph":"X","pid":1,"tid":1,"ts":0,"dur":9,"name":"x"}`
+	flow := func(phase, at, id string) string {
+		return `,{"ph":"` + phase + `","pid":1,"tid":1,"bp":"e","ts":` + at + `,"id":` + id + `}`
+	}
+	async := func(phase, at, pid, id, name string) string {
+		return `,{"ph":"` + phase + `","pid":` + pid + `,"tid":1,"cat":"message","ts":` + at + `,"id":` + id + `,"name":"` + name + `"}`
+	}
 	slice := func(at, dur string) string {
 		return `,{"ph":"X","pid":1,"tid":1,"ts":` + at + `,"dur":` + dur + `,"name":"x"}`
 	}
@@ -261,15 +353,35 @@ func TestChromeReaderRefuses(t *testing.T) {
 		"no duration":       head + `,{"ph":"X","pid":1,"tid":1,"ts":1,"name":"x"}]}`,
 		"negative":          head + slice("-1", "2") + `]}`,
 		"part of a ns":      head + slice("1.0005", "2") + `]}`,
-		"unnamed track":     `{"traceEvents":[` + slice("1", "2")[1:] + `]}`,
+		"unnamed track":     `{"traceEvents":[` + process + slice("1", "2")[1:] + `]}`,
+		"unnamed rank":      head + strings.Replace(slice("1", "2"), `"pid":1`, `"pid":2`, 1) + `]}`,
+		"rank named twice":  head + `,` + process[:len(process)-1] + `]}`,
+		"track named twice": head + `,{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"v"}}]}`,
+		"track of another":  head + `,{"ph":"M","pid":2,"tid":2,"name":"process_name","args":{"name":"q"}}` + strings.Replace(slice("1", "2"), `"pid":1`, `"pid":2`, 1) + `]}`,
 		"unknown phase":     head + `,{"ph":"Q","ts":1}]}`,
-		"flow without end":  head + `,{"ph":"s","ts":1,"id":1}]}`,
-		"flow without head": head + `,{"ph":"f","bp":"e","ts":1,"id":1}]}`,
-		"flow backwards":    head + `,{"ph":"s","ts":2,"id":1},{"ph":"f","bp":"e","ts":1,"id":1}]}`,
+		"flow without end":  held + flow("s", "1", "1") + `]}`,
+		"flow without head": held + flow("f", "1", "1") + `]}`,
+		"flow backwards":    held + flow("s", "2", "1") + flow("f", "1", "1") + `]}`,
+		"flow begins twice": held + flow("s", "1", "1") + flow("s", "1", "1") + flow("f", "2", "1") + `]}`,
+		"flow ends twice":   held + flow("s", "1", "1") + flow("f", "2", "1") + flow("f", "2", "1") + `]}`,
+		"flow on nothing":   head + slice("1", "1") + flow("s", "1", "1") + flow("f", "3", "1") + `]}`,
+		"flow off its mark": held + strings.ReplaceAll(flow("s", "1", "1")+flow("f", "1", "1"), `"id":1`, `"id":1,"name":"message"`) + `]}`,
+		"message no end":    head + async("b", "1", "1", "1", "send") + `]}`,
+		"message no begin":  head + async("e", "1", "1", "1", "send") + `]}`,
+		"message backwards": head + async("b", "2", "1", "1", "send") + async("e", "1", "1", "1", "send") + `]}`,
+		"message renamed":   head + async("b", "1", "1", "1", "send") + async("e", "2", "1", "1", "recv") + `]}`,
+		"message number":    head + async("b", "1", "1", "1", "send") + async("e", "2", "1", "1", "send") + async("b", "3", "1", "1", "send") + async("e", "4", "1", "1", "send") + `]}`,
+		"message rank":      head + async("b", "1", "2", "1", "send") + async("e", "2", "2", "1", "send") + `]}`,
 	} {
 		_, err := readChrome(bytes.NewBufferString(text))
 		assert.Error(t, err, name)
 	}
-	_, err := readChrome(bytes.NewBufferString(head + slice("1", "2") + slice("1", "1") + slice("2", "1") + `]}`))
-	assert.NoError(t, err)
+	for _, good := range []string{
+		head + slice("1", "2") + slice("1", "1") + slice("2", "1") + `]}`,
+		held + flow("s", "1", "1") + flow("f", "1", "1") + `]}`,
+		head + async("b", "1", "1", "1", "send") + async("b", "1", "1", "2", "send") + async("e", "2", "1", "1", "send") + async("e", "2", "1", "2", "send") + `]}`,
+	} {
+		_, err := readChrome(bytes.NewBufferString(good))
+		assert.NoError(t, err)
+	}
 }

@@ -16,7 +16,7 @@ const DOTLimit = 300
 
 // WriteDOT writes the task graph in the language of graphviz; see
 // [WriteDOTLimit]. It draws the first [DOTLimit] tasks.
-func WriteDOT(w io.Writer, l *dataflow.Log) error { return WriteDOTLimit(w, l, DOTLimit) }
+func WriteDOT(w io.Writer, logs ...*dataflow.Log) error { return WriteDOTLimit(w, DOTLimit, logs...) }
 
 // WriteDOTLimit writes the task graph with at most limit tasks, those that were
 // submitted first. If any are left out, a comment at the top and a line of the
@@ -27,21 +27,131 @@ func WriteDOT(w io.Writer, l *dataflow.Log) error { return WriteDOTLimit(w, l, D
 // parent, and a dashed line leads from the parent to those that wait for
 // nothing else. Tasks on the critical path, and the dependences between them,
 // have heavy lines. Tasks that did not run are dashed, failed ones red. An
-// ellipse stands for a WaitOn. The error is that of w.
-func WriteDOTLimit(w io.Writer, l *dataflow.Log, limit int) error {
-	d := dot{m: newModel(l), w: bufio.NewWriterSize(w, 64<<10)}
+// ellipse stands for a WaitOn.
+//
+// Several logs are those of the ranks of one run: each has a box around its
+// tasks, an equal part of the limit, and a critical path of its own. A dashed
+// blue line leads from a task that sent a message to the task that received it;
+// messages that belong to no task are not drawn.
+//
+// The error is that of w, or says which two logs are of one rank.
+func WriteDOTLimit(w io.Writer, limit int, logs ...*dataflow.Log) error {
+	r, err := newRun(logs)
+	if err != nil {
+		return err
+	}
+	d := drawing{r: r, w: bufio.NewWriterSize(w, 64<<10)}
 	d.prepare(limit)
 	d.header()
-	d.family(none, "\t")
-	d.edges()
+	for i := range d.graphs {
+		d.box(i)
+	}
+	for i := range d.graphs {
+		d.graphs[i].edges()
+	}
+	d.messages()
 	fmt.Fprint(d.w, "}\n")
 	return d.w.Flush() // reports the first error of any write
 }
 
-// dot is the state of one WriteDOTLimit.
+// drawing is the state of one WriteDOTLimit.
+type drawing struct {
+	r      *run
+	w      *bufio.Writer
+	graphs []dot // by rank
+	shown  int   // tasks that are drawn, and all of them
+	all    int
+}
+
+func (d *drawing) prepare(limit int) {
+	d.graphs = make([]dot, len(d.r.ranks))
+	for i, part := range d.shares(limit) {
+		p := &d.r.ranks[i]
+		g := &d.graphs[i]
+		*g = dot{m: p.model, w: d.w}
+		if !d.r.alone {
+			g.prefix = fmt.Sprintf("r%d", p.rank)
+		}
+		g.prepare(part)
+		d.shown += g.shown
+		d.all += len(p.tasks)
+	}
+}
+
+// shares divides the limit among the ranks, equally as far as they have tasks.
+func (d *drawing) shares(limit int) []int {
+	shares := make([]int, len(d.r.ranks))
+	for granted := true; granted; {
+		granted = false
+		for i := range shares {
+			if limit > 0 && shares[i] < len(d.r.ranks[i].tasks) {
+				shares[i]++
+				limit--
+				granted = true
+			}
+		}
+	}
+	return shares
+}
+
+func (d *drawing) header() {
+	left := d.all - d.shown
+	if left > 0 {
+		fmt.Fprintf(d.w, "// The first %d of %d tasks; %d tasks are left out.\n", d.shown, d.all, left)
+	}
+	fmt.Fprint(d.w, "digraph weft {\n"+
+		"\tgraph [rankdir=TB, fontname=\"Helvetica\", fontsize=10, nodesep=0.2, ranksep=0.35, labelloc=b")
+	if left > 0 {
+		fmt.Fprintf(d.w, ", label=\"the first %d of %d tasks; %d are left out\"", d.shown, d.all, left)
+	}
+	fmt.Fprint(d.w, "];\n"+
+		"\tnode [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=10, width=0.5, height=0.3, margin=\"0.08,0.04\"];\n"+
+		"\tedge [color=\"#555555\", arrowsize=0.6];\n")
+}
+
+// box draws the tasks of a rank.
+func (d *drawing) box(i int) {
+	if d.r.alone {
+		d.graphs[i].family(none, "\t")
+		return
+	}
+	p := &d.r.ranks[i]
+	fmt.Fprintf(d.w, "\tsubgraph cluster_rank%d {\n\t\tlabel=\"%s\"; labelloc=t; style=\"solid\"; color=\"#333333\";\n", p.rank, escape(p.name()))
+	d.graphs[i].family(none, "\t\t")
+	fmt.Fprint(d.w, "\t}\n")
+}
+
+// route is the way from one task to another, as places in the graphs.
+type route struct{ from, fromTask, to, toTask int32 }
+
+// messages draws one line for all messages of one task to another, in the order
+// in which the first of them come in the log of the sender.
+func (d *drawing) messages() {
+	var routes []route
+	number, bytes := map[route]int{}, map[route]int64{}
+	for _, p := range d.r.pairs {
+		from, to := d.r.message(p.from), d.r.message(p.to)
+		way := route{p.from.process, from.task, p.to.process, to.task}
+		if !d.graphs[way.from].draws(way.fromTask) || !d.graphs[way.to].draws(way.toTask) {
+			continue
+		}
+		if number[way] == 0 {
+			routes = append(routes, way)
+		}
+		number[way]++
+		bytes[way] += from.bytes
+	}
+	for _, way := range routes {
+		fmt.Fprintf(d.w, "\t%s -> %s [style=dashed, color=\"#0055cc\", tooltip=\"%s, %s\"];\n", d.graphs[way.from].name(way.fromTask), d.graphs[way.to].name(way.toTask),
+			count(number[way], "message"), size(bytes[way]))
+	}
+}
+
+// dot draws the tasks of one rank.
 type dot struct {
 	m        *model
 	w        *bufio.Writer
+	prefix   string  // of the names of its nodes
 	shown    int     // tasks with a smaller index are drawn
 	children []int32 // heads and links of the lists of children; [shown] is that of the program
 	sibling  []int32
@@ -49,6 +159,12 @@ type dot struct {
 	critical []bool
 	next     []int32 // the task after each one on the critical path, or none
 }
+
+// draws tells whether a task is in the picture.
+func (d *dot) draws(task int32) bool { return task != none && int(task) < d.shown }
+
+// name is that of the node of a task.
+func (d *dot) name(task int32) string { return fmt.Sprintf("%st%d", d.prefix, d.m.tasks[task].number) }
 
 // prepare finds the families and the critical path.
 func (d *dot) prepare(limit int) {
@@ -90,21 +206,6 @@ func (d *dot) head(parent int32) *int32 {
 	return &d.children[parent]
 }
 
-func (d *dot) header() {
-	left := len(d.m.tasks) - d.shown
-	if left > 0 {
-		fmt.Fprintf(d.w, "// The first %d of %d tasks; %d tasks are left out.\n", d.shown, len(d.m.tasks), left)
-	}
-	fmt.Fprint(d.w, "digraph weft {\n"+
-		"\tgraph [rankdir=TB, fontname=\"Helvetica\", fontsize=10, nodesep=0.2, ranksep=0.35, labelloc=b")
-	if left > 0 {
-		fmt.Fprintf(d.w, ", label=\"the first %d of %d tasks; %d are left out\"", d.shown, len(d.m.tasks), left)
-	}
-	fmt.Fprint(d.w, "];\n"+
-		"\tnode [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=10, width=0.5, height=0.3, margin=\"0.08,0.04\"];\n"+
-		"\tedge [color=\"#555555\", arrowsize=0.6];\n")
-}
-
 // family draws the children of a task, each in a box of its own if it has
 // children too.
 func (d *dot) family(parent int32, indent string) {
@@ -114,8 +215,8 @@ func (d *dot) family(parent int32, indent string) {
 			continue
 		}
 		t := &d.m.tasks[i]
-		fmt.Fprintf(d.w, "%ssubgraph cluster_%d {\n%s\tlabel=\"inside %s #%d\"; labelloc=b; style=\"rounded\"; color=\"#999999\";\n",
-			indent, t.number, indent, escape(d.m.labelName(t.label)), t.number)
+		fmt.Fprintf(d.w, "%ssubgraph cluster_%s%d {\n%s\tlabel=\"inside %s #%d\"; labelloc=b; style=\"rounded\"; color=\"#999999\";\n",
+			indent, d.prefix, t.number, indent, escape(d.m.labelName(t.label)), t.number)
 		inner := indent + "\t"
 		if len(inner) > 20 { // deep nests need no deep indents
 			inner = indent
@@ -130,8 +231,8 @@ func (d *dot) node(i int32, indent string) {
 	t := &d.m.tasks[i]
 	name := escape(d.m.labelName(t.label))
 	c := colorOf(d.m.labelName(t.label))
-	fmt.Fprintf(d.w, "%st%d [label=\"%s\\n#%d\", fillcolor=\"#%02x%02x%02x\", tooltip=\"%s\"%s];\n",
-		indent, t.number, name, t.number, c[0], c[1], c[2], escape(d.tooltip(i)), d.look(i))
+	fmt.Fprintf(d.w, "%s%s [label=\"%s\\n#%d\", fillcolor=\"#%02x%02x%02x\", tooltip=\"%s\"%s];\n",
+		indent, d.name(i), name, t.number, c[0], c[1], c[2], escape(d.tooltip(i)), d.look(i))
 }
 
 // look is what sets a node apart.
@@ -198,5 +299,5 @@ func (d *dot) edge(from, to int32, look string) {
 	if look != "" {
 		look = " [" + look + "]"
 	}
-	fmt.Fprintf(d.w, "\tt%d -> t%d%s;\n", d.m.tasks[from].number, d.m.tasks[to].number, look)
+	fmt.Fprintf(d.w, "\t%s -> %s%s;\n", d.name(from), d.name(to), look)
 }

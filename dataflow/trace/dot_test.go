@@ -2,6 +2,8 @@ package trace
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,23 +15,61 @@ import (
 )
 
 var (
-	dotNode = regexp.MustCompile(`(?m)^\s*t(\d+) \[label="(.*?)", fillcolor="#[0-9a-f]{6}", tooltip="(.*?)"(.*)\];$`)
-	dotEdge = regexp.MustCompile(`(?m)^\s*t(\d+) -> t(\d+)( \[.*\])?;$`)
+	dotNode = regexp.MustCompile(`(?m)^\s*((?:r\d+)?t\d+) \[label="(.*?)", fillcolor="#[0-9a-f]{6}", tooltip="(.*?)"(.*)\];$`)
+	dotRank = regexp.MustCompile(`(?m)^\s*subgraph cluster_rank(\d+) \{$`)
+	dotEdge = regexp.MustCompile(`(?m)^\s*((?:r\d+)?t\d+) -> ((?:r\d+)?t\d+)( \[.*\])?;$`)
 )
 
-func dotOf(t *testing.T, l *dataflow.Log, limit int) string {
+func dotOf(t *testing.T, limit int, logs ...*dataflow.Log) string {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, WriteDOTLimit(&out, l, limit))
+	require.NoError(t, WriteDOTLimit(&out, limit, logs...))
 	requireBalanced(t, out.String())
 	return out.String()
 }
 
-// requireBalanced checks braces and quotes, and that edges join drawn nodes.
 func requireBalanced(t *testing.T, text string) {
 	t.Helper()
+	require.NoError(t, readDOT(text))
+}
+
+// readDOT is the independent reader of what graphviz would read. It refuses
+// texts that graphviz would, and pictures that say something wrong.
+func readDOT(text string) error {
+	if err := balanced(text); err != nil {
+		return err
+	}
+	nodes := map[string]bool{}
+	rank := "" // whose box is open
+	for line := range strings.Lines(text) {
+		if m := dotRank.FindStringSubmatch(line); m != nil {
+			rank = "r" + m[1]
+		}
+		if n := dotNode.FindStringSubmatch(line); n != nil {
+			if nodes[n[1]] || rankOf(n[1]) != rank {
+				return fmt.Errorf("task %s is drawn twice, or outside the box of its rank", n[1])
+			}
+			nodes[n[1]] = true
+		}
+		e := dotEdge.FindStringSubmatch(line)
+		switch {
+		case e == nil:
+		case !nodes[e[1]] || !nodes[e[2]]:
+			return fmt.Errorf("edge %s joins tasks that are not drawn", e[0])
+		case rankOf(e[1]) != rankOf(e[2]) && !strings.Contains(e[3], "dashed"):
+			return fmt.Errorf("edge %s leaves its rank, and is no message", e[0])
+		}
+	}
+	return nil
+}
+
+// rankOf is the part of the name of a node that says its rank.
+func rankOf(node string) string { return node[:strings.Index(node, "t")] }
+
+// balanced checks braces and quotes.
+func balanced(text string) error {
 	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
+	for i := 0; i < len(text) && depth >= 0; i++ {
 		switch c := text[i]; {
 		case quoted && c == '\\':
 			i++
@@ -41,22 +81,34 @@ func requireBalanced(t *testing.T, text string) {
 		case c == '}':
 			depth--
 		}
-		require.GreaterOrEqual(t, depth, 0)
 	}
-	require.False(t, quoted)
-	require.Zero(t, depth)
-	nodes := map[string]bool{}
-	for _, n := range dotNode.FindAllStringSubmatch(text, -1) {
-		require.False(t, nodes[n[1]], "task %s is drawn twice", n[1])
-		nodes[n[1]] = true
+	if depth != 0 || quoted {
+		return errors.New("braces or quotes do not match")
 	}
-	for _, e := range dotEdge.FindAllStringSubmatch(text, -1) {
-		require.True(t, nodes[e[1]] && nodes[e[2]], "edge %s joins tasks that are not drawn", e[0])
+	return nil
+}
+
+func TestDOTReaderRefuses(t *testing.T) {
+	const node = `[label="x\n#1", fillcolor="#000000", tooltip="x"];`
+	one := "digraph {\nsubgraph cluster_rank0 {\nr0t1 " + node + "\nr0t2 " + node + "\n}\n"
+	two := one + "subgraph cluster_rank1 {\nr1t1 " + node + "\n}\n"
+	for name, text := range map[string]string{
+		"box not closed":     one,
+		"one brace too many": one + "}\n}\n",
+		"quote":              one + "r0t1 -> r0t2 [tooltip=\"];\n}\n",
+		"drawn twice":        one + "r0t1 " + node + "\n}\n",
+		"in another box":     one + "r1t1 " + node + "\n}\n",
+		"no such task":       one + "r0t1 -> r0t3;\n}\n",
+		"no such rank":       one + "r0t1 -> r1t1 [style=dashed];\n}\n",
+		"no message":         two + "r0t1 -> r1t1 [penwidth=2.5];\n}\n",
+	} {
+		assert.Error(t, readDOT(text), name)
 	}
+	assert.NoError(t, readDOT(two+"r0t1 -> r1t1 [style=dashed];\nr0t1 -> r0t2;\n}\n"))
 }
 
 func TestDOTOfCholesky(t *testing.T) {
-	text := dotOf(t, cholesky(), DOTLimit)
+	text := dotOf(t, DOTLimit, cholesky())
 	nodes := dotNode.FindAllStringSubmatch(text, -1)
 	require.Len(t, nodes, 10)
 	assert.NotContains(t, text, "left out")
@@ -71,14 +123,14 @@ func TestDOTOfCholesky(t *testing.T) {
 }
 
 func TestDOTLimit(t *testing.T) {
-	text := dotOf(t, cholesky(), 4)
+	text := dotOf(t, 4, cholesky())
 	assert.Len(t, dotNode.FindAllString(text, -1), 4)
 	assert.Contains(t, text, "// The first 4 of 10 tasks; 6 tasks are left out.")
 	assert.Contains(t, text, `label="the first 4 of 10 tasks; 6 are left out"`)
 	for _, limit := range []int{0, -1} {
-		assert.Empty(t, dotNode.FindAllString(dotOf(t, cholesky(), limit), -1))
+		assert.Empty(t, dotNode.FindAllString(dotOf(t, limit, cholesky()), -1))
 	}
-	assert.Len(t, dotNode.FindAllString(dotOf(t, cholesky(), 9), -1), 9, "a parent without all of its children")
+	assert.Len(t, dotNode.FindAllString(dotOf(t, 9, cholesky()), -1), 9, "a parent without all of its children")
 }
 
 func TestDOTOddTasks(t *testing.T) {
@@ -89,7 +141,7 @@ func TestDOTOddTasks(t *testing.T) {
 	b.start(0, 1*us, bad)
 	b.add(0, 2*us, dataflow.EventEnd, bad, 1, 0)
 	b.add(0, 2*us, dataflow.EventEnd, 2, 2, 0)
-	text := dotOf(t, &b.log, DOTLimit)
+	text := dotOf(t, DOTLimit, &b.log)
 	assert.Contains(t, text, `label="a\"b\\c\n#1"`)
 	assert.Contains(t, text, "poisoned #2: skipped")
 	assert.Contains(t, text, "late #3: never started")
@@ -102,6 +154,6 @@ func TestColoursFollowTheNameOnly(t *testing.T) {
 	two.spawn(0, 0, "other", 0)
 	two.run(0, 1*us, 2*us, two.spawn(0, 0, "gemm", 0))
 	fill := regexp.MustCompile(`label="gemm.*fillcolor="(#......)"`)
-	assert.Equal(t, fill.FindStringSubmatch(dotOf(t, &one.log, 9))[1], fill.FindStringSubmatch(dotOf(t, &two.log, 9))[1])
+	assert.Equal(t, fill.FindStringSubmatch(dotOf(t, 9, &one.log))[1], fill.FindStringSubmatch(dotOf(t, 9, &two.log))[1])
 	assert.Equal(t, chromeOf(t, &one.log).phase("X")[0].Color, chromeOf(t, &two.log).phase("X")[0].Color)
 }

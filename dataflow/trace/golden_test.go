@@ -13,15 +13,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
 
-// All formats of one hand-made log, for a reviewer to read.
+// All formats of one hand-made log, and of those of two ranks, for a reviewer to
+// read.
 func TestGolden(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"cholesky.json", "cholesky.prv", "cholesky.dot", "cholesky.txt"} {
-		require.NoError(t, WriteFile(filepath.Join(dir, name), cholesky()))
+	for _, extension := range []string{".json", ".prv", ".dot", ".txt"} {
+		require.NoError(t, WriteFile(filepath.Join(dir, "cholesky"+extension), cholesky()))
+		require.NoError(t, WriteFile(filepath.Join(dir, "halo"+extension), twoRanks()...))
 	}
 	made, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, made, 6)
+	require.Len(t, made, 12)
 	for _, f := range made {
 		got, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		require.NoError(t, err)

@@ -20,13 +20,17 @@ import (
 // prvTrace is a trace as read back.
 type prvTrace struct {
 	end            int64
-	cpus, threads  int
+	cpus           []int // by node
+	tasks          []prvTask
 	states, events map[int64]string           // meaning of states and of event types
 	values         map[int64]map[int64]string // by event type; types without values take any
 	colors         map[int64]bool
 	rows           map[string][]string
 	records        []prvRecord
 }
+
+// prvTask is a task of the header: its number of threads, and its node.
+type prvTask struct{ threads, node int }
 
 // prvRecord is a line of the .prv file after its kind: cpu, appl, task, thread, ...
 type prvRecord struct {
@@ -51,7 +55,12 @@ func readParaver(base string) (*prvTrace, error) {
 			return nil, fmt.Errorf("%s: %w", part.suffix, err)
 		}
 	}
-	if len(p.rows["CPU"]) != p.cpus || len(p.rows["THREAD"]) != p.threads || len(p.rows["NODE"]) != 1 {
+	threads := 0
+	for _, task := range p.tasks {
+		threads += task.threads
+	}
+	if len(p.rows["CPU"]) != p.cpusBefore(len(p.cpus)) || len(p.rows["THREAD"]) != threads || len(p.rows["NODE"]) != len(p.cpus) ||
+		p.rows["TASK"] != nil && len(p.rows["TASK"]) != len(p.tasks) || p.rows["TASK"] == nil && len(p.tasks) > 1 {
 		return nil, fmt.Errorf(".row does not fit the header")
 	}
 	return p, p.check()
@@ -61,7 +70,7 @@ var (
 	prvNumbered = regexp.MustCompile(`^(\d+)\s+(.+)$`)
 	prvTyped    = regexp.MustCompile(`^0\s+(\d+)\s+(.+)$`)
 	prvColor    = regexp.MustCompile(`^(\d+)\s+\{(\d+),(\d+),(\d+)\}$`)
-	prvHeader   = regexp.MustCompile(`^#Paraver \(\d\d/\d\d/\d\d at \d\d:\d\d\):(\d+)_ns:1\((\d+)\):1:1\((\d+):1\)$`)
+	prvHeader   = regexp.MustCompile(`^#Paraver \(\d\d/\d\d/\d\d at \d\d:\d\d\):(\d+)_ns:(\d+)\((\d+(?:,\d+)*)\):1:(\d+)\((\d+:\d+(?:,\d+:\d+)*)\)$`)
 	prvLevel    = regexp.MustCompile(`^LEVEL (\w+) SIZE (\d+)$`)
 )
 
@@ -156,11 +165,8 @@ func (p *prvTrace) readRecords(lines []string) error {
 	if m == nil {
 		return fmt.Errorf("bad header %q", lines[0])
 	}
-	p.end, _ = strconv.ParseInt(m[1], 10, 64)
-	p.cpus, _ = strconv.Atoi(m[2])
-	p.threads, _ = strconv.Atoi(m[3])
-	if p.cpus == 0 || p.threads == 0 {
-		return fmt.Errorf("no cpu or no thread")
+	if err := p.readHeader(m); err != nil {
+		return fmt.Errorf("%w in %q", err, lines[0])
 	}
 	for i, line := range lines[1:] {
 		if line == "" && i == len(lines)-2 {
@@ -173,6 +179,37 @@ func (p *prvTrace) readRecords(lines []string) error {
 		p.records = append(p.records, r)
 	}
 	return nil
+}
+
+// readHeader reads the end, the cpus of each node, and the threads and the node
+// of each task.
+func (p *prvTrace) readHeader(m []string) error {
+	p.end, _ = strconv.ParseInt(m[1], 10, 64)
+	for _, text := range strings.Split(m[3], ",") {
+		n, _ := strconv.Atoi(text)
+		p.cpus = append(p.cpus, n)
+	}
+	for _, text := range strings.Split(m[5], ",") {
+		threads, node, _ := strings.Cut(text, ":")
+		n, _ := strconv.Atoi(threads)
+		at, _ := strconv.Atoi(node)
+		if n == 0 || at == 0 || at > len(p.cpus) {
+			return fmt.Errorf("task %d without threads or without a node", len(p.tasks)+1)
+		}
+		p.tasks = append(p.tasks, prvTask{n, at})
+	}
+	if m[2] != strconv.Itoa(len(p.cpus)) || m[4] != strconv.Itoa(len(p.tasks)) || slices.Contains(p.cpus, 0) {
+		return fmt.Errorf("wrong number of nodes or tasks, or a node without a cpu")
+	}
+	return nil
+}
+
+// cpusBefore counts the cpus of the first nodes.
+func (p *prvTrace) cpusBefore(node int) (n int) {
+	for _, cpus := range p.cpus[:node] {
+		n += cpus
+	}
+	return n
 }
 
 func parseRecord(line string) (r prvRecord, err error) {
@@ -198,7 +235,7 @@ func parseRecord(line string) (r prvRecord, err error) {
 // check looks at the meaning of the records.
 func (p *prvTrace) check() error {
 	last := int64(0)
-	busyUntil := map[int64]int64{}
+	busyUntil := map[[2]int64]int64{}
 	for i, r := range p.records {
 		at := r.fields[4]
 		if at < last {
@@ -211,14 +248,14 @@ func (p *prvTrace) check() error {
 		var err error
 		switch r.kind {
 		case 1:
-			thread := r.fields[3]
+			thread := [2]int64{r.fields[2], r.fields[3]}
 			err = p.checkState(r, busyUntil[thread])
 			busyUntil[thread] = r.fields[5]
 		case 2:
 			err = p.checkEvents(r)
 		case 3:
-			if err = p.object(r.fields[6:]); err == nil && (r.fields[10] < r.fields[5] || r.fields[11] < r.fields[10] || r.fields[11] > p.end) {
-				err = fmt.Errorf("received before it was sent, or after the end")
+			if err = p.object(r.fields[6:]); err == nil {
+				err = p.checkCommunication(r.fields)
 			}
 		}
 		if err != nil {
@@ -228,10 +265,43 @@ func (p *prvTrace) check() error {
 	return nil
 }
 
-// object checks cpu, application, task, thread and time.
+// object checks cpu, application, task, thread and time. The cpu is one of the
+// node that the task is on.
 func (p *prvTrace) object(f []int64) error {
-	if f[0] < 1 || f[0] > int64(p.cpus) || f[1] != 1 || f[2] != 1 || f[3] < 1 || f[3] > int64(p.threads) || f[4] > p.end {
-		return fmt.Errorf("no such place or time: %v", f[:5])
+	if f[1] != 1 || f[2] < 1 || f[2] > int64(len(p.tasks)) || f[4] > p.end {
+		return fmt.Errorf("no such task or time: %v", f[:5])
+	}
+	task := p.tasks[f[2]-1]
+	if f[3] < 1 || f[3] > int64(task.threads) || f[0] <= int64(p.cpusBefore(task.node-1)) || f[0] > int64(p.cpusBefore(task.node)) {
+		return fmt.Errorf("no such thread or cpu of the task: %v", f[:5])
+	}
+	return nil
+}
+
+// lane tells whether a thread stands for the messages of its task.
+func (p *prvTrace) lane(f []int64) bool {
+	thread := f[3] - 1
+	for _, task := range p.tasks[:f[2]-1] {
+		thread += int64(task.threads)
+	}
+	return strings.HasSuffix(p.rows["THREAD"][thread], " messages")
+}
+
+// checkCommunication checks the order of the four times of a message or of a
+// dependence. A receive may be posted before the send of a message, but a
+// dependence has no part before its predecessor ends.
+func (p *prvTrace) checkCommunication(f []int64) error {
+	ready, sent, posted, received := f[4], f[5], f[10], f[11]
+	message := p.lane(f)
+	switch {
+	case message != p.lane(f[6:]):
+		return fmt.Errorf("a communication between messages and a worker")
+	case !message && f[2] != f[8]:
+		return fmt.Errorf("a dependence between two tasks")
+	case sent < ready, received < posted, received < sent, !message && posted < sent:
+		return fmt.Errorf("received before it was sent")
+	case received > p.end:
+		return fmt.Errorf("received after the end")
 	}
 	return nil
 }
@@ -263,10 +333,10 @@ func (p *prvTrace) checkEvents(r prvRecord) error {
 	return nil
 }
 
-func paraverOf(t *testing.T, l *dataflow.Log) *prvTrace {
+func paraverOf(t *testing.T, logs ...*dataflow.Log) *prvTrace {
 	t.Helper()
 	base := filepath.Join(t.TempDir(), "run")
-	require.NoError(t, WriteParaver(base, l))
+	require.NoError(t, WriteParaver(base, logs...))
 	p, err := readParaver(base)
 	require.NoError(t, err)
 	return p
@@ -329,27 +399,10 @@ func TestParaverUnpinnedWorkersShareNoCore(t *testing.T) {
 
 // Spoilt copies of a good trace, each of which the reader must refuse.
 func TestParaverReaderRefuses(t *testing.T) {
-	base := filepath.Join(t.TempDir(), "run")
-	require.NoError(t, WriteParaver(base, cholesky()))
-	files := map[string]string{}
-	for _, suffix := range []string{".prv", ".pcf", ".row"} {
-		text, err := os.ReadFile(base + suffix)
-		require.NoError(t, err)
-		files[suffix] = string(text)
-	}
-	replace := func(old, with string) func(string) string {
-		return func(s string) string {
-			require.Contains(t, s, old)
-			return strings.Replace(s, old, with, 1)
-		}
-	}
-	for name, spoil := range map[string]struct {
-		suffix string
-		change func(string) string
-	}{
+	requireRefused(t, []*dataflow.Log{cholesky()}, map[string]spoil{
 		"header":               {".prv", replace("_ns:", ":")},
 		"no threads":           {".prv", replace("1(4:1)", "1(0:1)")},
-		"order":                {".prv", func(s string) string { return s + "2:1:1:1:1:5:9200002:1\n" }},
+		"order":                {".prv", add("2:1:1:1:1:5:9200002:1\n")},
 		"overlap":              {".prv", replace(":25500:30000:1\n", ":25400:30000:1\n")},
 		"gap":                  {".prv", replace(":25500:30000:1\n", ":25600:30000:1\n")},
 		"empty state":          {".prv", replace(":25500:30000:1\n", ":25500:25500:1\n")},
@@ -359,29 +412,81 @@ func TestParaverReaderRefuses(t *testing.T) {
 		"unknown value":        {".prv", replace(":9200001:16:", ":9200001:15:")},
 		"unknown thread":       {".prv", replace("1:1:1:1:1:", "1:1:1:1:9:")},
 		"unknown cpu":          {".prv", replace("1:1:1:1:1:", "1:0:1:1:1:")},
-		"short record":         {".prv", func(s string) string { return s + "1:1:1:1:1:50000:50000\n" }},
-		"odd event":            {".prv", func(s string) string { return s + "2:1:1:1:1:50000:9200002\n" }},
-		"unknown record":       {".prv", func(s string) string { return s + "4:1:1:1:1:50000:1:1\n" }},
-		"negative":             {".prv", func(s string) string { return s + "2:1:1:1:1:50000:9200002:-1\n" }},
-		"blank line":           {".prv", func(s string) string { return s + "\n\n" }},
+		"short record":         {".prv", add("1:1:1:1:1:50000:50000\n")},
+		"odd event":            {".prv", add("2:1:1:1:1:50000:9200002\n")},
+		"unknown record":       {".prv", add("4:1:1:1:1:50000:1:1\n")},
+		"negative":             {".prv", add("2:1:1:1:1:50000:9200002:-1\n")},
+		"blank line":           {".prv", add("\n\n")},
 		"received before sent": {".prv", replace("12000:12000:2:1:1:2:12500:12500", "12000:12000:2:1:1:2:11500:12500")},
 		"state twice":          {".pcf", replace("1    Running", "0    Running")},
 		"colour":               {".pcf", replace("{117,195,255}", "{117,195,256}")},
 		"colour missing":       {".pcf", replace("3    {0,0,0}\n", "")},
 		"names missing":        {".row", replace("\noutside\n", "\n")},
 		"wrong size":           {".row", replace("CPU SIZE 4\ncore 0\n", "CPU SIZE 3\n")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bad := filepath.Join(t.TempDir(), "bad")
-			for suffix, text := range files {
-				if suffix == spoil.suffix {
-					text = spoil.change(text)
-				}
-				require.NoError(t, os.WriteFile(bad+suffix, []byte(text), 0o600))
+	})
+}
+
+// The same with what only the traces of several ranks have.
+func TestParaverReaderRefusesRanks(t *testing.T) {
+	requireRefused(t, twoRanks(), map[string]spoil{
+		"fewer nodes":            {".prv", replace(":2(4,3):", ":1(4,3):")},
+		"fewer tasks":            {".prv", replace(":2(4:1,3:2)", ":1(4:1,3:2)")},
+		"rank without threads":   {".prv", replace("(4:1,3:2)", "(4:1,0:2)")},
+		"rank on no node":        {".prv", replace("(4:1,3:2)", "(4:1,3:3)")},
+		"unknown rank":           {".prv", replace("1:5:1:2:1:", "1:5:1:3:1:")},
+		"thread of another rank": {".prv", replace("1:7:1:2:3:", "1:7:1:2:4:")},
+		"cpu of another node":    {".prv", replace("1:5:1:2:1:", "1:4:1:2:1:")},
+		"send before ready":      {".prv", replace("11000:11500:7:1:2:3:14700:27000", "11000:10999:7:1:2:3:14700:27000")},
+		"receive before post":    {".prv", replace("11000:11500:7:1:2:3:14700:27000", "11000:11500:7:1:2:3:14700:14699")},
+		"receive before send":    {".prv", replace("14000:14500:4:1:1:4:11700:24000", "14000:14500:4:1:1:4:11700:14499")},
+		"receive after the end":  {".prv", replace("11000:11500:7:1:2:3:14700:27000", "11000:11500:7:1:2:3:14700:43001")},
+		"message to a worker":    {".prv", replace("11000:11500:7:1:2:3:14700:27000", "11000:11500:5:1:2:1:14700:27000")},
+		"message to no rank":     {".prv", replace("11000:11500:7:1:2:3:14700:27000", "11000:11500:7:1:3:3:14700:27000")},
+		"dependence of ranks":    {".prv", replace("3:5:1:2:1:14500:14500:5:1:2:1:28000", "3:5:1:2:1:14500:14500:1:1:1:1:28000")},
+		"unknown lane state":     {".pcf", replace("13   Collective", "14   Collective")},
+		"unknown count":          {".pcf", replace("9200004", "9200005")},
+		"rank without a name":    {".row", replace("TASK SIZE 2\nrank 0 (alpha)\n", "TASK SIZE 1\n")},
+		"node without a name":    {".row", replace("NODE SIZE 2\nalpha\n", "NODE SIZE 1\n")},
+	})
+}
+
+// spoil is what to change in one file of a trace.
+type spoil struct {
+	suffix string
+	change func(t *testing.T, text string) string
+}
+
+func replace(old, with string) func(*testing.T, string) string {
+	return func(t *testing.T, text string) string {
+		require.Contains(t, text, old)
+		return strings.Replace(text, old, with, 1)
+	}
+}
+
+func add(line string) func(*testing.T, string) string {
+	return func(_ *testing.T, text string) string { return text + line }
+}
+
+// requireRefused writes a trace, which the reader must take, and spoils it in
+// several ways, each of which the reader must refuse.
+func requireRefused(t *testing.T, logs []*dataflow.Log, spoils map[string]spoil) {
+	dir := t.TempDir()
+	base := filepath.Join(dir, "run")
+	require.NoError(t, WriteParaver(base, logs...))
+	_, err := readParaver(base)
+	require.NoError(t, err)
+	for name, spoil := range spoils {
+		bad := filepath.Join(dir, "bad")
+		for _, suffix := range []string{".prv", ".pcf", ".row"} {
+			text, err := os.ReadFile(base + suffix)
+			require.NoError(t, err)
+			if suffix == spoil.suffix {
+				text = []byte(spoil.change(t, string(text)))
 			}
-			_, err := readParaver(bad)
-			assert.Error(t, err)
-		})
+			require.NoError(t, os.WriteFile(bad+suffix, text, 0o600))
+		}
+		_, err := readParaver(bad)
+		assert.Error(t, err, name)
 	}
 }
 

@@ -13,17 +13,25 @@ import (
 )
 
 // WriteSummary prints the figures of [Summarize] for people. The error is that
-// of w.
-func WriteSummary(w io.Writer, l *dataflow.Log) error { return Summarize(l).Write(w) }
+// of w, or says which two logs are of one rank.
+func WriteSummary(w io.Writer, logs ...*dataflow.Log) error {
+	r, err := newRun(logs)
+	if err != nil {
+		return err
+	}
+	return r.summarize().Write(w)
+}
 
 // Write prints the figures for people. The error is that of w.
 func (s Summary) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	s.writeHead(b)
+	s.writeRanks(b)
 	s.writeLabels(b)
 	s.writeShares(b)
 	s.writeBounds(b)
 	s.writePath(b)
+	s.writeMessages(b)
 	if len(s.Advice) > 0 {
 		fmt.Fprint(b, "\nadvice\n")
 	}
@@ -34,7 +42,11 @@ func (s Summary) Write(w io.Writer) error {
 }
 
 func (s *Summary) writeHead(b *bufio.Writer) {
-	fmt.Fprintf(b, "%s in %s on %s, %s\n", count(s.Tasks, "task"), span(s.Elapsed), count(s.Slots, "slot"), count(s.Dependences, "dependence"))
+	ranks := ""
+	if len(s.Ranks) > 0 {
+		ranks = fmt.Sprintf(" of %d ranks", len(s.Ranks))
+	}
+	fmt.Fprintf(b, "%s in %s on %s%s, %s\n", count(s.Tasks, "task"), span(s.Elapsed), count(s.Slots, "slot"), ranks, count(s.Dependences, "dependence"))
 	if s.Tasks > 0 {
 		fmt.Fprintf(b, "  the first started at %s, the last ended at %s\n", span(s.First), span(s.Last))
 	}
@@ -53,6 +65,9 @@ func (s *Summary) writeHead(b *bufio.Writer) {
 	}
 	if s.Lost > 0 {
 		fmt.Fprintf(b, "  %d events lost: the figures are of a part of the run\n", s.Lost)
+	}
+	if absent := s.World - max(len(s.Ranks), 1); absent > 0 {
+		fmt.Fprintf(b, "  no log of %d of the %d ranks: the figures are of the others\n", absent, s.World)
 	}
 }
 
@@ -120,16 +135,21 @@ func (s *Summary) writeShares(b *bufio.Writer) {
 
 func (s *Summary) writeBounds(b *bufio.Writer) {
 	fmt.Fprint(b, "\nbounds\n")
+	path, bound := "the longest chain of dependent bodies", "max(T1/slots, Tinf)"
+	if len(s.Ranks) > 0 {
+		path += fmt.Sprintf(", on rank %d; messages are not followed", s.longest().Rank)
+		bound += ", the largest of one rank"
+	}
 	rows := [][]string{
 		{"work T1", span(s.Work), "all bodies one after another"},
-		{"critical path Tinf", span(s.CriticalPath), "the longest chain of dependent bodies"},
+		{"critical path Tinf", span(s.CriticalPath), path},
 	}
 	if s.OutsidePath > s.CriticalPath {
 		rows = append(rows, []string{"  with outside time", span(s.OutsidePath), "counting time blocked, or held after the end"})
 	}
 	rows = append(rows,
 		[]string{"parallelism", fmt.Sprintf("%.2f", s.Parallelism), "T1/Tinf: slots that could be kept busy"},
-		[]string{"lower bound", span(s.Bound), "max(T1/slots, Tinf)"},
+		[]string{"lower bound", span(s.Bound), bound},
 		[]string{"this run", span(s.Elapsed), fmt.Sprintf("%.2f x the bound", s.OverBound)})
 	table(b, rows)
 }
@@ -142,6 +162,10 @@ func (s *Summary) writePath(b *bufio.Writer) {
 	for _, p := range s.Path {
 		rows = append(rows, []string{p.Name, fmt.Sprint(p.Count), span(p.Total), percent(p.Share), span(p.Longest), fmt.Sprintf("#%d", p.Task)})
 	}
-	fmt.Fprint(b, "\non the critical path\n")
+	rank := ""
+	if len(s.Ranks) > 0 {
+		rank = fmt.Sprintf(" of rank %d", s.longest().Rank)
+	}
+	fmt.Fprintf(b, "\non the critical path%s\n", rank)
 	table(b, rows)
 }

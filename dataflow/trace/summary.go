@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
@@ -13,6 +14,11 @@ import (
 //
 // Body time is exclusive: what a body spends waiting (during which its worker
 // may run other tasks) or blocked is not part of it.
+//
+// The summary of several logs, those of the ranks of one run, is the total:
+// counts and times are sums, Elapsed and the shares are of the time from the
+// first start of a log to the last end, and no path leads from one rank to
+// another. Ranks holds the figures of each.
 type Summary struct {
 	Elapsed time.Duration // from the start of the log to the moment it was taken
 	Slots   int           // workers that compute at one time
@@ -30,18 +36,22 @@ type Summary struct {
 	Labels []LabelSummary // by falling Total
 
 	Work         time.Duration // T1: all bodies one after another
-	CriticalPath time.Duration // Tinf: the longest chain of bodies, each dependent on the one before
+	CriticalPath time.Duration // Tinf: the longest chain of bodies, each dependent on the one before; of several ranks, the longest of one
 	OutsidePath  time.Duration // the same, counting time in which tasks were blocked, or held their dependences after their end
-	Bound        time.Duration // max(Work/Slots, CriticalPath): no schedule of these bodies on these slots is faster
+	Bound        time.Duration // max(Work/Slots, CriticalPath): no schedule of these bodies on these slots is faster; of several ranks, the largest of one
 	OverBound    float64       // Elapsed / Bound; 1 is perfect; 0 if nothing ran
 	Parallelism  float64       // Work / CriticalPath: slots that could be kept busy on average; 0 if nothing ran
 
-	Efficiency float64 // parallel efficiency: Busy / (Elapsed x Slots)
-	Shares     Shares  // where the time of the slots went
-	Path       []PathLabel
+	Efficiency float64     // parallel efficiency: Busy / (Elapsed x Slots)
+	Shares     Shares      // where the time of the slots went
+	Path       []PathLabel // of several ranks, that of the one with the longest path
 
 	TaskMedian time.Duration // body time, over all tasks
 	PerTask    time.Duration // Submission and Scheduling per body that ran
+
+	Messages MessageSummary
+	Ranks    []RankSummary // of several logs, by growing rank; nil for one
+	World    int           // ranks that the program had, as far as the logs say; at least 1
 
 	Advice []string // sentences for the user, the most important first
 }
@@ -89,27 +99,49 @@ type PathLabel struct {
 	Task    uint64        // its number
 }
 
-// Summarize computes the figures of a log. It takes about 0.5 us per event
-// and leaves the log as it is; a nil log counts as empty.
-func Summarize(l *dataflow.Log) Summary {
-	s, _ := summarize(newModel(l))
+// Summarize computes the figures of a log, or of the logs of all ranks of a run.
+// It takes about 0.5 us per event and leaves the logs as they are; a nil log
+// counts as empty, and among others not at all. Of two logs of one rank the
+// second is left out, and the advice says so.
+func Summarize(logs ...*dataflow.Log) Summary {
+	r, err := newRun(logs)
+	s := r.summarize()
+	if err != nil {
+		s.Advice = append([]string{strings.TrimPrefix(err.Error(), "trace: ") + ": such logs are left out"}, s.Advice...)
+	}
 	return s
 }
 
-// summarize also returns the critical path.
-func summarize(m *model) (Summary, *paths) {
-	books, path, outside := newLedger(m), newPaths(m, false), newPaths(m, true)
-	m.replay(books, path, outside)
-	s := Summary{Elapsed: time.Duration(m.elapsed), Slots: m.slots, Dependences: len(m.deps.from), Lost: m.overflow}
+// account is what the observers find out about one rank.
+type account struct {
+	books         *ledger
+	path, outside *paths
+	busy          []interval // when at least one body ran; nil without messages
+}
+
+func newAccount(p *process) *account {
+	a := &account{books: newLedger(p.model), path: newPaths(p.model, false), outside: newPaths(p.model, true)}
+	observers := []observer{a.books, a.path, a.outside}
+	if len(p.messages) > 0 {
+		observers = append(observers, &activity{a})
+	}
+	p.replay(observers...)
+	return a
+}
+
+// summarize computes the figures of one rank, but for the advice.
+func (p *process) summarize(a *account) Summary {
+	m := p.model
+	s := Summary{Elapsed: time.Duration(m.elapsed), Slots: m.slots, Dependences: len(m.deps.from), Lost: m.overflow, World: 1}
 	s.countTasks(m)
 	s.window(m)
-	s.Labels = summarizeLabels(m, books.body)
-	s.TaskMedian = median(sortedBodies(m, books.body))
-	s.bounds(books, path, outside)
-	s.shares(books)
-	s.Path = pathLabels(m, path)
-	s.advise()
-	return s, path
+	bodies := sortBodies(m.bodies(nil, a.books))
+	s.Labels = m.summarizeLabels(bodies)
+	s.TaskMedian = medianBody(bodies)
+	s.bounds(a)
+	s.shares(a.books)
+	s.Path = pathLabels(m, a.path)
+	return s
 }
 
 func (s *Summary) countTasks(m *model) {
@@ -151,10 +183,10 @@ func (s *Summary) window(m *model) {
 	s.First = time.Duration(max(first, 0))
 }
 
-func (s *Summary) bounds(books *ledger, path, outside *paths) {
-	s.Work = time.Duration(books.work)
-	s.CriticalPath = time.Duration(path.total())
-	s.OutsidePath = time.Duration(outside.total())
+func (s *Summary) bounds(a *account) {
+	s.Work = time.Duration(a.books.work)
+	s.CriticalPath = time.Duration(a.path.total())
+	s.OutsidePath = time.Duration(a.outside.total())
 	s.Bound = max((s.Work+time.Duration(s.Slots)-1)/time.Duration(s.Slots), s.CriticalPath)
 	s.OverBound = ratio(float64(s.Elapsed), float64(s.Bound))
 	s.Parallelism = ratio(float64(s.Work), float64(s.CriticalPath))
@@ -184,43 +216,52 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// sortedBodies are the body times of all tasks that ran.
-func sortedBodies(m *model, body []int64) []int64 {
-	var times []int64
+// bodyTime is how long the body of a task took.
+type bodyTime struct {
+	label int32
+	ns    int64
+}
+
+// bodies adds the body times of all tasks that ran.
+func (m *model) bodies(times []bodyTime, books *ledger) []bodyTime {
 	for i := range m.tasks {
-		if m.tasks[i].ran() {
-			times = append(times, body[i])
+		if t := &m.tasks[i]; t.ran() {
+			times = append(times, bodyTime{t.label, books.body[i]})
 		}
 	}
-	slices.Sort(times)
 	return times
 }
 
-// summarizeLabels sorts the tasks by label and time, and measures each run of
-// one label. Tasks whose label is not in the log come under "?".
-func summarizeLabels(m *model, body []int64) []LabelSummary {
-	var ran []int32
-	for i := range m.tasks {
-		if m.tasks[i].ran() {
-			ran = append(ran, int32(i))
-		}
-	}
-	slices.SortFunc(ran, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(m.tasks[a].label, m.tasks[b].label), cmp.Compare(body[a], body[b]))
+// sortBodies sorts by label, and by time within a label.
+func sortBodies(times []bodyTime) []bodyTime {
+	slices.SortFunc(times, func(a, b bodyTime) int {
+		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.ns, b.ns))
 	})
+	return times
+}
+
+// medianBody is the median over all labels.
+func medianBody(bodies []bodyTime) time.Duration {
+	times := make([]int64, len(bodies))
+	for i := range bodies {
+		times[i] = bodies[i].ns
+	}
+	slices.Sort(times)
+	return median(times)
+}
+
+// summarizeLabels measures each run of one label in sorted body times. Tasks
+// whose label is not in the log come under "?".
+func (m *model) summarizeLabels(bodies []bodyTime) []LabelSummary {
 	var all []LabelSummary
-	for len(ran) > 0 {
-		label := m.tasks[ran[0]].label
-		n := 1
-		for n < len(ran) && m.tasks[ran[n]].label == label {
-			n++
-		}
-		times := make([]int64, n)
-		for i := range times {
-			times[i] = body[ran[i]]
+	for len(bodies) > 0 {
+		label := bodies[0].label
+		var times []int64
+		for len(bodies) > 0 && bodies[0].label == label {
+			times = append(times, bodies[0].ns)
+			bodies = bodies[1:]
 		}
 		all = append(all, m.measure(label, times))
-		ran = ran[n:]
 	}
 	slices.SortStableFunc(all, func(a, b LabelSummary) int { return cmp.Compare(b.Total, a.Total) })
 	return all

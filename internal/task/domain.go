@@ -35,6 +35,7 @@ type Runner interface {
 	Schedule(ready *deps.Node) // nodes that became ready, joined by Next; the runner's goroutine
 	Edge(pred, succ uint64)    // traced domains: inserter
 	Spawned(r *Record)         // traced domains: inserter
+	Announce(r *Record)        // a task of the comm target is about to be committed: inserter
 }
 
 // Domain is a set of tasks with one tracker. It belongs to its inserter: the
@@ -258,6 +259,9 @@ func (d *Domain) Commit(r *Record) {
 	}
 	if d.Traced {
 		d.Exec.Spawned(r)
+	}
+	if r.Flags&Comm != 0 {
+		d.Exec.Announce(r)
 	}
 	d.Exec.Submit(d, r, r.Node.Commit(d.edges), inline)
 }

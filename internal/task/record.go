@@ -53,6 +53,7 @@ const (
 	Internal                    // a gate or a combine: not a task of the user's
 	Costed                      // Cost is set
 	Gated                       // has gates
+	Independent                 // a body of the comm target whose messages meet those of no other
 	Skipped                     // did not run: a predecessor failed, or the run was cancelled
 	coldUsed
 )

@@ -1,0 +1,163 @@
+package dataflow
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// Executor runs the tasks with the clause OnComm in place of the workers: package
+// commthread. No method but Await blocks.
+type Executor interface {
+	// Spawned is told of every such task before it can become ready, in spawn order, by
+	// the goroutine that spawns.
+	Spawned(r *task.Record)
+	// Ready hands over a task whose dependences are satisfied, or one that is to be
+	// skipped because what it depends on failed. Any goroutine.
+	Ready(r *task.Record)
+	// Await returns when done reports true. A body that the executor runs calls it, to
+	// wait for its children.
+	Await(done func() bool)
+	// Wake says that the done of an Await may have become true. Any goroutine.
+	Wake()
+	// Report says what the executor waits for, a line each. Any goroutine.
+	Report() []string
+}
+
+// Lane is how an Executor speaks to the runtime. Its methods, except those that say
+// otherwise, belong to the goroutine of the executor, or of the body that it runs.
+type Lane struct {
+	rt    *Runtime
+	w     *worker
+	moves atomic.Uint64
+}
+
+// Attach makes e the executor of comm tasks. Submitting goroutine, with no comm task
+// unfinished; a runtime has one executor at a time.
+func (rt *Runtime) Attach(e Executor) (*Lane, error) {
+	if err := rt.mine("Attach"); err != nil {
+		return nil, err
+	}
+	if rt.comm != nil {
+		return nil, errors.New("weft: the runtime has a communication thread already")
+	}
+	l := rt.lane.Load()
+	if l == nil {
+		l = &Lane{rt: rt, w: rt.newWorker(rt.opt.workers, -1)}
+		l.w.outside = true
+	}
+	l.w.foreign.Store(&e)
+	rt.lane.Store(l)
+	rt.comm = e
+	return l, nil
+}
+
+// Detach ends that, after a Wait. Submitting goroutine.
+func (l *Lane) Detach() error {
+	if err := l.rt.mine("Detach"); err != nil {
+		return err
+	}
+	l.rt.comm = nil
+	return nil
+}
+
+// Runtime returns the runtime of the lane.
+func (l *Lane) Runtime() *Runtime { return l.rt }
+
+// Enter says that the calling goroutine begins, or goes on, to run the body of r;
+// with nil, that it has stopped to.
+func (l *Lane) Enter(r *task.Record) {
+	l.w.g.Store(osthread.G())
+	l.w.cur = r
+	if r != nil {
+		r.Exec = l.w
+	}
+}
+
+// Skips reports whether r is not to run: what it depends on failed, or the run was
+// cancelled.
+func (l *Lane) Skips(r *task.Record) bool {
+	return r.Err != nil || r.Poisoned() || l.rt.skip.Load()
+}
+
+// Skip ends r without running it.
+func (l *Lane) Skip(r *task.Record) {
+	r.Exec = l.w
+	l.w.skip(r)
+	l.w.finish(r)
+}
+
+// Finish ends r with err, once its children and held events have ended.
+func (l *Lane) Finish(r *task.Record, err error) {
+	r.Exec = l.w
+	if err != nil {
+		r.Err = errors.Join(r.Err, err)
+	}
+	l.w.finish(r)
+}
+
+// Moved tells the watchdog that something has happened that ends no task. Any
+// goroutine.
+func (l *Lane) Moved() { l.moves.Add(1) }
+
+// Reason returns the errors of the tasks that have failed and are not reported yet;
+// the cause, if the runtime was cancelled. Any goroutine.
+func (l *Lane) Reason() error {
+	if err := l.rt.domain.Failures(); err != nil {
+		return err
+	}
+	return l.rt.ctx.Err()
+}
+
+// Aside waits for something outside of the runtime on the calling goroutine, which
+// may be any: it returns when done reports true. sleep sleeps until the next call of
+// the function that register is given, which is called once. The submitting
+// goroutine runs tasks meanwhile; a worker inside a body gives its core to a spare,
+// and body is the number and label of its task.
+func (l *Lane) Aside(done func() bool, register func(wake func()), sleep func(), inBody func(task uint64, label string)) {
+	g := osthread.G()
+	rt := l.rt
+	if g == rt.w0.g.Load() && rt.w0.cur == nil {
+		register(rt.w0.parker.Unpark)
+		rt.w0.run(done, true)
+		return
+	}
+	for _, w := range *rt.workers.Load() {
+		if w.g.Load() == g && w.cur != nil {
+			inBody(w.cur.Seq(), w.cur.Label())
+			w.Block(w.cur, sleep)
+			return
+		}
+	}
+	sleep()
+}
+
+// Announce is part of task.Runner.
+func (w *worker) Announce(r *task.Record) {
+	if c := w.rt.comm; c != nil {
+		c.Spawned(r)
+	}
+}
+
+// rouse wakes the goroutine of w from a wait.
+func (w *worker) rouse() {
+	if e := w.foreign.Load(); e != nil {
+		(*e).Wake()
+		return
+	}
+	w.parker.Unpark()
+}
+
+// blockForeign calls f on another goroutine, while the executor goes on.
+func (w *worker) blockForeign(f func()) {
+	var over atomic.Bool
+	e := *w.foreign.Load()
+	go func() {
+		defer e.Wake()
+		defer over.Store(true)
+		f()
+	}()
+	e.Await(over.Load)
+}

@@ -1,0 +1,182 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-hpc/weft/dataflow"
+)
+
+// maxBytes bounds the size of one message, so that no sum overflows.
+const maxBytes = 1 << 40
+
+// way tells in which direction a message goes.
+type way uint8
+
+const (
+	wayNone way = iota // a collective or one-sided operation: it has no counterpart in a log
+	wayOut             // a send
+	wayIn              // a receive
+)
+
+// wayOf reads the direction off the kind: "send", "ssend", "isend"; "recv",
+// "irecv", "mrecv".
+func wayOf(kind string) way {
+	switch {
+	case strings.HasSuffix(kind, "send"):
+		return wayOut
+	case strings.HasSuffix(kind, "recv"):
+		return wayIn
+	}
+	return wayNone
+}
+
+// message is a dataflow.Message made sound: its times lie in the log, in this
+// order. Times are ns since the start of the log of its rank.
+type message struct {
+	ready  int64
+	posted int64
+	done   int64
+	bytes  int64
+	number uint64 // of its task, 0 if none
+	seq    uint64
+	kind   string
+	peer   int
+	tag    int
+	comm   uint32
+	task   int32 // dense index of its task, or none
+	mate   letter
+	way    way
+	failed bool
+	open   bool // its completion is not in the log: done is the end of the log
+}
+
+// letter is a message of a run: the indices of its process and in the messages
+// of this process.
+type letter struct{ process, message int32 }
+
+// noLetter is the mate of a message that has none.
+var noLetter = letter{none, none}
+
+// pair is a message as its two ranks saw it.
+type pair struct{ from, to letter }
+
+// readMessages makes the messages of a log sound, and sorts them by the time
+// at which they were posted.
+func readMessages(m *model, raw []dataflow.Message) []message {
+	messages := make([]message, 0, len(raw))
+	for i := range raw {
+		messages = append(messages, m.message(&raw[i]))
+	}
+	slices.SortStableFunc(messages, func(a, b message) int { return cmp.Compare(a.posted, b.posted) })
+	return messages
+}
+
+// message makes one message sound. A completion before the post is none: the
+// log was taken before it was seen.
+func (m *model) message(raw *dataflow.Message) message {
+	s := message{
+		number: raw.Task, task: m.ids.index(raw.Task), mate: noLetter,
+		kind: strings.TrimSpace(plain(raw.Kind)),
+		comm: raw.Comm, peer: raw.Peer, tag: raw.Tag, seq: raw.Seq,
+		bytes:  min(max(int64(raw.Bytes), 0), maxBytes),
+		posted: m.moment(raw.Posted), done: m.moment(raw.Done),
+		failed: raw.Failed, open: raw.Done < raw.Posted,
+	}
+	s.way = wayOf(s.kind)
+	if s.kind == "" {
+		s.kind = "?"
+	}
+	if s.open {
+		s.done = m.elapsed
+	}
+	s.ready = min(m.moment(raw.Ready), s.posted)
+	return s
+}
+
+// lastMessage is the latest time that a message names.
+func lastMessage(messages []dataflow.Message) (last time.Duration) {
+	for i := range messages {
+		last = max(last, messages[i].Posted, messages[i].Done)
+	}
+	return last
+}
+
+// key is what the two sides of a message have in common.
+type key struct {
+	comm     uint32
+	from, to int // ranks
+	tag      int
+	seq      uint64
+}
+
+func keyOf(rank int, s *message) key {
+	k := key{comm: s.comm, from: rank, to: s.peer, tag: s.tag, seq: s.seq}
+	if s.way == wayIn {
+		k.from, k.to = k.to, k.from
+	}
+	return k
+}
+
+// match finds the sends and receives that belong together. Of several with the
+// same key the first one counts; the others stay without a mate.
+func (r *run) match() {
+	sent := map[key]letter{}
+	r.letters(wayOut, func(at letter, k key) {
+		if _, twice := sent[k]; !twice {
+			sent[k] = at
+		}
+	})
+	r.letters(wayIn, func(at letter, k key) {
+		from, ok := sent[k]
+		if !ok {
+			return
+		}
+		delete(sent, k)
+		r.message(at).mate = from
+		r.message(from).mate = at
+	})
+	r.letters(wayOut, func(at letter, _ key) {
+		if to := r.message(at).mate; to != noLetter {
+			r.pairs = append(r.pairs, pair{at, to})
+		}
+	})
+}
+
+// letters visits all messages that go one way.
+func (r *run) letters(w way, visit func(at letter, k key)) {
+	for i := range r.ranks {
+		p := &r.ranks[i]
+		for k := range p.messages {
+			if s := &p.messages[k]; s.way == w {
+				visit(letter{int32(i), int32(k)}, keyOf(p.rank, s))
+			}
+		}
+	}
+}
+
+func (r *run) message(at letter) *message { return &r.ranks[at.process].messages[at.message] }
+
+// trip is a pair on the time axis of the run.
+type trip struct {
+	ready, sent      int64 // of the send: Ready and Posted
+	posted, received int64 // of the receive: Posted and Done
+}
+
+func (r *run) trip(p pair) trip {
+	from, to := r.message(p.from), r.message(p.to)
+	out, in := r.ranks[p.from.process].shift, r.ranks[p.to.process].shift
+	return trip{ready: out + from.ready, sent: out + from.posted, posted: in + to.posted, received: in + to.done}
+}
+
+// backward is by how much a message was there before it left, which only
+// clocks that disagree can make it; 0 if it was not.
+func (t trip) backward() int64 { return max(t.sent-t.received, 0) }
+
+// present tells whether the log of a rank was given.
+func (r *run) present(rank int) bool {
+	_, ok := slices.BinarySearchFunc(r.ranks, rank, func(p process, rank int) int { return cmp.Compare(p.rank, rank) })
+	return ok
+}
