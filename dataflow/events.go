@@ -63,17 +63,18 @@ type Log struct {
 }
 
 // Message is one communication operation of one rank. The communication thread
-// (package commthread) records it.
+// (package commthread) records it. A send and a receive on two ranks are the same
+// message if Comm, sender, receiver, Tag and Seq are.
 type Message struct {
 	Task   uint64        // the task it belongs to, 0 if none
-	Kind   string        // "send", "ssend", "recv", "bcast", "alltoall", "put", ...
+	Kind   string        // "send", "ssend", "recv", "bcast", "alltoall", "put", ...; what ends in send sends, what ends in recv receives
 	Comm   uint32        // number of the communicator, the same on all its ranks
-	Peer   int           // point-to-point: the other rank, in the world communicator; otherwise -1
-	Tag    int           // point-to-point: the tag; otherwise 0
+	Peer   int           // the other rank, in the world communicator (of a receive from any source: the one it came from); -1 if there is none
+	Tag    int           // point-to-point: the tag (of a receive of any: that of the message); otherwise 0
 	Seq    uint64        // point-to-point: counts the messages of one (Comm, sender, receiver, Tag) from 1 on both sides; otherwise the collective operations of Comm
 	Bytes  int           // payload: of the message, or what this rank contributes
 	Ready  time.Duration // its dependences were satisfied (since Log.Start)
 	Posted time.Duration // it was handed to the MPI engine
-	Done   time.Duration // its completion was seen
+	Done   time.Duration // its completion was seen; before Posted (0) if it was not when the log was taken
 	Failed bool
 }

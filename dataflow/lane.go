@@ -161,3 +161,16 @@ func (w *worker) blockForeign(f func()) {
 	}()
 	e.Await(over.Load)
 }
+
+// Help runs one compute task, if one is ready, and reports whether there was one.
+func (l *Lane) Help() bool {
+	r := l.w.search()
+	if r == nil {
+		return false
+	}
+	l.w.once(r)
+	return true
+}
+
+// Busy reports whether some worker is awake, so that there may be tasks to help with.
+func (l *Lane) Busy() bool { return int(l.rt.parked.Load()) < l.rt.opt.workers }

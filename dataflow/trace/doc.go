@@ -19,6 +19,9 @@
 //	run.dot    the task graph: dot -Tsvg run.dot -o run.svg, and open it in a browser for the tooltips
 //	run.prv    the timeline for Paraver: wxparaver run.prv; run.pcf and run.row must lie beside it
 //
+// All functions take the logs of several ranks as well, and make one file of
+// them; see below.
+//
 // Begin with the summary. It says whether there is anything to look for, and
 // where.
 //
@@ -77,6 +80,55 @@
 // a task, and ellipses are waits for data. It is a picture for small runs: WriteDOT stops at [DOTLimit] tasks
 // and says how many it left out.
 //
+// # Several ranks
+//
+// The ranks of a distributed run have a log each. Bring them together on one
+// rank, in any order, and write one file:
+//
+//	trace.WriteFile("run.json", logs...)
+//
+// The log of a rank says which one it is and on which host, when it began on the
+// clock of rank 0, and what messages it had. Each log is shifted by what it began
+// later than the earliest one. A nil log counts for nothing, so ranks that kept
+// none do no harm, and two logs of one rank are an error.
+//
+//   - Timeline: a process for each rank. Below its workers is a lane "messages",
+//     with a slice from post to completion for each message. Chrome draws the
+//     slices in this lane; Perfetto draws them above the workers, by kind. An arrow
+//     leads from the post of each send to the completion of its receive, between
+//     two marks in the lanes of the two ranks.
+//   - Paraver: a task for each rank, a node for each host, communication records
+//     between the threads "messages" of the ranks, and the number of messages
+//     under way as an event.
+//   - Graph: a box for each rank, and dashed blue lines from the tasks that sent
+//     to those that received.
+//   - Summary: a row for each rank, the figures of all together, and the messages.
+//
+// A send and a receive belong together if communicator, sender, receiver, tag and
+// number are the same. One without the other has no arrow: because the log of the
+// other rank is missing, or because it has lost it. The summary counts them. It
+// also counts messages that arrived before they left, which have no arrow either:
+// then the clocks of the ranks differ by more than a message takes, and so does
+// all that compares times of two ranks.
+//
+// The testdata has a run of two ranks that exchange their edges, work on what is
+// inside meanwhile, and add up a norm (halo.*). Its summary says:
+//
+//	messages (queued: from ready to posted; time: from posted to done)
+//	  kind       count     bytes  mean queued  mean time      max
+//	  send           3  8.06 KiB       500 ns    5.17 us  6.50 us
+//	  recv           2  8.00 KiB       200 ns    12.3 us  12.3 us
+//	  allreduce      2      16 B       200 ns    4.80 us  4.80 us
+//	  total          7  16.1 KiB
+//	  under way for 34.6 us, summed over the ranks: overlapped 57.8 % (20.0 us, a body ran on the same rank), exposed 14.6 us
+//	  2 pairs of a send and a receive; 1 without the other one (of 1 because there is no log of its rank)
+//
+// Exposed time is what messages cost: one was under way, and no body ran on this
+// rank. Overlapped time was hidden behind bodies; on a rank with many workers one
+// body is enough for it, so look at the idle share too. A long "queued" says that
+// the communication thread was late, a long "time" of a receive mostly that its
+// send was.
+//
 // # What the figures mean, and what they cannot mean
 //
 //   - Body time is exclusive. Waits, blocks, and the bodies that a worker runs
@@ -95,6 +147,12 @@
 //   - A log of the serial mode gives work, path and parallelism as well: how wide
 //     the graph is can be seen before it ever runs in parallel. Children that the
 //     serial mode runs in place count as if they could run beside their parent.
+//   - The critical path of several ranks is the longest of one rank: paths are not
+//     followed through messages. It and the bound of several ranks, the largest of
+//     one, are therefore lower than they could be. Tasks do not move from rank to
+//     rank, so total work by all slots bounds nothing more.
+//   - A task of the communication thread may have no body in the log. Then it is no
+//     task in the figures, and paths lead through it as if it took no time.
 //   - The time of the submitter outside bodies and waits is called submission. It
 //     contains whatever the program does between its spawns.
 //
@@ -105,7 +163,8 @@
 // makes the log sound: spans nest, ends that fit nothing are dropped, bodies that
 // are still open end with the log, bodies older than it begin with it. Such
 // bodies are marked as incomplete, and the summary counts them and the lost
-// events. No log makes a writer panic, and what is written is always well-formed.
+// events. Messages get their times in order, and one that was not complete lasts
+// to the end of its log. No log makes a writer panic, and what is written is always well-formed.
 //
 // # Costs
 //

@@ -241,7 +241,7 @@ func (d *dot) look(i int32) string {
 	look := ""
 	if t.waiter {
 		look += `, shape=ellipse`
-	} else if !t.ran() {
+	} else if !t.ran() && !t.carried() {
 		look += `, style="filled,rounded,dashed"`
 	}
 	if t.failed {
@@ -261,6 +261,8 @@ func (d *dot) tooltip(i int32) string {
 		tip += fmt.Sprintf(": %s on %s", span(time.Duration(d.body[i])), d.m.tracks[t.track].name)
 	case t.skipped:
 		tip += ": skipped"
+	case t.carried():
+		tip += ": by the communication thread"
 	default:
 		tip += ": never started"
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -152,9 +153,9 @@ func randomMessages(data []byte) (messages []dataflow.Message) {
 		case 0x7f:
 			m.Done = time.Duration(1) << 62
 		case 0x80:
-			m.Done, m.Peer, m.Bytes = 0, 1<<40, 1<<62
+			m.Done, m.Peer, m.Bytes = 0, math.MaxInt, math.MaxInt
 		case 0x81:
-			m.Posted, m.Peer, m.Tag = -1<<63, -1<<62, -1<<31
+			m.Posted, m.Peer, m.Tag = -1<<63, math.MinInt, math.MinInt
 		}
 		messages = append(messages, m)
 	}
@@ -281,7 +282,7 @@ func TestWritersOnTornRanks(t *testing.T) {
 				func(m []dataflow.Message) []dataflow.Message { m[i].Ready = m[i].Done + 1; return m },
 				func(m []dataflow.Message) []dataflow.Message { m[i].Ready, m[i].Posted = -5, -3; return m },
 				func(m []dataflow.Message) []dataflow.Message { m[i].Done = 1 << 60; return m },
-				func(m []dataflow.Message) []dataflow.Message { m[i].Peer = 1 << 40; return m },
+				func(m []dataflow.Message) []dataflow.Message { m[i].Peer = math.MaxInt; return m },
 				func(m []dataflow.Message) []dataflow.Message { m[i].Task = 1 << 50; return m },
 			} {
 				logs := twoRanks()

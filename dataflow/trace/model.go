@@ -54,6 +54,7 @@ type task struct {
 	failed  bool
 	skipped bool
 	waiter  bool // stands for a WaitOn, see waiterName
+	quiet   bool // messages are all that the log has of it after its spawn; done is that of the last one
 	closed  bool // its end is that of its body, not a guess
 	cut     bool // its start or its end is not in the log: that time is a guess
 }
@@ -63,6 +64,10 @@ type place struct{ track, op int32 }
 
 // ran tells whether there was a body to run: skipped tasks start and end too.
 func (t *task) ran() bool { return t.start != none && !t.skipped && !t.waiter }
+
+// carried tells whether a task did its work without a body: the communication
+// thread carried out an operation for it.
+func (t *task) carried() bool { return t.start == none && t.end == none && t.done != none }
 
 // waiterName is the label of the tasks by which the runtime waits for data. They
 // have no body and no source, and run inside the wait that they are for. Their
@@ -92,6 +97,7 @@ func newModel(l *dataflow.Log) *model {
 	}
 	m.deps = newGraph(len(m.tasks), m.readFacts(l))
 	m.readTracks(l)
+	m.readQuiet(l)
 	m.slots = m.slotCount(l.Slots)
 	return m
 }
@@ -136,6 +142,22 @@ func (m *model) readFacts(l *dataflow.Log) []edge {
 		}
 	}
 	return edges
+}
+
+// readQuiet finds the tasks of which only messages tell.
+func (m *model) readQuiet(l *dataflow.Log) {
+	for i := range l.Messages {
+		id := m.ids.index(l.Messages[i].Task)
+		if id == none {
+			continue
+		}
+		t := &m.tasks[id]
+		if !t.quiet && (t.spawned == none || t.start != none || t.end != none || t.done != none) {
+			continue
+		}
+		t.quiet = true
+		t.done = max(t.done, t.spawned, m.message(&l.Messages[i]).done)
+	}
 }
 
 func (m *model) readSpawn(t *task, e *dataflow.Event) {

@@ -39,6 +39,7 @@ type life struct {
 	data  int32 // the path through the waiter that has ended inside the present wait, or none
 	final int32 // once ended: the longest path through it and its children
 	on    int32 // track that runs its body, or none
+	asked bool  // final was looked for; see through
 
 	childEnd int64 // ns, when the last of those children ended
 	finalAt  int64 // ns, when final was last looked at
@@ -146,9 +147,22 @@ func (p *paths) started(task int32, track int) {
 	}
 	prev := p.longer(l.spawn, l.now)
 	for _, q := range p.m.deps.preds(task) {
-		prev = p.longer(prev, p.lives[q].final)
+		prev = p.longer(prev, p.through(q))
 	}
 	l.now, l.on = p.extend(task, prev), int32(track)
+}
+
+// through is the longest path through a predecessor. A quiet one stands between
+// its own predecessors and its successors, like one that was skipped.
+func (p *paths) through(q int32) int32 {
+	l := &p.lives[q]
+	if l.final == none && p.m.tasks[q].quiet && !l.asked {
+		l.asked = true // of what came before, all has ended
+		for _, before := range p.m.deps.preds(q) {
+			l.final = p.longer(l.final, p.through(before))
+		}
+	}
+	return l.final
 }
 
 // waited joins what the wait was for.

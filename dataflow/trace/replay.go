@@ -98,7 +98,7 @@ func (m *model) readyTimes() []int64 {
 
 func (m *model) readyTime(id int32) int64 {
 	t := &m.tasks[id]
-	if t.start == none && (t.skipped || t.end != none || t.spawned == none) {
+	if t.start == none && (t.skipped || t.end != none || t.done != none || t.spawned == none) {
 		return none
 	}
 	if t.spawned == none {
@@ -168,7 +168,9 @@ func (r *replay) apply(track int, o *op) {
 			r.retire(o.task)
 		}
 	case o.kind == opSpawn:
-		r.unfinished++
+		if !r.m.tasks[o.task].quiet { // nothing would take it off again
+			r.unfinished++
+		}
 	case o.kind == opDone, o.kind == opSkip && r.m.tasks[o.task].done == none:
 		r.retire(o.task)
 	}

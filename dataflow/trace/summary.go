@@ -25,7 +25,7 @@ type Summary struct {
 	First   time.Duration // when the first body started, since the start of the log
 	Last    time.Duration // when the last body ended; First and Last are 0 if none ran
 
-	Tasks        int    // bodies that ran
+	Tasks        int    // bodies that ran; not tasks whose work was done without one, by the communication thread
 	Dependences  int    // between tasks, without repeats
 	Failed       int    // tasks that ended with an error
 	Skipped      int    // tasks that ended without running
@@ -123,7 +123,7 @@ func newAccount(p *process) *account {
 	a := &account{books: newLedger(p.model), path: newPaths(p.model, false), outside: newPaths(p.model, true)}
 	observers := []observer{a.books, a.path, a.outside}
 	if len(p.messages) > 0 {
-		observers = append(observers, &activity{a})
+		observers = append(observers, newActivity(p, a))
 	}
 	p.replay(observers...)
 	return a
@@ -153,7 +153,7 @@ func (s *Summary) countTasks(m *model) {
 		case t.waiter:
 		case t.skipped:
 			s.Skipped++
-		case t.spawned != none && t.end == none:
+		case t.spawned != none && t.end == none && !t.carried():
 			s.NeverStarted++
 		}
 		if t.failed {

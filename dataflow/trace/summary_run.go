@@ -120,7 +120,8 @@ func (s *Summary) most(of func(one *RankSummary) float64) *RankSummary {
 // A message is under way from the moment at which it was handed to the MPI
 // engine to the moment at which its completion was seen. Time that messages
 // share counts once; time under way is overlapped while at least one body runs
-// on the same rank, and exposed otherwise. Matched, Backward and Skew are of the
+// on the same rank, and exposed otherwise. Bodies that run on the communication
+// thread count, except those of tasks that have messages themselves. Matched, Backward and Skew are of the
 // run; in the figures of one rank of several they are 0.
 type MessageSummary struct {
 	Count      int
@@ -288,16 +289,44 @@ func common(a, b []interval) (sum time.Duration) {
 	return sum
 }
 
-// activity is the observer that notes when at least one body runs. It reads the
-// books, so it must come after them.
-type activity struct{ *account }
+// activity is the observer that notes when at least one body runs. On a worker
+// any body counts; elsewhere, that is on the communication thread, those of tasks
+// without messages: the others only wait for theirs.
+type activity struct {
+	*account
+	m       *model
+	sends   []bool // by task: it has a message
+	running []bool // by track: a body that counts
+	number  int    // of tracks with one
+}
 
-func (a *activity) elapse(r *replay, dt int64) {
-	if a.books.count[classBody] > 0 {
-		a.busy = grow(a.busy, interval{r.now, r.now + dt})
+func newActivity(p *process, a *account) *activity {
+	y := &activity{account: a, m: p.model, sends: make([]bool, len(p.tasks)), running: make([]bool, len(p.tracks))}
+	for i := range p.messages {
+		if task := p.messages[i].task; task != none {
+			y.sends[task] = true
+		}
+	}
+	return y
+}
+
+func (y *activity) elapse(r *replay, dt int64) {
+	if y.number > 0 {
+		y.busy = grow(y.busy, interval{r.now, r.now + dt})
 	}
 }
 
-func (a *activity) credit(int, *op, int64) {}
+func (y *activity) credit(int, *op, int64) {}
 
-func (a *activity) see(*replay, int, *op) {}
+func (y *activity) see(r *replay, track int, _ *op) {
+	leaf := r.lanes[track].leaf()
+	now := leaf != nil && leaf.kind == opTask && (y.m.tracks[track].role != roleOther || !y.sends[leaf.task])
+	if now == y.running[track] {
+		return
+	}
+	y.running[track] = now
+	y.number--
+	if now {
+		y.number += 2
+	}
+}

@@ -43,18 +43,18 @@ const inlineAccesses = 4
 type Flags uint32
 
 const (
-	Extended  Flags = 1 << iota // refs counts; set by the body's goroutine or before Commit
-	Inline                      // the spawner runs it itself (If(false), Final, serial mode)
-	Final                       // so do its children
-	Commutes                    // has commutative accesses: takes their locks before it runs
-	Comm                        // runs on the executor of the comm target
-	Hooked                      // has an OnReady hook
-	Unspawned                   // a bad spawn: Err was set before Commit
-	Internal                    // a gate or a combine: not a task of the user's
-	Costed                      // Cost is set
-	Gated                       // has gates
-	Independent                 // a body of the comm target whose messages meet those of no other
-	Skipped                     // did not run: a predecessor failed, or the run was cancelled
+	Extended    Flags = 1 << iota // refs counts; set by the body's goroutine or before Commit
+	Inline                        // the spawner runs it itself (If(false), Final, serial mode)
+	Final                         // so do its children
+	Commutes                      // has commutative accesses: takes their locks before it runs
+	Comm                          // runs on the executor of the comm target
+	Hooked                        // has an OnReady hook
+	Unspawned                     // a bad spawn: Err was set before Commit
+	Internal                      // a gate or a combine: not a task of the user's
+	Costed                        // Cost is set
+	Gated                         // has gates
+	Independent                   // a body of the comm target whose messages meet those of no other
+	Skipped                       // did not run: a predecessor failed, or the run was cancelled
 	coldUsed
 )
 

@@ -1,0 +1,81 @@
+package commthread
+
+import (
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/task"
+)
+
+// executor is what the runtime sees of a thread.
+type executor Thread
+
+var _ dataflow.Executor = (*executor)(nil)
+
+// Spawned is part of dataflow.Executor.
+func (x *executor) Spawned(r *task.Record) {
+	t := (*Thread)(x)
+	if isOperation(r) {
+		r.Flags &^= task.Inline | task.Final // it has nothing to run in place
+	} else if r.Flags&task.Inline != 0 {
+		return // a worker runs it
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if isOperation(r) {
+		t.enlist(&operationOf(r).entry)
+		return
+	}
+	e := &entry{rec: r}
+	t.bodyOf[r] = e
+	t.enlist(e)
+}
+
+// Ready is part of dataflow.Executor.
+func (x *executor) Ready(r *task.Record) {
+	t := (*Thread)(x)
+	skip := t.lane.Skips(r)
+	t.mu.Lock()
+	var e *entry
+	if isOperation(r) {
+		o := operationOf(r)
+		e = &o.entry
+		o.readyAt = t.now()
+	} else {
+		e = t.bodyOf[r]
+	}
+	e.ready = true
+	if skip {
+		e.gone, t.poked = true, true
+		t.dropped = append(t.dropped, e)
+	} else {
+		t.offer(e)
+	}
+	poked := t.poked
+	t.mu.Unlock()
+	if poked {
+		t.rouse()
+	}
+}
+
+// Wake is part of dataflow.Executor.
+func (x *executor) Wake() { (*Thread)(x).wake() }
+
+// Await is part of dataflow.Executor.
+func (x *executor) Await(done func() bool) { (*Thread)(x).await(done) }
+
+// Report is part of dataflow.Executor.
+func (x *executor) Report() []string { return (*Thread)(x).report() }
+
+// drop skips a task that is not to run. Its communicator is revoked: the peers would
+// wait for its message.
+func (t *Thread) drop(e *entry) {
+	c := t.world
+	if e.op != nil && e.op.call.Comm != nil {
+		c = e.op.call.Comm
+	}
+	t.revoke(c, e.rec)
+	t.mu.Lock()
+	t.passed(e)
+	delete(t.bodyOf, e.rec)
+	t.mu.Unlock()
+	t.lane.Skip(e.rec)
+}

@@ -1,0 +1,138 @@
+package commthread
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// operation is a comm task that is one MPI call: a descriptor without a body.
+type operation struct {
+	task.Record
+	entry    entry
+	call     mpi.Call
+	status   *mpi.Status // gets that of the call; may be nil
+	thread   *Thread
+	site     uintptr // of the spawn
+	readyAt  time.Duration
+	postedAt time.Duration
+	seq      uint64
+}
+
+// decls are the declarations of the operations, by kind. Immutable after init.
+var (
+	decls     [mpi.CallFlush + 1]*task.Decl
+	firstDecl int
+)
+
+func init() {
+	for k := range decls {
+		d := &task.Decl{ID: task.NextDeclID(), Name: mpi.CallKind(k).String(), New: task.SlabOf[operation]}
+		d.Run = func(*task.Record) error { return errNotRun }
+		d.Clear = func(r *task.Record) { operationOf(r).clear() }
+		d.Where = func(r *task.Record) (string, string, int) {
+			f, _ := runtime.CallersFrames([]uintptr{operationOf(r).site}).Next()
+			return d.Name, f.File, f.Line
+		}
+		decls[k] = d
+	}
+	firstDecl = decls[0].ID
+}
+
+var errNotRun = errors.New("a comm task was run by a worker")
+
+func operationOf(r *task.Record) *operation { return (*operation)(unsafe.Pointer(r)) }
+
+// isOperation reports whether r is an operation and not a body of the program's.
+func isOperation(r *task.Record) bool { return uint(r.Decl.ID-firstDecl) < uint(len(decls)) }
+
+func (o *operation) clear() {
+	o.call.Reset()
+	o.call.OnDone, o.call.User = nil, nil
+	o.thread, o.status = nil, nil
+	o.entry = entry{}
+}
+
+// spawn begins an operation of kind k on c; nil if the spawn is void. skip is the number
+// of callers between this function and the one that reports name.
+func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, skip int) *operation {
+	r := in.TaskDomain().Begin(decls[k])
+	if r == nil {
+		return nil
+	}
+	o := operationOf(r)
+	o.thread = t
+	o.entry.rec, o.entry.op = r, o
+	o.call.Kind, o.call.Comm = k, c
+	var pc [1]uintptr
+	runtime.Callers(skip+2, pc[:])
+	o.site = pc[0]
+	if c == nil {
+		r.Fail(errors.New("the communicator is nil"))
+	}
+	return o
+}
+
+// submit hands the operation to the runtime.
+func (o *operation) submit(cl []tasks.Clause) {
+	o.Flags |= task.Comm
+	tasks.Submit(&o.Record, cl)
+}
+
+// access declares what the operation does to a buffer.
+func (o *operation) access(b mpi.Buffer, m deps.Mode) {
+	if b.IsInPlace() || b.Err() != nil { // the latter is reported when it is posted
+		return
+	}
+	region, err := regionOf(b)
+	if err != nil {
+		o.Fail(err)
+		return
+	}
+	o.Domain.Access(&o.Record, region, m, false, -1, nil)
+}
+
+// regionOf returns the bytes of a buffer.
+func regionOf(b mpi.Buffer) (deps.Region, error) {
+	blocks, block, stride := b.Layout()
+	if b.Contiguous() {
+		return deps.Bytes(b.Pointer(), uintptr(b.Bytes())), nil
+	}
+	region, err := deps.Tile(b.Pointer(), block, blocks, stride, uintptr(b.ElemSize()))
+	if err != nil {
+		return region, fmt.Errorf("commthread: %w", err)
+	}
+	return region, nil
+}
+
+// prepare makes the call ready for the engine, and reports whether it is one for it.
+func (o *operation) prepare(t *Thread) bool {
+	k := &o.call
+	k.Task = o.Seq()
+	k.User = o
+	k.OnDone = t.completed
+	if t.traced {
+		t.number(o)
+	}
+	switch {
+	case k.Kind.Sends() || k.Kind == mpi.CallPut || k.Kind == mpi.CallAccumulate || k.Kind == mpi.CallNotify:
+		t.owed = true
+	case k.Kind.Collective():
+		t.owed = k.Kind == mpi.CallFence
+	}
+	return k.Comm.Prepare(k)
+}
+
+// completed is called by the engine when a call has ended.
+func (t *Thread) completed(k *mpi.Call) {
+	t.finished = append(t.finished, k.User.(*operation))
+	t.idle.completed = osthread.Nanotime()
+}

@@ -1,0 +1,292 @@
+package commthread
+
+import (
+	"fmt"
+
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// Send spawns a task that sends b to rank dst of c. It reads b, and ends when b may be
+// written to again. As every method that spawns an operation it belongs to the goroutine
+// of the scope and returns at once: errors, also those of bad arguments, are the task's.
+// Operations with the same communicator, peer and tag (receives: that could match
+// the same message) are posted in the order of their spawns, whatever becomes ready
+// first; so are the collective operations of a communicator. That holds within one
+// scope.
+func (t *Thread) Send(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, cl ...tasks.Clause) {
+	t.send(in, c, mpi.CallSend, b, dst, tag, cl)
+}
+
+// Ssend is Send that ends only when the receive has matched.
+func (t *Thread) Ssend(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, cl ...tasks.Clause) {
+	t.send(in, c, mpi.CallSsend, b, dst, tag, cl)
+}
+
+func (t *Thread) send(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
+	if o := t.spawn(in, c, k, 2); o != nil {
+		o.call.Send, o.call.Peer, o.call.Tag = b, dst, tag
+		o.access(b, deps.In)
+		o.submit(cl)
+	}
+}
+
+// Recv spawns a task that receives a message from rank src of c, or AnySource, with
+// tag, or AnyTag, into b. It writes b: tasks that read b wait for the message.
+func (t *Thread) Recv(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, src, tag int, cl ...tasks.Clause) {
+	t.recv(in, c, nil, b, src, tag, cl)
+}
+
+// RecvStatus is Recv that also stores what Recv of a Comm returns; tasks that read st
+// wait for it.
+func (t *Thread) RecvStatus(in tasks.Scope, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl ...tasks.Clause) {
+	t.recv(in, c, st, b, src, tag, cl)
+}
+
+func (t *Thread) recv(in tasks.Scope, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl []tasks.Clause) {
+	if o := t.spawn(in, c, mpi.CallRecv, 2); o != nil {
+		o.call.Recv, o.call.Peer, o.call.Tag = b, src, tag
+		o.access(b, deps.Out)
+		if o.status = st; st != nil {
+			o.Domain.Access(&o.Record, deps.Pointer(st), deps.Out, false, -1, nil)
+		}
+		o.submit(cl)
+	}
+}
+
+// collective spawns a collective operation that reads send and writes recv; with
+// InPlace, it updates recv.
+func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, send, recv mpi.Buffer, op *mpi.Op, root int, cl []tasks.Clause) {
+	o := t.spawn(in, c, k, 2)
+	if o == nil {
+		return
+	}
+	o.call.Send, o.call.Recv, o.call.Op, o.call.Peer = send, recv, op, root
+	atRoot := c == nil || !k.HasPeer() || c.Rank() == root
+	switch {
+	case k == mpi.CallBcast && atRoot:
+		o.access(recv, deps.In)
+	case k == mpi.CallExscan || send.IsInPlace():
+		o.access(send, deps.In)
+		o.access(recv, deps.Inout)
+	case k == mpi.CallScatter:
+		if atRoot {
+			o.access(send, deps.In)
+		}
+		o.access(recv, deps.Out)
+	default:
+		o.access(send, deps.In)
+		if atRoot || k == mpi.CallBcast {
+			o.access(recv, deps.Out)
+		}
+	}
+	o.submit(cl)
+}
+
+// Barrier spawns a task that ends when all ranks of c have come to theirs. Order it
+// with others by clauses: Reads, Writes, Updates.
+func (t *Thread) Barrier(in tasks.Scope, c *mpi.Comm, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallBarrier, mpi.Buffer{}, mpi.Buffer{}, nil, 0, cl)
+}
+
+// Bcast spawns a task that copies b of rank root to b of all others: it reads b at the
+// root and writes it elsewhere.
+func (t *Thread) Bcast(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, root int, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallBcast, mpi.Buffer{}, b, nil, root, cl)
+}
+
+// Reduce spawns a task that combines s of all ranks into r of rank root.
+func (t *Thread) Reduce(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, root int, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallReduce, s, r, op, root, cl)
+}
+
+// Allreduce spawns a task that combines s of all ranks into r of all.
+func (t *Thread) Allreduce(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallAllreduce, s, r, op, 0, cl)
+}
+
+// Scan spawns a task that combines s of this rank and all lower ones into r.
+func (t *Thread) Scan(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallScan, s, r, op, 0, cl)
+}
+
+// Exscan spawns a task that combines s of all lower ranks into r.
+func (t *Thread) Exscan(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallExscan, s, r, op, 0, cl)
+}
+
+// Gather spawns a task that puts s of all ranks into r of rank root.
+func (t *Thread) Gather(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, root int, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallGather, s, r, nil, root, cl)
+}
+
+// Scatter spawns a task that puts the parts of s of rank root into r of all ranks.
+func (t *Thread) Scatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, root int, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallScatter, s, r, nil, root, cl)
+}
+
+// Allgather spawns a task that puts s of all ranks into r of all.
+func (t *Thread) Allgather(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...tasks.Clause) {
+	t.collective(in, c, mpi.CallAllgather, s, r, nil, 0, cl)
+}
+
+// ReduceScatter spawns a task that combines s of all ranks and puts counts[i] elements
+// of the result into r of rank i. counts is not changed until the task has ended.
+func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, counts []int, op *mpi.Op, cl ...tasks.Clause) {
+	o := t.spawn(in, c, mpi.CallReduceScatter, 1)
+	if o == nil {
+		return
+	}
+	o.call.Send, o.call.Recv, o.call.Op, o.call.RecvCounts = s, r, op, counts
+	if s.IsInPlace() {
+		o.access(r, deps.Inout)
+	} else {
+		o.access(s, deps.In)
+		o.access(r, deps.Out)
+	}
+	o.submit(cl)
+}
+
+// Alltoall spawns tasks that put part i of s of rank j into part j of r of rank i. Each
+// part is a task of its own that reads or writes only its bytes: what reads one peer's
+// part starts when that has arrived. The parts are equally long. The communicator has
+// been given to Start or Use.
+func (t *Thread) Alltoall(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...tasks.Clause) {
+	if c == nil || s.Err() != nil || r.Err() != nil || !s.Contiguous() || !r.Contiguous() || s.Len()%c.Size() != 0 || r.Len() != s.Len() {
+		t.misuse(in, c, fmt.Errorf("alltoall of %d elements into %d: both buffers are contiguous and hold the same number of elements for each rank", s.Len(), r.Len()), cl)
+		return
+	}
+	n := s.Len() / c.Size()
+	counts, displs := make([]int, c.Size()), make([]int, c.Size())
+	for i := range counts {
+		counts[i], displs[i] = n, i*n
+	}
+	t.exchange(in, c, s, counts, displs, r, counts, displs, cl)
+}
+
+// Alltoallv is Alltoall of parts given by counts and displacements, in elements.
+func (t *Thread) Alltoallv(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, scounts, sdispls []int, r mpi.Buffer, rcounts, rdispls []int, cl ...tasks.Clause) {
+	if err := checkParts(c, s, scounts, sdispls); err != nil {
+		t.misuse(in, c, fmt.Errorf("alltoallv, send buffer: %w", err), cl)
+		return
+	}
+	if err := checkParts(c, r, rcounts, rdispls); err != nil {
+		t.misuse(in, c, fmt.Errorf("alltoallv, receive buffer: %w", err), cl)
+		return
+	}
+	t.exchange(in, c, s, scounts, sdispls, r, rcounts, rdispls, cl)
+}
+
+func checkParts(c *mpi.Comm, b mpi.Buffer, counts, displs []int) error {
+	if c == nil || b.Err() != nil || !b.Contiguous() || len(counts) != c.Size() || len(displs) != c.Size() {
+		return fmt.Errorf("%d counts and %d displacements for a contiguous buffer of a communicator", len(counts), len(displs))
+	}
+	for i, n := range counts {
+		if n < 0 || displs[i] < 0 || n > b.Len()-displs[i] {
+			return fmt.Errorf("elements %d to %d, the part of rank %d, lie outside of %d", displs[i], displs[i]+n, i, b.Len())
+		}
+	}
+	return nil
+}
+
+// misuse spawns a task that fails.
+func (t *Thread) misuse(in tasks.Scope, c *mpi.Comm, err error, cl []tasks.Clause) {
+	if o := t.spawn(in, c, mpi.CallAlltoall, 2); o != nil {
+		o.Fail(err)
+		o.submit(cl)
+	}
+}
+
+// exchange spawns the messages of an all-to-all: receives first, then the sends, each
+// rank beginning with its neighbour so that not all send to one.
+func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []int, r mpi.Buffer, rc, rd []int, cl []tasks.Clause) {
+	t.mu.Lock()
+	k := t.family[c]
+	tag := 0
+	if k != nil {
+		tag = k.exchanges % (c.Engine().Limits().MaxTag + 1)
+		k.exchanges++
+	}
+	t.mu.Unlock()
+	if k == nil {
+		t.misuse(in, c, fmt.Errorf("alltoall on %s, which the communication thread does not know: call Use on all its ranks first", c.Name()), cl)
+		return
+	}
+	me, p := c.Rank(), c.Size()
+	for i := 1; i < p; i++ {
+		if from := (me + p - i) % p; rc[from] > 0 {
+			t.recv(in, k.private, nil, r.Part(rd[from], rc[from]), from, tag, cl)
+		}
+	}
+	for i := 1; i < p; i++ {
+		if to := (me + i) % p; sc[to] > 0 {
+			t.send(in, k.private, mpi.CallSend, s.Part(sd[to], sc[to]), to, tag, cl)
+		}
+	}
+	own, ownTo := s.Part(sd[me], sc[me]), r.Part(rd[me], rc[me])
+	from, _ := regionOf(own)
+	to, _ := regionOf(ownTo)
+	tasks.SpawnAt(in, 2, "alltoall own part", func(*tasks.Context) error {
+		mpi.Copy(ownTo, own)
+		return nil
+	}, append([]tasks.Clause{tasks.Reads(from), tasks.Writes(to)}, cl...))
+}
+
+// access of a window: the operations on one window are posted in spawn order.
+func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k mpi.CallKind, fill func(*operation), cl []tasks.Clause) {
+	if o := t.spawn(in, w.Comm(), k, 2); o != nil {
+		o.call.Win = w
+		fill(o)
+		o.submit(cl)
+	}
+}
+
+// Put spawns a task that writes b to the window of rank target, from element at on. It
+// ends when b may be written to again.
+func (t *Thread) Put(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
+	t.oneSided(in, w, mpi.CallPut, func(o *operation) {
+		o.call.Send, o.call.Peer, o.call.Offset = b, target, at
+		o.access(b, deps.In)
+	}, cl)
+}
+
+// PutNotify is Put that then adds 1 to notification counter id of the target.
+func (t *Thread) PutNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at, id int, cl ...tasks.Clause) {
+	t.oneSided(in, w, mpi.CallNotify, func(o *operation) {
+		o.call.Send, o.call.Peer, o.call.Offset, o.call.Tag = b, target, at, id
+		o.access(b, deps.In)
+	}, cl)
+}
+
+// Get spawns a task that reads b from the window of rank target, from element at on.
+func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
+	t.oneSided(in, w, mpi.CallGet, func(o *operation) {
+		o.call.Recv, o.call.Peer, o.call.Offset = b, target, at
+		o.access(b, deps.Out)
+	}, cl)
+}
+
+// Accumulate spawns a task that combines b into the window of rank target.
+func (t *Thread) Accumulate(in tasks.Scope, w *mpi.Win, b mpi.Buffer, op *mpi.Op, target, at int, cl ...tasks.Clause) {
+	t.oneSided(in, w, mpi.CallAccumulate, func(o *operation) {
+		o.call.Send, o.call.Op, o.call.Peer, o.call.Offset = b, op, target, at
+		o.access(b, deps.In)
+	}, cl)
+}
+
+// AwaitNotify spawns a task that ends when notification counter id of this rank has been
+// added to count times. written, which may be empty, is the part of the window that the
+// notified data lies in: tasks that read it wait for the notification.
+func (t *Thread) AwaitNotify(in tasks.Scope, w *mpi.Win, written mpi.Buffer, id, count int, cl ...tasks.Clause) {
+	t.oneSided(in, w, mpi.CallAwaitNotify, func(o *operation) {
+		o.call.Tag, o.call.Count = id, count
+		o.access(written, deps.Inout)
+	}, cl)
+}
+
+// Fence spawns a task that ends when every access of every rank spawned before its fence
+// is complete. It updates this rank's part of the window.
+func (t *Thread) Fence(in tasks.Scope, w *mpi.Win, cl ...tasks.Clause) {
+	t.oneSided(in, w, mpi.CallFence, func(o *operation) { o.access(w.Memory(), deps.Inout) }, cl)
+}

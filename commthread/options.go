@@ -1,0 +1,79 @@
+package commthread
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// Option changes how a thread works.
+type Option func(*options)
+
+type options struct {
+	place  Placement
+	window int
+	poll   time.Duration
+}
+
+func defaults() options { return options{place: Auto, window: 256} }
+
+func (o *options) check() error {
+	switch {
+	case o.place > Help:
+		return fmt.Errorf("commthread: placement %d: use Auto, Dedicated, Shared or Help", o.place)
+	case o.window < 1:
+		return fmt.Errorf("commthread: a window of %d calls: it must be at least 1", o.window)
+	case o.poll < 0:
+		return fmt.Errorf("commthread: a polling period of %v", o.poll)
+	}
+	return nil
+}
+
+// Place sets where the thread runs. Default: Auto.
+func Place(p Placement) Option { return func(o *options) { o.place = p } }
+
+// Window sets how many calls of comm tasks may be under way before posting waits, in
+// calls; MPI libraries get slow with many. It doubles whenever all of them wait for
+// something. Default: 256.
+func Window(n int) Option { return func(o *options) { o.window = n } }
+
+// Poll sets the period of polling while messages are under way on an engine that does
+// not tell of arrivals. Default: 25 times the measured cost of a timer wake-up, between
+// 0.2 and 1 ms.
+func Poll(d time.Duration) Option { return func(o *options) { o.poll = d } }
+
+// Placement says where a communication thread runs.
+type Placement uint8
+
+// The placements. Auto takes a core for the thread if the workers leave one free, and
+// shares theirs if not.
+const (
+	Auto      Placement = iota
+	Dedicated           // pinned to a core of its own, spins 100 us before it sleeps
+	Shared              // pinned nowhere, sleeps at once: a worker has the core
+	Help                // as Dedicated, and runs compute tasks when it has nothing to do
+)
+
+func (p Placement) String() string {
+	return [...]string{"auto", "dedicated", "shared", "help"}[min(p, Help)]
+}
+
+// choose returns the placement that is possible, and the core claimed for it.
+func (p Placement) choose(workers int) (Placement, *osthread.Claim) {
+	if p == Shared || p == Auto && workers >= osthread.NumCores() {
+		return Shared, nil
+	}
+	claim := osthread.ClaimCores(1)
+	if !claim.Oversubscribed() {
+		if p == Auto {
+			p = Dedicated
+		}
+		return p, claim
+	}
+	claim.Release()
+	if p == Help {
+		return Help, nil // unpinned: it helps when a core is free
+	}
+	return Shared, nil
+}

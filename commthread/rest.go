@@ -1,0 +1,128 @@
+package commthread
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// idleState is where the thread stands between its last work and its sleep.
+type idleState struct {
+	since     int64 // nothing to do since then; 0: busy
+	completed int64 // last completion of a call
+	sleeps    int   // in a row
+}
+
+func (s *idleState) busy() { s.since, s.sleeps = 0, 0 }
+
+const (
+	spinAlone  = 100 * time.Microsecond // before the first sleep, with a core of its own
+	spinShared = 2 * time.Microsecond
+	saturated  = 200 * time.Microsecond // a full window in which nothing ends for so long grows
+	heartbeat  = time.Millisecond       // peers may need our progress
+	helpPeriod = 500 * time.Microsecond // looks for compute tasks
+	noEnd      = time.Hour
+)
+
+// rest is what the thread does after a step with nothing to do.
+func (t *Thread) rest() {
+	now := osthread.Nanotime()
+	s := &t.idle
+	if s.since == 0 {
+		s.since = now
+	}
+	if t.posted >= t.window && now-max(s.completed, s.since) > int64(saturated) {
+		t.grow()
+	}
+	if t.place == Help && t.lane.Help() {
+		s.busy()
+		return
+	}
+	spin := spinShared
+	if t.place != Shared {
+		spin = spinAlone
+	}
+	if now-s.since < int64(spin) {
+		osthread.Relax()
+		return
+	}
+	t.sleep(t.nap())
+}
+
+// nap returns how long the thread may sleep if nobody wakes it.
+func (t *Thread) nap() time.Duration {
+	busy := t.busyCalls()
+	d := noEnd
+	switch {
+	case t.posted >= t.window:
+		d = saturated
+	case t.told:
+	case busy && t.idle.sleeps < 2: // a handshake may need several polls
+		d = t.period / 4
+	case busy:
+		d = t.period
+	case t.owed || t.windows > 0:
+		d = heartbeat
+	}
+	if t.place == Help && t.lane.Busy() {
+		d = min(d, helpPeriod)
+	}
+	return d
+}
+
+// busyCalls reports whether any call of this rank is under way.
+func (t *Thread) busyCalls() bool {
+	if t.posted > 0 || len(t.bodies) > 0 {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.forwarded) > 0
+}
+
+// sleep lets the engine sleep unless something has been brought: whoever brings it
+// first sets poked and then looks at asleep; the thread does it the other way round.
+func (t *Thread) sleep(d time.Duration) {
+	t.asleep.Store(true)
+	t.mu.Lock()
+	poked := t.poked || t.stop.Load() && len(t.forwarded) == 0
+	t.mu.Unlock()
+	if !poked {
+		t.engine.Sleep(d)
+		t.idle.sleeps++
+	}
+	t.asleep.Store(false)
+}
+
+// pin places the thread, which has just been locked to the goroutine.
+func (t *Thread) pin() {
+	set := osthread.Usable() // a new thread has the mask of the one it was made by
+	if t.claim != nil && t.claim.Cores() != nil {
+		set = osthread.CPUSetOf(t.claim.Cores()[0])
+	}
+	_ = osthread.SetAffinity(set) // a refusal costs time, not correctness
+	_ = osthread.SetTimerSlack(1)
+}
+
+// pollPeriod returns the period of polling on an engine that does not tell of
+// arrivals: so long that the polling takes at most 4 % of a core.
+func pollPeriod(told bool) time.Duration {
+	const shortest, longest, share = 200 * time.Microsecond, time.Millisecond, 25
+	if told {
+		return longest
+	}
+	return min(max(share*timerCost(), shortest), longest)
+}
+
+// timerCost measures the core time of one timed sleep.
+func timerCost() time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const n = 20
+	begin := osthread.ThreadCPUTime()
+	for range n {
+		osthread.Sleep(50 * time.Microsecond)
+	}
+	return (osthread.ThreadCPUTime() - begin) / n
+}
