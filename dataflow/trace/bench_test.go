@@ -74,6 +74,55 @@ func report(b *testing.B, l *dataflow.Log, bytes int64) {
 	b.ReportMetric(float64(bytes)/float64(events(l)), "B/event")
 }
 
+// crowd is a run of four ranks in which each message is one event of its task.
+var crowd = sync.OnceValue(func() (logs []*dataflow.Log) {
+	const ranks, tasks = 4, 20_000
+	for rank := range ranks {
+		l, _, _ := simulate(rand.New(rand.NewPCG(uint64(rank), 1)), tasks, 2)
+		l.Rank, l.Ranks = rank, ranks
+		for i := range tasks {
+			at := l.Elapsed * time.Duration(i) / tasks
+			m := dataflow.Message{Task: uint64(i + 1), Kind: "send", Peer: (rank + 1) % ranks, Seq: uint64(i), Bytes: 4096, Ready: at, Posted: at, Done: at + 5*us}
+			l.Messages = append(l.Messages, m)
+			m.Kind, m.Peer = "recv", (rank+ranks-1)%ranks
+			l.Messages = append(l.Messages, m)
+		}
+		logs = append(logs, l)
+	}
+	return logs
+})
+
+// How much do the messages of several ranks cost? ns/message, beyond the events.
+func BenchmarkWriteMessages(b *testing.B) {
+	logs := crowd()
+	messages := 0
+	for _, l := range logs {
+		messages += len(l.Messages)
+	}
+	bare := make([]*dataflow.Log, len(logs))
+	for i, l := range logs {
+		c := *l
+		c.Messages = nil
+		bare[i] = &c
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer, ...*dataflow.Log) error
+	}{{"chrome", WriteChrome}, {"dot", WriteDOT}, {"summary", WriteSummary}} {
+		b.Run(f.name, func(b *testing.B) {
+			var extra time.Duration
+			for b.Loop() {
+				begin := time.Now()
+				require.NoError(b, f.write(io.Discard, logs...))
+				middle := time.Now()
+				require.NoError(b, f.write(io.Discard, bare...))
+				extra += middle.Sub(begin) - time.Since(middle)
+			}
+			b.ReportMetric(float64(extra)/float64(b.N)/float64(messages), "ns/message")
+		})
+	}
+}
+
 // A million events are written in seconds, not minutes.
 func TestMillionEvents(t *testing.T) {
 	if testing.Short() {

@@ -173,7 +173,7 @@ func TestSummaryOfRanks(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, s.Write(&text))
 	assert.Contains(t, text.String(), "overlapped 57.8 %")
-	assert.Contains(t, text.String(), "2 pairs of a send and a receive; 1 without the other one (of 1 because there is no log of its rank)")
+	assert.Contains(t, text.String(), "2 pairs of a send and a receive; 1 without the other one (1 because there is no log of its rank)")
 	assert.Contains(t, text.String(), "no log of 1 of the 3 ranks")
 }
 

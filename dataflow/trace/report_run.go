@@ -61,7 +61,7 @@ func (s *Summary) writeOddMessages(b *bufio.Writer) {
 			fmt.Fprintf(b, "; %d without the other one", m.Unmatched)
 		}
 		if m.Absent > 0 {
-			fmt.Fprintf(b, " (of %d because there is no log of its rank)", m.Absent)
+			fmt.Fprintf(b, " (%d because there is no log of its rank)", m.Absent)
 		}
 		fmt.Fprintln(b)
 	}
