@@ -48,7 +48,7 @@ func Strided[T any](x []T, blocks, block, stride int) Buffer {
 			err = checkLayout(len(x), blocks, block, stride)
 		}
 		if err != nil {
-			return Buffer{ptr: unsafe.Pointer(&err), place: placeBad}
+			return badBuffer(err)
 		}
 	}
 	b := Buffer{ptr: unsafe.Pointer(unsafe.SliceData(x)), blocks: blocks, block: block, stride: stride, size: uint32(unsafe.Sizeof(z)), kind: kind}
@@ -58,6 +58,9 @@ func Strided[T any](x []T, blocks, block, stride int) Buffer {
 	}
 	return b
 }
+
+// badBuffer is apart so that err is put on the heap only here.
+func badBuffer(err error) Buffer { return Buffer{ptr: unsafe.Pointer(&err), place: placeBad} }
 
 // Tile returns a tile of rows by cols elements of a column-major matrix whose
 // columns lie ld elements apart (the leading dimension); x starts at its first
@@ -115,6 +118,9 @@ func (b Buffer) Part(at, n int) Buffer {
 	if at < 0 || n < 0 || at+n > b.Len() {
 		panic(fmt.Sprintf("mpi: elements %d to %d of a buffer of %d", at, at+n, b.Len()))
 	}
+	if n == 0 {
+		at = 0 // no pointer behind the end: the collector would take it for the next object
+	}
 	if b.Contiguous() {
 		b.ptr = unsafe.Add(b.ptr, at*int(b.size))
 		b.blocks, b.block, b.stride = 1, n, n
@@ -164,16 +170,18 @@ func CopyPart(dst, src Buffer, at, n int) {
 	d, s := newCursor(dst, at), newCursor(src, at)
 	for n > 0 {
 		k := min(n, d.left, s.left)
-		copy(unsafe.Slice((*byte)(d.p), k), unsafe.Slice((*byte)(s.p), k))
+		copy(unsafe.Slice((*byte)(unsafe.Add(d.p, d.at)), k), unsafe.Slice((*byte)(unsafe.Add(s.p, s.at)), k))
 		d.advance(k)
 		s.advance(k)
 		n -= k
 	}
 }
 
-// cursor walks over the bytes of a buffer block by block.
+// cursor walks over the bytes of a buffer block by block. It keeps a distance and
+// not a pointer, which would lie outside the memory after the last block.
 type cursor struct {
 	p     unsafe.Pointer
+	at    int // bytes from p
 	left  int // in this block
 	block int // bytes
 	gap   int // bytes between blocks
@@ -183,18 +191,16 @@ func newCursor(b Buffer, at int) cursor {
 	block := b.block * int(b.size)
 	c := cursor{p: b.ptr, left: block, block: block, gap: (b.stride - b.block) * int(b.size)}
 	if block > 0 {
-		k := at / block
-		c.p = unsafe.Add(c.p, k*(block+c.gap)+at%block)
+		c.at = at/block*(block+c.gap) + at%block
 		c.left -= at % block
 	}
 	return c
 }
 
 func (c *cursor) advance(k int) {
-	if c.left -= k; c.left > 0 {
-		c.p = unsafe.Add(c.p, k)
-		return
+	c.at += k
+	if c.left -= k; c.left == 0 {
+		c.at += c.gap
+		c.left = c.block
 	}
-	c.left = c.block
-	c.p = unsafe.Add(c.p, k+c.gap)
 }

@@ -1,0 +1,177 @@
+package schedule
+
+import "github.com/weft-hpc/weft/mpi"
+
+// step is one message or one local action of a round.
+type step struct {
+	message mpi.CallKind // CallSend, CallRecv; CallNone for a local action
+	combine bool         // local: out = out op in; otherwise out = in
+	peer    int
+	out, in mpi.Buffer // written to, read
+}
+
+// schedule is a collective under way. It belongs to the runner.
+type schedule struct {
+	k          *mpi.Call // nil when over
+	tag        int
+	rank, size int
+
+	steps []step
+	ends  []int // of the rounds, in steps
+
+	round   int         // the present one
+	posted  bool        // its messages have been
+	calls   []*mpi.Call // of the present round
+	pending int         // of these, not completed
+	err     error       // of the first that failed
+
+	place  int  // in Runner.live
+	busy   bool // in Runner.step
+	queued bool // in Runner.ready
+	over   bool // the collective has completed
+
+	pool  *roomPool
+	rooms [][]byte // temporary buffers
+	ints  []int    // for tables of the algorithms
+	share operand  // of a reduction, while it is written
+}
+
+// reset forgets everything but the memory of the lists.
+func (s *schedule) reset() {
+	clear(s.steps)
+	clear(s.rooms)
+	*s = schedule{steps: s.steps[:0], ends: s.ends[:0], calls: s.calls[:0], rooms: s.rooms[:0], ints: s.ints[:0], pool: s.pool}
+}
+
+// roundSteps returns the steps of the present round.
+func (s *schedule) roundSteps() []step {
+	from := 0
+	if s.round > 0 {
+		from = s.ends[s.round-1]
+	}
+	return s.steps[from:s.ends[s.round]]
+}
+
+// local does the local actions of the present round, whose messages have completed,
+// and goes on to the next.
+func (s *schedule) local() {
+	steps := s.roundSteps()
+	for i := range steps {
+		st := &steps[i]
+		switch {
+		case st.message != mpi.CallNone:
+		case !st.combine:
+			mpi.Copy(st.out, st.in)
+		case st.out.Bytes() > 0:
+			s.k.Op.Apply(st.out.Pointer(), st.in.Pointer(), st.out.Len(), st.out)
+		}
+	}
+	s.posted = false
+	s.round++
+}
+
+// recv, send, copy and combine add a step to the round that is being written.
+
+func (s *schedule) recv(peer int, b mpi.Buffer) {
+	s.steps = append(s.steps, step{message: mpi.CallRecv, peer: peer, out: b})
+}
+
+func (s *schedule) send(peer int, b mpi.Buffer) {
+	s.steps = append(s.steps, step{message: mpi.CallSend, peer: peer, in: b})
+}
+
+// copy copies as many bytes as both have.
+func (s *schedule) copy(out, in mpi.Buffer) {
+	s.steps = append(s.steps, step{out: out, in: in})
+}
+
+// combine sets lower to lower op upper; both are contiguous and equally long.
+func (s *schedule) combine(lower, upper mpi.Buffer) {
+	s.steps = append(s.steps, step{combine: true, out: lower, in: upper})
+}
+
+// end ends the round that is being written.
+func (s *schedule) end() {
+	if n := len(s.ends); n > 0 && s.ends[n-1] == len(s.steps) || n == 0 && len(s.steps) == 0 {
+		return
+	}
+	s.ends = append(s.ends, len(s.steps))
+}
+
+// build writes the schedule of the call.
+func (s *schedule) build() {
+	k := s.k
+	switch k.Kind {
+	case mpi.CallBarrier:
+		s.barrier()
+	case mpi.CallBcast:
+		s.bcast(k.Recv, k.Peer)
+	case mpi.CallReduce:
+		s.reduce(k.Peer)
+	case mpi.CallAllreduce:
+		s.allreduce()
+	case mpi.CallReduceScatter:
+		s.reduceScatter()
+	case mpi.CallScan:
+		s.scan()
+	case mpi.CallExscan:
+		s.exscan()
+	case mpi.CallGather:
+		s.gather(k.Peer)
+	case mpi.CallScatter:
+		s.scatter(k.Peer)
+	case mpi.CallAllgather:
+		s.allgather()
+	case mpi.CallAlltoall:
+		s.alltoall()
+	default:
+		s.err = k.Fail(mpi.ErrState, 0, 0, "%v is not a collective operation that is made of messages", k.Kind)
+	}
+	s.end()
+}
+
+// input returns what this rank contributes to a reduction.
+func (s *schedule) input() mpi.Buffer {
+	if s.k.Send.IsInPlace() {
+		return s.k.Recv
+	}
+	return s.k.Send
+}
+
+// temp returns room for n elements of the kind of like, until the collective ends.
+func (s *schedule) temp(n int, like mpi.Buffer) mpi.Buffer {
+	bytes := n * like.ElemSize()
+	switch {
+	case n == 0:
+		return like.Part(0, 0)
+	case bytes == 0:
+		return mpi.Of(make([]struct{}, n))
+	}
+	room := s.pool.get(bytes)
+	s.rooms = append(s.rooms, room)
+	return mpi.Raw(mpi.Of(room).Pointer(), bytes, like)
+}
+
+// table returns n zeroed integers, until the collective ends.
+func (s *schedule) table(n int) []int {
+	at := len(s.ints)
+	for range n {
+		s.ints = append(s.ints, 0)
+	}
+	return s.ints[at : at+n : at+n]
+}
+
+// at returns the rank that is i places after this one, around the end.
+func (s *schedule) at(i int) int { return ((s.rank+i)%s.size + s.size) % s.size }
+
+// part returns the part of rank r in a buffer that has one for every rank.
+func (s *schedule) part(whole mpi.Buffer, counts, displs []int, r int) mpi.Buffer {
+	if counts != nil {
+		return whole.Part(displs[r], counts[r])
+	}
+	n := whole.Len() / s.size
+	return whole.Part(r*n, n)
+}
+
+// same reports whether two contiguous buffers begin at the same place.
+func same(a, b mpi.Buffer) bool { return a.Pointer() == b.Pointer() }

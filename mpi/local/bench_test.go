@@ -1,0 +1,132 @@
+package local
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// BenchmarkLatency8 times one way of a message of 8 bytes between two spinning ranks.
+func BenchmarkLatency8(b *testing.B) {
+	n := b.N/2 + 1
+	err := Run(2, func(c *mpi.Comm) error {
+		x := make([]int64, 1)
+		buf, peer := mpi.Of(x), 1-c.Rank()
+		for i := range n + 1000 {
+			if i == 1000 && c.Rank() == 0 {
+				b.ResetTimer()
+			}
+			for turn := range 2 {
+				if turn == c.Rank() {
+					if err := c.Send(buf, peer, 0); err != nil {
+						return err
+					}
+				} else if _, err := c.Recv(buf, peer, 0); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	require.NoError(b, err)
+}
+
+// BenchmarkBandwidth1MiB sends windows of 16 messages of 1 MiB.
+func BenchmarkBandwidth1MiB(b *testing.B) { benchBandwidth(b, 1<<20, 16) }
+
+func BenchmarkBandwidth64KiB(b *testing.B) { benchBandwidth(b, 64<<10, 64) }
+
+func BenchmarkBandwidth8KiB(b *testing.B) { benchBandwidth(b, 8<<10, 64) }
+
+func benchBandwidth(b *testing.B, size, window int) {
+	b.SetBytes(int64(size))
+	rounds := b.N/window + 1
+	err := Run(2, func(c *mpi.Comm) error {
+		bufs := make([][]byte, window)
+		for i := range bufs {
+			bufs[i] = mpi.Alloc[byte](size)
+		}
+		rs := make([]*mpi.Request, window)
+		for round := range rounds + 2 {
+			if round == 2 && c.Rank() == 0 {
+				b.ResetTimer()
+			}
+			for i := range rs {
+				if c.Rank() == 0 {
+					rs[i] = c.Isend(mpi.Of(bufs[i]), 1, 0)
+				} else {
+					rs[i] = c.Irecv(mpi.Of(bufs[i]), 0, 0)
+				}
+			}
+			if err := mpi.Waitall(rs...); err != nil {
+				return err
+			}
+			if c.Rank() == 0 {
+				if _, err := c.Recv(mpi.Buffer{}, 1, 1); err != nil {
+					return err
+				}
+			} else if err := c.Send(mpi.Buffer{}, 0, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(b, err)
+	b.ReportMetric(float64(size)*float64(b.N)/1e9/b.Elapsed().Seconds(), "GB/s")
+}
+
+// BenchmarkInFlight times the completion of one of 10, 1000 and 10000 receives in
+// flight, whose messages are sent in random order: from the first send to the last
+// completion.
+func BenchmarkInFlight(b *testing.B) {
+	for _, n := range []int{10, 100, 1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchInFlight(b, n) })
+	}
+}
+
+func benchInFlight(b *testing.B, n int) {
+	rounds := b.N/n + 1
+	var total time.Duration
+	err := Run(2, func(c *mpi.Comm) error {
+		x := make([]int64, n)
+		rs := make([]*mpi.Request, n)
+		order := rand.New(rand.NewPCG(1, 2)).Perm(n)
+		for i := range rs {
+			if c.Rank() == 1 {
+				rs[i] = c.RecvInit(mpi.One(&x[i]), 0, i)
+			}
+		}
+		for range rounds {
+			if c.Rank() == 1 {
+				if err := mpi.Startall(rs...); err != nil {
+					return err
+				}
+				if err := c.Send(mpi.Buffer{}, 0, n); err != nil {
+					return err
+				}
+				start := time.Now()
+				if err := mpi.Waitall(rs...); err != nil {
+					return err
+				}
+				total += time.Since(start)
+				continue
+			}
+			if _, err := c.Recv(mpi.Buffer{}, 1, n); err != nil {
+				return err
+			}
+			for _, i := range order {
+				if err := c.Send(mpi.One(&x[i]), 1, i); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	require.NoError(b, err)
+	b.ReportMetric(float64(total.Nanoseconds())/float64(rounds*n), "ns/completion")
+}

@@ -1,0 +1,36 @@
+package local
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/mpitest"
+)
+
+
+func TestConformance(t *testing.T) {
+	variants := []struct {
+		name  string
+		ranks []int
+		opts  []Option
+	}{
+		{"plain", []int{1, 2, 3, 4, 8}, nil},
+		{"eager 0", []int{2, 4}, []Option{Eager(0)}},
+		{"eager 1", []int{2, 3}, []Option{Eager(1)}},
+		{"host", []int{2, 4}, []Option{Network(fast)}},
+		{"nic", []int{2, 4}, []Option{Network(nicOf(fast))}},
+		{"delay", []int{3}, []Option{Inject(Faults{Seed: 1, Delay: 20 * time.Microsecond})}},
+	}
+	for _, v := range variants {
+		for _, n := range v.ranks {
+			if testing.Short() && n > 4 {
+				continue
+			}
+			mpitest.Test(t, fmt.Sprintf("%s, %d ranks", v.name, n), func(body func(*mpi.Comm) error) error {
+				return Run(n, body, v.opts...)
+			})
+		}
+	}
+}

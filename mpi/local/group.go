@@ -1,0 +1,138 @@
+package local
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// group is a communicator, shared by all its ranks.
+type group struct {
+	ctx     uint32
+	members []int // world ranks; immutable
+	joined  int   // guarded by registry.mu: members that have made it so far
+
+	ill     atomic.Bool // there is a verdict, or a member has gone
+	mu      sync.Mutex
+	verdict string           // guarded by mu: which collective calls differ
+	reason  string           // guarded by mu: of the revocation
+	revoked bool             // guarded by mu
+	record  map[int]*ordinal // guarded by mu: collectives not yet called by all
+	spare   []*ordinal       // guarded by mu
+}
+
+// comm is a rank's side of a group. Owner only.
+type comm struct {
+	group  *group
+	rank   int
+	called int    // collectives so far
+	opened uint32 // windows so far
+	world  []int
+}
+
+// registry makes groups and windows that several ranks ask for once.
+type registry struct {
+	mu      sync.Mutex
+	next    uint32
+	pending map[birth]*group
+	windows map[birth]*window
+	all     []*group
+}
+
+func (r *registry) init() { r.pending, r.windows = map[birth]*group{}, map[birth]*window{} }
+
+// create returns a new group.
+func (r *registry) create(members []int) *group {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.add(members)
+}
+
+func (r *registry) add(members []int) *group {
+	g := &group{ctx: r.next, members: members}
+	r.next++
+	r.all = append(r.all, g)
+	return g
+}
+
+// birth identifies what several ranks make together.
+type birth struct {
+	parent uint32
+	seq    uint32
+	first  int
+}
+
+// join returns the group of that birth; the first of its members makes it.
+func (r *registry) join(b birth, members []int) *group {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.pending[b]
+	if g == nil {
+		g = r.add(members)
+		r.pending[b] = g
+	}
+	if g.joined++; g.joined == len(members) {
+		delete(r.pending, b)
+	}
+	return g
+}
+
+// Group implements mpi.Engine.
+func (e *endpoint) Group(h mpi.Handle) (rank int, world []int) {
+	c := e.comms[h]
+	return c.rank, c.world
+}
+
+// Create implements mpi.Engine.
+func (e *endpoint) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle, error) {
+	p := e.comms[parent]
+	world, rank := make([]int, len(members)), -1
+	for i, m := range members {
+		if world[i] = p.world[m]; world[i] == e.rank {
+			rank = i
+		}
+	}
+	g := e.world.groups.join(birth{p.group.ctx, seq, world[0]}, world)
+	if e.world.anyGone.Load() {
+		g.ill.Store(true)
+	}
+	return e.enter(g, rank), nil
+}
+
+// enter adds a communicator to those of this rank.
+func (e *endpoint) enter(g *group, rank int) mpi.Handle {
+	e.comms = append(e.comms, &comm{group: g, rank: rank, world: g.members})
+	return mpi.Handle(len(e.comms) - 1)
+}
+
+// Free implements mpi.Engine.
+func (e *endpoint) Free(h mpi.Handle) error {
+	e.comms[h] = &comm{group: e.comms[h].group, rank: e.comms[h].rank, world: e.comms[h].world}
+	return nil
+}
+
+// Revoke implements mpi.Engine.
+func (e *endpoint) Revoke(h mpi.Handle, reason string) {
+	g := e.comms[h].group
+	g.mu.Lock()
+	if g.revoked {
+		g.mu.Unlock()
+		return
+	}
+	g.revoked, g.reason = true, reason
+	g.mu.Unlock()
+	g.ill.Store(true)
+	e.world.alarm(g.members)
+}
+
+// Revoked implements mpi.Engine.
+func (e *endpoint) Revoked(h mpi.Handle) (reason string, yes bool) {
+	g := e.comms[h].group
+	if !g.ill.Load() {
+		return "", false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reason, g.revoked
+}

@@ -1,0 +1,161 @@
+package local
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Net is a shaped network in the LogGP model: what a message costs between any two
+// ranks. The zero value is no network: memory. Each rank has a link of its own, which
+// sends and receives at the same time.
+type Net struct {
+	Name      string        // of the preset it came from, "" if of none
+	Latency   time.Duration // L: from link to link
+	Overhead  time.Duration // o: of the host, to send and to receive a message
+	Gap       time.Duration // g: least time between the starts of two messages of a rank
+	Bandwidth float64       // 1/G: bytes per second, per rank and direction; 0: unlimited
+	NIC       bool          // messages advance by themselves; otherwise only while their ranks are in the engine
+}
+
+var presets = map[string]Net{
+	"none":   {},
+	"gige":   {Name: "gige", Latency: 25 * time.Microsecond, Overhead: time.Microsecond, Gap: time.Microsecond, Bandwidth: 125e6},
+	"10gige": {Name: "10gige", Latency: 10 * time.Microsecond, Overhead: time.Microsecond, Gap: time.Microsecond, Bandwidth: 1.25e9},
+	"ib":     {Name: "ib", Latency: 1500 * time.Nanosecond, Overhead: 300 * time.Nanosecond, Gap: 200 * time.Nanosecond, Bandwidth: 12.5e9},
+}
+
+// ParseNet reads a network: a preset (none, gige, 10gige, ib) or L=20us,o=1us,g=1us,
+// bw=1Gbit,progress=host|nic, or a preset followed by such settings. Durations are
+// those of time.ParseDuration, bandwidths bits per second (bit, kbit, Mbit, Gbit), 0
+// for unlimited. What is not given is 0, or as the preset has it, and progress is
+// host. It reads what [Net.String] writes.
+func ParseNet(text string) (Net, error) {
+	var n Net
+	for i, field := range strings.Split(text, ",") {
+		name, value, setting := strings.Cut(strings.TrimSpace(field), "=")
+		if !setting {
+			p, known := presets[name]
+			if i > 0 || !known {
+				return Net{}, fmt.Errorf("network %q: %q is no preset at its beginning (none, gige, 10gige, ib) and no setting (L=, o=, g=, bw=, progress=)", text, field)
+			}
+			n = p
+			continue
+		}
+		if err := n.set(name, value); err != nil {
+			return Net{}, fmt.Errorf("network %q: %w", text, err)
+		}
+	}
+	return n, nil
+}
+
+func (n *Net) set(name, value string) (err error) {
+	switch name {
+	case "L":
+		n.Latency, err = parseTime(value)
+	case "o":
+		n.Overhead, err = parseTime(value)
+	case "g":
+		n.Gap, err = parseTime(value)
+	case "bw":
+		n.Bandwidth, err = parseBandwidth(value)
+	case "progress":
+		n.NIC = value == "nic"
+		if !n.NIC && value != "host" {
+			err = fmt.Errorf("it is host or nic")
+		}
+	default:
+		return fmt.Errorf("%q is no setting: there are L, o, g, bw and progress", name)
+	}
+	if err != nil {
+		return fmt.Errorf("%s=%s: %w", name, value, err)
+	}
+	return nil
+}
+
+// longestTime keeps sums of times far from overflow.
+const longestTime = 24 * time.Hour
+
+func parseTime(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err == nil && (d < 0 || d > longestTime) {
+		err = fmt.Errorf("a time is at least 0, and at most a day")
+	}
+	return d, err
+}
+
+var bitUnits = []struct {
+	name string
+	bits float64
+}{{"Gbit", 1e9}, {"Mbit", 1e6}, {"kbit", 1e3}, {"bit", 1}}
+
+// slowest is the least bandwidth in bits per second, for the same reason.
+const slowest = 1e3
+
+func parseBandwidth(s string) (bytesPerSecond float64, err error) {
+	number, unit := s, 1.0
+	for _, u := range bitUnits {
+		if n, ok := strings.CutSuffix(s, u.name); ok {
+			number, unit = n, u.bits
+			break
+		}
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	x *= unit
+	if err == nil && (math.IsNaN(x) || x != 0 && x < slowest || x > 1e15) {
+		err = fmt.Errorf("a bandwidth is 0 (unlimited) or from 1kbit to 1000000Gbit per second")
+	}
+	return x / 8, err
+}
+
+// String returns the network as ParseNet reads it, with all its values: "gige,L=25us,
+// o=1us,g=1us,bw=1Gbit,progress=host".
+func (n Net) String() string {
+	name := n.Name
+	if n == (Net{}) {
+		return "none"
+	}
+	if name != "" {
+		name += ","
+	}
+	progress := "host"
+	if n.NIC {
+		progress = "nic"
+	}
+	return fmt.Sprintf("%sL=%s,o=%s,g=%s,bw=%s,progress=%s", name, timeText(n.Latency), timeText(n.Overhead), timeText(n.Gap), bandwidthText(n.Bandwidth), progress)
+}
+
+// timeText is Duration.String in ASCII.
+func timeText(d time.Duration) string { return strings.Replace(d.String(), "µs", "us", 1) }
+
+func bandwidthText(bytesPerSecond float64) string {
+	bits := bytesPerSecond * 8
+	for _, u := range bitUnits {
+		if bits >= u.bits {
+			return strconv.FormatFloat(bits/u.bits, 'g', -1, 64) + u.name
+		}
+	}
+	return strconv.FormatFloat(bits, 'g', -1, 64)
+}
+
+// Network shapes the messages between ranks; without it they cost what memory costs.
+func Network(n Net) Option {
+	return func(w *World) error {
+		if n.Latency < 0 || n.Overhead < 0 || n.Gap < 0 || n.Bandwidth < 0 || math.IsNaN(n.Bandwidth) || n.Bandwidth > 0 && n.Bandwidth < slowest/8 {
+			return fmt.Errorf("mpi/local: network %v: times and bandwidth are at least 0", n)
+		}
+		w.net = n
+		w.timed = w.timed || n != Net{}
+		return nil
+	}
+}
+
+// wireTime returns n*G.
+func (n *Net) wireTime(bytes int) int64 {
+	if n.Bandwidth == 0 {
+		return 0
+	}
+	return int64(float64(bytes) / n.Bandwidth * 1e9)
+}

@@ -1,0 +1,133 @@
+package local
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// World is a number of ranks inside this process.
+type World struct {
+	size    int
+	eager   int
+	spin    time.Duration // how long Await spins before it sleeps
+	net     Net
+	wire    Wire
+	faults  Faults
+	clock   func() int64
+	timing  timing
+	lead    time.Duration // before a due time, Await spins
+	timed   bool          // messages take time: there is a shaped network or a fault that delays
+	ends    []*endpoint
+	comms   []*mpi.Comm
+	groups  registry
+	anyGone atomic.Bool
+	aborted atomic.Pointer[AbortError]
+	restore func()
+	once    sync.Once
+}
+
+// Option changes how a [World] works.
+type Option func(*World) error
+
+// Eager sets the size in bytes up to which a standard send completes without its
+// receive. The default is 16 KiB.
+func Eager(bytes int) Option {
+	return func(w *World) error {
+		if bytes < 0 {
+			return fmt.Errorf("mpi/local: eager limit of %d bytes: it is at least 0", bytes)
+		}
+		w.eager = bytes
+		return nil
+	}
+}
+
+const (
+	defaultEager = 16 << 10
+	longSpin     = 100 * time.Microsecond // a core for every rank
+	shortSpin    = 5 * time.Microsecond
+	longLead     = 150 * time.Microsecond // what a sleep may be late
+	shortLead    = 10 * time.Microsecond
+)
+
+// New makes a world of ranks and raises GOMAXPROCS so that each can sleep without
+// holding up another. The communicators of the ranks come from [World.Comm]; whoever
+// uses them starts the goroutines. Errors: no ranks, or an option that cannot be.
+func New(ranks int, opts ...Option) (*World, error) {
+	if ranks < 1 {
+		return nil, fmt.Errorf("mpi/local: %d ranks: there is at least 1", ranks)
+	}
+	w := &World{size: ranks, eager: defaultEager, spin: longSpin, lead: longLead, clock: osthread.Nanotime}
+	if ranks > osthread.NumCores() {
+		w.spin, w.lead = shortSpin, shortLead
+	}
+	for _, o := range opts {
+		if err := o(w); err != nil {
+			return nil, err
+		}
+	}
+	if w.timed && w.net == (Net{}) {
+		w.net.NIC = true // a delay alone changes nothing else
+	}
+	w.groups.init()
+	members := make([]int, ranks)
+	for i := range members {
+		members[i] = i
+	}
+	g := w.groups.create(members)
+	for r := range ranks {
+		e := newEndpoint(w, r)
+		e.enter(g, r)
+		w.ends = append(w.ends, e)
+	}
+	for _, e := range w.ends {
+		w.comms = append(w.comms, mpi.NewWorld(e))
+	}
+	w.restore = osthread.RaiseProcs(ranks)
+	return w, nil
+}
+
+// Comm returns the world communicator of a rank. It panics on a rank that is not there.
+func (w *World) Comm(rank int) *mpi.Comm { return w.comms[rank] }
+
+// Kill makes a rank dead, as if its machine had failed: its own calls and all those
+// that need it fail with mpi.ErrPeerGone. Any goroutine; does not block.
+func (w *World) Kill(rank int) {
+	w.ends[rank].leave(&fate{err: fmt.Errorf("rank %d was killed", rank)})
+}
+
+// Close ends the world: no rank is inside a call any more. It reports what the ranks
+// left unfinished, unless they have called Finalize themselves or failed. Further
+// calls do nothing.
+func (w *World) Close() error {
+	var err error
+	w.once.Do(func() {
+		err = w.finalize()
+		w.restore()
+	})
+	return err
+}
+
+// AbortError is what Run returns after a rank has called [mpi.Comm.Abort].
+type AbortError struct {
+	Code   int // for os.Exit
+	Rank   int // in the world
+	Reason string
+}
+
+func (a *AbortError) Error() string {
+	return fmt.Sprintf("mpi/local: rank %d aborted the program with code %d: %s", a.Rank, a.Code, a.Reason)
+}
+
+// abort takes all ranks out of the world.
+func (w *World) abort(a *AbortError) {
+	if w.aborted.CompareAndSwap(nil, a) {
+		for _, e := range w.ends {
+			e.leave(&fate{err: a})
+		}
+	}
+}

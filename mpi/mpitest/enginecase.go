@@ -1,0 +1,367 @@
+package mpitest
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// engineCases: the interface between package mpi and its engines, as tools and a
+// communication thread use it.
+func engineCases() []Case {
+	return []Case{
+		one("engine/what it says of itself", engineAbout),
+		one("engine/calls in one batch", engineBatch),
+		one("engine/every call completes once", engineOnce),
+		one("engine/poll counts completions", enginePoll),
+		one("engine/await any of many", engineAwaitAny),
+		one("engine/outstanding calls", engineOutstanding),
+		one("engine/wake ends a sleep", engineWake),
+		one("engine/sleep ends on arrival", engineSleep),
+		one("engine/a tool sees every call", engineTool),
+		one("engine/tools go in the opposite order", engineTools),
+		one("engine/clock", engineClock),
+	}
+}
+
+func engineAbout(r *rank) {
+	e := r.Engine()
+	r.equal("it has a name", e.Name() != "", true)
+	r.equal("it has a host", e.Host() != "", true)
+	me, world := e.Group(r.Handle())
+	r.equal("rank", me, r.Rank())
+	r.equal("size", len(world), r.Size())
+	for p, x := range world {
+		r.equal("world rank", x, r.World(p))
+	}
+	all := r.tell(int64(e.Limits().MaxTag))
+	for _, x := range all {
+		r.equal("largest tag of all ranks", x, all[0])
+	}
+	if reason, yes := e.Revoked(r.Handle()); yes {
+		r.failf("revoked before anything happened: %s", reason)
+	}
+}
+
+// call returns a send or receive of one element.
+func (r *rank) call(kind mpi.CallKind, x *int64, peer, tag int) *mpi.Call {
+	k := &mpi.Call{Kind: kind, Comm: r.Comm, Peer: peer, Tag: tag}
+	if kind.Sends() {
+		k.Send = mpi.One(x)
+	} else {
+		k.Recv = mpi.One(x)
+	}
+	return k
+}
+
+// engineBatch posts sends and receives together: they keep their order.
+func engineBatch(r *rank) {
+	const count = 50
+	e := r.Engine()
+	data, got := words(seedOf(r.Rank()), count), blank(count)
+	var calls []*mpi.Call
+	for i := range count {
+		calls = append(calls, r.call(mpi.CallRecv, &got[i], r.left(), i%2), r.call(mpi.CallSend, &data[i], r.right(), i%2))
+	}
+	for range 2 { // the same calls twice
+		copy(got, blank(count))
+		e.Post(calls)
+		e.Await(false, calls)
+		for _, k := range calls {
+			r.equal("done", k.Done(), true)
+			r.must(k.Err)
+		}
+		same(r, "messages", got, words(seedOf(r.left()), count))
+		for _, k := range calls {
+			k.Rearm()
+		}
+	}
+}
+
+// engineOnce counts the completions of calls that end in many ways.
+func engineOnce(r *rank) {
+	const count = 60
+	e := r.Engine()
+	data, got := words(seedOf(r.Rank()), count), blank(count)
+	times := make([]int, 2*count)
+	var calls []*mpi.Call
+	for i := range count {
+		send := mpi.CallSend
+		if i%3 == 0 {
+			send = mpi.CallSsend
+		}
+		calls = append(calls, r.call(mpi.CallRecv, &got[i], r.left(), i), r.call(send, &data[i], r.right(), i))
+	}
+	for i, k := range calls {
+		k.OnDone = func(done *mpi.Call) {
+			if done == k && k.Done() {
+				times[i]++
+			}
+		}
+	}
+	for i := range calls {
+		e.Post(calls[i : i+1])
+		if i%7 == 0 {
+			e.Poll()
+		}
+	}
+	e.Await(false, calls)
+	r.must(r.Barrier())
+	for range 10 {
+		e.Poll()
+	}
+	for i, n := range times {
+		r.at("%v", calls[i])
+		r.equal("times that the call was completed", n, 1)
+	}
+	same(r, "messages", got, words(seedOf(r.left()), count))
+}
+
+// enginePoll compares what Poll returns with the completions inside of it.
+func enginePoll(r *rank) {
+	const count = 60
+	e := r.Engine()
+	data, got := words(seedOf(r.Rank()), count), blank(count)
+	completed := 0
+	var calls []*mpi.Call
+	for i := range count {
+		calls = append(calls, r.call(mpi.CallRecv, &got[i], r.left(), i), r.call(mpi.CallSsend, &data[i], r.right(), i))
+	}
+	for _, k := range calls {
+		k.OnDone = func(*mpi.Call) { completed++ }
+	}
+	e.Post(calls)
+	for completed < len(calls) {
+		before := completed
+		n := e.Poll()
+		r.equal("completions that Poll tells of", n, completed-before)
+		r.yield()
+	}
+	same(r, "messages", got, words(seedOf(r.left()), count))
+	r.equal("completions when nothing is under way", e.Poll(), 0)
+}
+
+func engineAwaitAny(r *rank) {
+	const count = 20
+	e := r.Engine()
+	data, got := words(seedOf(r.Rank()), count), blank(count)
+	var open []*mpi.Call
+	for i := range count {
+		open = append(open, r.call(mpi.CallRecv, &got[i], r.left(), i))
+	}
+	e.Post(open)
+	for _, i := range r.dice(r.Rank()).Perm(count) {
+		r.must(r.Send(mpi.One(&data[i]), r.right(), i))
+	}
+	for len(open) > 0 {
+		e.Await(true, open)
+		var left []*mpi.Call
+		for _, k := range open {
+			if !k.Done() {
+				left = append(left, k)
+			}
+		}
+		if len(left) == len(open) {
+			r.failf("Await returned, and none of %d calls has completed", len(open))
+		}
+		open = left
+	}
+	same(r, "messages", got, words(seedOf(r.left()), count))
+}
+
+// engineOutstanding lists what is under way: each call once, until it has completed.
+func engineOutstanding(r *rank) {
+	e := r.Engine()
+	got := blank(10)
+	mine := map[*mpi.Call]int{}
+	var calls []*mpi.Call
+	for i := range got {
+		k := r.call(mpi.CallRecv, &got[i], r.left(), i)
+		calls, mine[k] = append(calls, k), 0
+	}
+	count := func() (n int) {
+		for k := range mine {
+			mine[k] = 0
+		}
+		e.Outstanding(func(k *mpi.Call) {
+			if _, ok := mine[k]; ok {
+				mine[k]++
+				n++
+			}
+		})
+		for k, times := range mine {
+			if times > 1 {
+				r.failf("%v is listed %d times", k, times)
+			}
+		}
+		return n
+	}
+	r.equal("before", count(), 0)
+	e.Post(calls)
+	r.equal("all under way", count(), 10)
+	r.must(r.Barrier())
+	data := words(seedOf(r.Rank()), 10)
+	for i := range 6 {
+		r.must(r.Send(mpi.One(&data[i]), r.right(), i))
+	}
+	e.Await(false, calls[:6])
+	r.equal("four left", count(), 4)
+	for _, k := range calls[6:] {
+		e.Cancel(k)
+	}
+	e.Await(false, calls[6:])
+	for _, k := range calls[6:] {
+		r.wants(k.Err, mpi.ErrCancelled, "cancelled call")
+	}
+	r.equal("none left", count(), 0)
+}
+
+// engineWake: a wake-up before or during a sleep ends it; without one the hang guard
+// would.
+func engineWake(r *rank) {
+	e := r.Engine()
+	for range 20 {
+		e.Wake()
+		e.Sleep(time.Hour)
+	}
+	for range 10 {
+		var woken atomic.Bool
+		go func() {
+			woken.Store(true)
+			e.Wake()
+		}()
+		for !woken.Load() {
+			e.Sleep(time.Hour)
+		}
+		e.Poll()
+	}
+	e.Sleep(time.Microsecond)
+	e.Sleep(0)
+}
+
+// engineSleep waits for a message as a communication thread does: asleep, with a poll
+// when the sleep ends.
+func engineSleep(r *rank) {
+	e := r.Engine()
+	for round := range 20 {
+		r.at("round %d", round)
+		got, data := blank(1), words(seedOf(r.Rank(), round), 1)
+		in, out := r.call(mpi.CallRecv, &got[0], r.left(), round), r.call(mpi.CallSsend, &data[0], r.right(), round)
+		e.Post([]*mpi.Call{in})
+		if r.Rank() == round%r.Size() {
+			e.Sleep(time.Millisecond)
+		}
+		e.Post([]*mpi.Call{out})
+		for !in.Done() || !out.Done() {
+			if e.Poll() == 0 {
+				e.Sleep(time.Hour)
+			}
+		}
+		same(r, "message", got, words(seedOf(r.left(), round), 1))
+	}
+}
+
+// counter is a tool that counts calls by kind.
+type counter struct {
+	mpi.Engine
+	kinds map[mpi.CallKind]int
+}
+
+func (c *counter) Post(calls []*mpi.Call) {
+	for _, k := range calls {
+		c.kinds[k.Kind]++
+	}
+	c.Engine.Post(calls)
+}
+
+func (c *counter) Do(k *mpi.Call) {
+	c.kinds[k.Kind]++
+	c.Engine.Do(k)
+}
+
+// engineTool makes one call of each kind under a tool that counts them.
+func engineTool(r *rank) {
+	tool := &counter{kinds: map[mpi.CallKind]int{}}
+	name := r.Engine().Name()
+	restore, n := r.Intercept(func(next mpi.Engine) mpi.Engine {
+		tool.Engine = next
+		return tool
+	}), r.Size()
+	r.equal("engine", r.Engine(), mpi.Engine(tool))
+	x, all := blank(1), blank(n)
+	b, parts := mpi.Of(x), mpi.Of(all)
+	q := []*mpi.Request{r.Isend(b, r.right(), 0), r.Issend(b, r.right(), 0)}
+	_, err := r.Probe(r.left(), 0)
+	r.must(err)
+	_, _, err = r.Iprobe(r.left(), 0)
+	r.must(err)
+	m, err := r.Mprobe(r.left(), 0)
+	r.must(err)
+	_, err = m.Recv(mpi.Of(blank(1)))
+	r.must(err)
+	_, err = r.Improbe(r.left(), 1)
+	r.must(err)
+	r.recv(mpi.Of(blank(1)), r.left(), 0)
+	r.must(mpi.Waitall(q...))
+	for _, err := range []error{
+		r.Barrier(), r.Bcast(b, 0), r.Reduce(b, mpi.Of(blank(1)), mpi.Sum, 0), r.Allreduce(mpi.InPlace, b, mpi.Sum),
+		r.Scan(mpi.InPlace, b, mpi.Sum), r.Exscan(mpi.InPlace, b, mpi.Sum), r.Gather(b, parts, 0), r.Scatter(parts, b, 0),
+		r.Allgather(b, parts), r.Alltoall(parts, mpi.Of(blank(n))), r.ReduceScatter(parts, b, nil, mpi.Sum),
+	} {
+		r.must(err)
+	}
+	w := r.open(mpi.Of(blank(2)))
+	for _, err := range []error{
+		w.Put(b, r.right(), 0), w.Get(b, r.right(), 0), w.Accumulate(b, mpi.Sum, r.right(), 1), w.PutNotify(b, r.right(), 0, 0),
+		w.AwaitNotify(0, 1), w.Fence(), w.Lock(r.right(), true), w.Flush(r.right()), w.Unlock(r.right()),
+	} {
+		r.must(err)
+	}
+	r.close(w)
+	for k := mpi.CallSend; k <= mpi.CallFlush; k++ {
+		if tool.kinds[k] == 0 {
+			r.failf("the tool has not seen a %v", k)
+		}
+	}
+	seen := tool.kinds[mpi.CallBarrier]
+	r.must(restore())
+	r.must(r.Barrier())
+	r.equal("barriers seen after the tool has gone", tool.kinds[mpi.CallBarrier], seen)
+	r.equal("name of the engine", r.Engine().Name(), name)
+}
+
+func engineTools(r *rank) {
+	add := func() (*counter, func() error) {
+		tool := &counter{kinds: map[mpi.CallKind]int{}}
+		return tool, r.Intercept(func(next mpi.Engine) mpi.Engine {
+			tool.Engine = next
+			return tool
+		})
+	}
+	inner, restoreInner := add()
+	outer, restoreOuter := add()
+	r.must(r.Barrier())
+	r.equal("barriers seen by the inner tool", inner.kinds[mpi.CallBarrier], 1)
+	r.equal("barriers seen by the outer tool", outer.kinds[mpi.CallBarrier], 1)
+	r.equal("taking the inner one first is refused", restoreInner() != nil, true)
+	r.must(restoreOuter())
+	r.must(restoreInner())
+	r.usable()
+}
+
+func engineClock(r *rank) {
+	last := mpi.Wtime()
+	for range 1000 {
+		now := mpi.Wtime()
+		if now < last || math.IsNaN(now) {
+			r.failf("the clock went from %v to %v", last, now)
+		}
+		last = now
+	}
+	start := mpi.Wtime()
+	for mpi.Wtime() == start { // it moves; otherwise the hang guard says so
+		r.yield()
+	}
+}

@@ -1,0 +1,124 @@
+package mpitest
+
+import "github.com/weft-hpc/weft/mpi"
+
+// lockCases: access under locks.
+func lockCases() []Case {
+	return []Case{
+		one("lock/exclusive", lockExclusive),
+		two("lock/shared", lockShared),
+		one("lock/shared and exclusive", lockMixed),
+		one("lock/of several targets", lockSeveral),
+		one("lock/unlock completes", lockCompletes),
+	}
+}
+
+// lockExclusive counts by reading, adding and writing back: an update would be lost
+// if two ranks were in there at once.
+func lockExclusive(r *rank) {
+	const times = 25
+	mem := make([]int64, 1)
+	w := r.open(mpi.Of(mem))
+	for i := range times {
+		target := i % min(2, r.Size())
+		r.must(w.Lock(target, true))
+		x := []int64{0}
+		r.must(w.Get(mpi.Of(x), target, 0))
+		x[0]++
+		r.must(w.Put(mpi.Of(x), target, 0))
+		r.must(w.Unlock(target))
+	}
+	r.must(w.Fence())
+	want := 0
+	for i := range times {
+		if i%min(2, r.Size()) == r.Rank() {
+			want += r.Size()
+		}
+	}
+	same(r, "count", mem, []int64{int64(want)})
+	r.close(w)
+}
+
+// lockShared: all ranks hold the lock at once, and prove it: each tells the next one
+// that it has the lock, and gives it back only when it has been told.
+func lockShared(r *rank) {
+	w := r.open(mpi.Of(words(seedOf(r.Rank()), 4)))
+	for round := range 5 {
+		r.at("round %d", round)
+		target := round % r.Size()
+		r.must(w.Lock(target, false))
+		q := r.Isend(mpi.Buffer{}, r.right(), round)
+		r.recv(mpi.Buffer{}, r.left(), round)
+		got := blank(4)
+		r.must(w.Get(mpi.Of(got), target, 0))
+		same(r, "read", got, words(seedOf(target), 4))
+		r.must(wait(q))
+		r.must(w.Unlock(target))
+	}
+	r.must(w.Fence())
+	r.close(w)
+}
+
+// lockMixed has writers that keep two elements equal, and readers that check it.
+func lockMixed(r *rank) {
+	mem := make([]int64, 2)
+	w := r.open(mpi.Of(mem))
+	for i := range 20 {
+		write := (i+r.Rank())%2 == 0
+		r.must(w.Lock(0, write))
+		x := blank(2)
+		r.must(w.Get(mpi.Of(x), 0, 0))
+		r.equal("second of two equal elements", x[1], x[0])
+		if write {
+			r.must(w.Put(mpi.Of([]int64{x[0] + 1}), 0, 0))
+			r.must(w.Flush(0))
+			r.must(w.Put(mpi.Of([]int64{x[0] + 1}), 0, 1))
+		}
+		r.must(w.Unlock(0))
+	}
+	r.must(w.Fence())
+	if r.Rank() == 0 {
+		same(r, "count", mem, []int64{int64(10 * r.Size()), int64(10 * r.Size())})
+	}
+	r.close(w)
+}
+
+// lockSeveral holds the locks of all targets at once.
+func lockSeveral(r *rank) {
+	mem := make([]int64, 1)
+	w := r.open(mpi.Of(mem))
+	for range 5 {
+		for p := range r.Size() {
+			r.must(w.Lock(p, true))
+		}
+		for p := range r.Size() {
+			x := []int64{0}
+			r.must(w.Get(mpi.Of(x), p, 0))
+			x[0] += int64(p + 1)
+			r.must(w.Put(mpi.Of(x), p, 0))
+		}
+		for p := range r.Size() {
+			r.must(w.Unlock(p))
+		}
+	}
+	r.must(w.Fence())
+	same(r, "sum", mem, []int64{int64(5 * r.Size() * (r.Rank() + 1))})
+	r.close(w)
+}
+
+// lockCompletes: what was put under a lock is there for the next one who holds it,
+// and for who is told by a message.
+func lockCompletes(r *rank) {
+	const n = 4000
+	mem := blank(n)
+	w := r.open(mpi.Of(mem))
+	r.must(w.Lock(r.right(), true))
+	r.must(wait(w.Iput(mpi.Of(words(seedOf(r.Rank()), n)), r.right(), 0)))
+	r.must(w.Unlock(r.right()))
+	q := r.Isend(mpi.Buffer{}, r.right(), 0)
+	r.recv(mpi.Buffer{}, r.left(), 0)
+	same(r, "window", mem, words(seedOf(r.left()), n))
+	r.must(wait(q))
+	r.must(w.Fence())
+	r.close(w)
+}

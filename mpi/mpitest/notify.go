@@ -1,0 +1,160 @@
+package mpitest
+
+import "github.com/weft-hpc/weft/mpi"
+
+// notifyCases: put with notification.
+func notifyCases() []Case {
+	return []Case{
+		one("notify/data is in place", notifyData),
+		one("notify/counts", notifyCounts),
+		one("notify/counters are apart", notifyApart),
+		one("notify/from all ranks", notifyAll),
+		two("notify/waits", notifyWaits),
+		two("notify/one after another", notifyStream),
+		two("notify/there and back", notifyPingPong),
+	}
+}
+
+func notifyData(r *rank) {
+	for _, n := range []int{0, 1, 7, 30_000} {
+		mem := blank(n + 1)
+		w := r.open(mpi.Of(mem))
+		for round := range 4 {
+			r.at("%d elements, round %d", n, round)
+			r.must(w.PutNotify(mpi.Of(words(seedOf(r.Rank(), round), n)), r.right(), 0, 9))
+			r.must(w.AwaitNotify(9, 1))
+			same(r, "window", mem[:n], words(seedOf(r.left(), round), n))
+			r.equal("element behind", mem[n], int64(untouched))
+			r.must(r.Barrier())
+		}
+		r.close(w)
+	}
+}
+
+// notifyCounts takes notifications off in other portions than they came.
+func notifyCounts(r *rank) {
+	mem := blank(12)
+	w := r.open(mpi.Of(mem))
+	data := words(seedOf(r.Rank()), 12)
+	for i := range data {
+		r.must(w.PutNotify(mpi.One(&data[i]), r.right(), i, 0))
+	}
+	r.must(w.AwaitNotify(0, 0))
+	for _, n := range []int{1, 5, 2, 4} {
+		r.must(w.AwaitNotify(0, n))
+	}
+	same(r, "window", mem, words(seedOf(r.left()), 12))
+	more := w.IawaitNotify(0, 1)
+	for range 20 {
+		done, _, err := more.Test()
+		r.must(err)
+		r.equal("a notification that was not sent", done, false)
+	}
+	r.must(r.Barrier())
+	r.must(w.PutNotify(mpi.Buffer{}, r.right(), 0, 0))
+	r.must(wait(more))
+	r.must(r.Barrier())
+	r.close(w)
+}
+
+func notifyApart(r *rank) {
+	mem := blank(mpi.Notifications)
+	v, w := r.open(mpi.Of(mem)), r.open(mpi.Of(blank(1)))
+	for id := range mpi.Notifications {
+		r.must(v.PutNotify(mpi.Of([]int64{int64(id)}), r.right(), id, id))
+	}
+	other := w.IawaitNotify(3, 1)
+	for id := mpi.Notifications - 1; id >= 0; id-- {
+		r.at("counter %d", id)
+		r.must(v.AwaitNotify(id, 1))
+		r.equal("element", mem[id], int64(id))
+	}
+	done, _, err := other.Test()
+	r.must(err)
+	r.equal("a notification of another window", done, false)
+	r.must(w.PutNotify(mpi.Of([]int64{5}), r.right(), 0, 3))
+	r.must(wait(other))
+	r.close(v)
+	r.close(w)
+}
+
+// notifyAll waits for one notification of each rank at once.
+func notifyAll(r *rank) {
+	const n = 100
+	mem := blank(n * r.Size())
+	w := r.open(mpi.Of(mem))
+	for round := range 5 {
+		r.at("round %d", round)
+		var q []*mpi.Request
+		for p := range r.Size() {
+			q = append(q, w.IputNotify(mpi.Of(words(seedOf(r.Rank(), p, round), n)), p, n*r.Rank(), 1))
+		}
+		r.must(w.AwaitNotify(1, r.Size()))
+		for p := range r.Size() {
+			same(r, "part", mem[n*p:n*p+n], words(seedOf(p, r.Rank(), round), n))
+		}
+		r.must(mpi.Waitall(q...))
+		r.must(r.Barrier())
+	}
+	r.close(w)
+}
+
+// notifyWaits: the notification comes only after the rank that waits for it has told
+// that it is not there.
+func notifyWaits(r *rank) {
+	mem := blank(1)
+	w := r.open(mpi.Of(mem))
+	switch r.Rank() {
+	case 0:
+		q := w.IawaitNotify(2, 2)
+		r.recv(mpi.Buffer{}, 1, 0)
+		for range 50 {
+			done, _, err := q.Test()
+			r.must(err)
+			r.equal("two notifications after one", done, false)
+		}
+		r.must(r.Send(mpi.Buffer{}, 1, 0))
+		r.must(wait(q))
+		r.equal("element", mem[0], int64(2))
+	case 1:
+		r.must(w.PutNotify(mpi.Of([]int64{1}), 0, 0, 2))
+		r.must(r.Send(mpi.Buffer{}, 0, 0))
+		r.recv(mpi.Buffer{}, 0, 0)
+		r.must(w.PutNotify(mpi.Of([]int64{2}), 0, 0, 2))
+	}
+	r.close(w)
+}
+
+// notifyStream sends a long row of numbers without waiting: none is missing when as
+// many notifications are there.
+func notifyStream(r *rank) {
+	const count = 300
+	mem := blank(count)
+	w := r.open(mpi.Of(mem))
+	data := words(seedOf(r.Rank()), count)
+	var q []*mpi.Request
+	for i := range count {
+		q = append(q, w.IputNotify(mpi.One(&data[i]), r.right(), i, 63))
+	}
+	r.must(w.AwaitNotify(63, count))
+	same(r, "window", mem, words(seedOf(r.left()), count))
+	r.must(mpi.Waitall(q...))
+	r.close(w)
+}
+
+// notifyPingPong plays between rank 0 and 1: each writes only when it was told.
+func notifyPingPong(r *rank) {
+	mem := []int64{0}
+	w := r.open(mpi.Of(mem))
+	if r.Rank() < 2 {
+		for i := range 50 {
+			if i%2 == r.Rank() {
+				r.must(w.PutNotify(mpi.Of([]int64{int64(i)}), 1-r.Rank(), 0, 0))
+				continue
+			}
+			r.must(w.AwaitNotify(0, 1))
+			r.equal("element", mem[0], int64(i))
+		}
+	}
+	r.close(w)
+}

@@ -1,0 +1,21 @@
+package mpitest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+)
+
+func onLocal(ranks int, opts ...local.Option) Launch {
+	return func(body func(*mpi.Comm) error) error { return local.Run(ranks, body, opts...) }
+}
+
+// The suite passes on the default engine. Package local runs it with more ranks, and
+// with tiny eager limits.
+func TestSuite(t *testing.T) {
+	for _, ranks := range []int{1, 2, 3, 4} {
+		Test(t, fmt.Sprintf("%d ranks", ranks), onLocal(ranks))
+	}
+}

@@ -1,0 +1,201 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"math"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Do makes a call and waits for it, in one call into C if it is one of MPI.
+func (e *engine) Do(k *mpi.Call) {
+	if !e.alone(k) {
+		e.one[0] = k
+		e.Post(e.one[:])
+		if !k.Done() {
+			e.Await(false, []*mpi.Call{k})
+		}
+		return
+	}
+	var ended C.int
+	if o := &e.mem.one; fillPlain(o, k) {
+		ended = C.weft_do((*C.char)(k.Send.Pointer()), (*C.char)(k.Recv.Pointer()))
+	} else {
+		if err := e.fill(o, k, nil); err != nil {
+			e.complete(k, mpi.Status{}, err)
+			return
+		}
+		send, recv := buffers(k, nil)
+		ended = C.weft_do(char(send), char(recv))
+	}
+	for ended == 0 && !e.interrupted(k) {
+		ended = C.weft_do_on()
+	}
+	runtime.KeepAlive(k)
+	if ended != 0 {
+		e.end(k, nil, &e.mem.single)
+	}
+}
+
+// fillPlain is fill for most messages: elements of a predefined kind without gaps. It
+// reports whether k is one.
+func fillPlain(o *C.weft_op, k *mpi.Call) bool {
+	b := &k.Send
+	switch k.Kind {
+	case mpi.CallRecv:
+		b = &k.Recv
+	case mpi.CallSend, mpi.CallSsend:
+	default:
+		return false
+	}
+	kind, n := b.Kind(), b.Len()
+	if kind < mpi.KindBool || kind > mpi.KindComplex128 || !b.Contiguous() || n > math.MaxInt32 || k.Hidden {
+		return false
+	}
+	o.what, o.comm, o.peer, o.tag, o.flags, o.counts = codes[k.Kind], C.int32_t(k.Comm.Handle()), C.int32_t(k.Peer), C.int32_t(k.Tag), 0, nil
+	o.scount, o.stype, o.rcount, o.rtype = C.int32_t(n), C.int32_t(kind), C.int32_t(n), C.int32_t(kind)
+	return true
+}
+
+// char returns the address of b as an argument, which cgo keeps in place.
+func char(b mpi.Buffer) *C.char {
+	if b.Bytes() == 0 {
+		return nil
+	}
+	return (*C.char)(b.Pointer())
+}
+
+// alone reports whether k can be waited for without Go: it is one call of MPI, and
+// nothing else needs Go to go on.
+func (e *engine) alone(k *mpi.Call) bool {
+	if !direct(k) || e.busy() || e.closed || e.comms[k.Comm.Handle()].revoked {
+		return false
+	}
+	switch {
+	case k.Kind <= mpi.CallMrecv:
+		return true
+	case k.Kind.OneSided():
+		return !e.nothing(k)
+	}
+	return k.Send.Contiguous() && k.Recv.Contiguous() && k.Kind != mpi.CallExscan
+}
+
+// busy reports whether calls are under way that need Go to go on.
+func (e *engine) busy() bool {
+	return len(e.polled) > 0 || e.schedules > 0 || e.revoking || e.batch > 0
+}
+
+// interrupted hears the news that came while k was waited for, and reports whether
+// k has ended with it.
+func (e *engine) interrupted(k *mpi.Call) bool {
+	e.hear()
+	c := e.comms[k.Comm.Handle()]
+	if !c.revoked {
+		return false
+	}
+	i := e.take(k, nil)
+	C.weft_do_keep(C.int(i))
+	e.abandon(i)
+	e.complete(k, mpi.Status{}, c.refusal(k))
+	return true
+}
+
+// Await polls until all calls have completed, or any.
+func (e *engine) Await(any bool, calls []*mpi.Call) {
+	p := patience{}
+	for done := 0; !satisfied(any, calls, &done); {
+		if !e.busy() {
+			e.deliver(C.weft_wait(C.int64_t(time.Second)))
+			e.turn()
+			continue
+		}
+		before := e.completed
+		e.Poll()
+		if e.completed != before {
+			p = patience{}
+			continue
+		}
+		p.wait()
+	}
+}
+
+// satisfied reports whether all calls have completed, or any; the first done ones have.
+func satisfied(any bool, calls []*mpi.Call, done *int) bool {
+	if any {
+		for _, k := range calls {
+			if k.Done() {
+				return true
+			}
+		}
+		return len(calls) == 0
+	}
+	for *done < len(calls) && calls[*done].Done() {
+		*done++
+	}
+	return *done == len(calls)
+}
+
+// patience says what a loop in Go that waits does, as its namesake in C.
+type patience struct {
+	began int64
+	nap   time.Duration
+	turn  int
+}
+
+func (p *patience) wait() {
+	const spin, first, last = time.Millisecond, 50 * time.Microsecond, time.Millisecond
+	if p.turn++; p.turn%8 != 0 {
+		osthread.Relax()
+		return
+	}
+	now := osthread.Nanotime()
+	if p.began == 0 {
+		p.began = now
+	}
+	if now-p.began < int64(spin) {
+		runtime.Gosched()
+		return
+	}
+	p.nap = min(max(2*p.nap, first), last)
+	C.weft_nap(C.int64_t(p.nap))
+}
+
+// CCompleter is what the engine offers to code in C that must learn of the end of
+// a receive without Go: a program uses it through a type assertion of
+// [mpi.Comm.Engine].
+type CCompleter interface {
+	// OnComplete has the C function fn called when c ends, a call that has been posted
+	// and not completed: void fn(void *cookie, int64_t bytes, int32_t err), where bytes
+	// is what was received and err is 0 or the error of MPI. It is called once, on the
+	// thread that is inside the engine, before Go hears of the end, without Go; it must
+	// not call the engine or MPI, and not block. cookie is not a pointer to Go memory.
+	OnComplete(c *mpi.Call, fn, cookie unsafe.Pointer)
+	// Progress polls in C for d, without returning to Go: until then, until *stop (in
+	// memory of C, or nil) is not 0, or until more has ended than fits. Then it completes
+	// the calls that have ended, and returns their number.
+	Progress(d time.Duration, stop *int32) int
+}
+
+// OnComplete implements [CCompleter].
+func (e *engine) OnComplete(c *mpi.Call, fn, cookie unsafe.Pointer) {
+	C.weft_on_complete(C.int(c.Slot), C.uintptr_t(uintptr(fn)), C.uintptr_t(uintptr(cookie)))
+}
+
+// Progress implements [CCompleter].
+func (e *engine) Progress(d time.Duration, stop *int32) int {
+	before := e.completed
+	e.deliver(C.weft_progress(C.int64_t(d), (*C.int32_t)(stop)))
+	e.turn()
+	return e.completed - before
+}

@@ -1,0 +1,77 @@
+// Package system is the machine's MPI library as an engine of package mpi. It is
+// there in builds with cgo and the tag mpi; in all others [Available] is false and
+// [Init] says what to do. The compiler brings the library: one source serves both
+//
+//	CC=mpicc.openmpi go build -tags mpi ./...
+//	CC=mpicc.mpich   go build -tags mpi ./...
+//
+// # Two languages
+//
+// C holds what MPI gives out: communicators, datatypes, windows, requests. Go knows
+// them by numbers; no type of MPI is named in Go, and nothing but integers and
+// pointers passes between the two (shim.h). C never calls Go. The shim has no
+// opinions: what an operation means, and what its failure is called, is decided in Go.
+//
+// A call in progress has a slot, a number that Go chooses; its request, the memory
+// of its counts and perhaps a completion function stand beside the slot in C. Post
+// fills records in memory of C, up to 256, and starts them by one call into C. Poll is
+// one call too: it lets MPI make progress and leaves the ends in memory that both can
+// see. Do, the way of blocking calls, starts and waits in one call, which tests the
+// one request.
+//
+// # Who owns what
+//
+//	records, results       whoever is inside the engine: one goroutine at a time
+//	slots, communicators,
+//	windows, types         the same
+//	Parker of Sleep        anyone wakes it
+//
+// A call into C that waits gives its P up, so a collection never waits for MPI; and
+// no call into C waits while Go holds a lock. Buffers in the Go heap are pinned from
+// Post to the end of the request in MPI, be the call completed earlier or not.
+//
+// # Waiting
+//
+// A loop that waits, in C, tests without a pause for a millisecond, then sleeps for
+// 50 us, and longer each time, up to a millisecond, with a few tests between: a rank
+// that waits for long costs a few percent of a core. The requests stand in the order
+// of their start; each round tests the 256 oldest and a window that moves over the
+// rest, so that 10 000 receives in flight do not make a round 10 000 tests long.
+//
+// # What MPI does, and what is done here
+//
+// Messages, and collectives with predefined operations on predefined kinds, are MPI's
+// own non-blocking ones; strided buffers are derived datatypes, kept for later use, in
+// messages and one-sided calls, and packed in collectives. Reductions with a user's
+// operation, MaxLoc and MinLoc are schedules of messages (package
+// mpi/internal/schedule). Each communicator has a hidden twin for these, so that they
+// never meet a message of the program. Probes, locks and awaited notifications are
+// tried again in every Poll. Limits of MPI show: a message may have more than 2^31-1
+// elements, a part of a collective may not. Sums of floats are combined in the order
+// that the library chooses; Max and Min treat NaN as it does.
+//
+// # Revocation
+//
+// Every rank listens for notices on a communicator of its own. [mpi.Comm.Revoke] sends
+// one to each member; who hears it completes all calls on that communicator with
+// mpi.ErrRevoked. Receives are cancelled. MPI cannot take back sends and collectives:
+// they are abandoned, their buffers stay pinned, and the end of the program waits
+// for them for a bounded time. A notice is heard inside engine calls only, at the
+// latest after a millisecond of waiting there.
+//
+// # Windows
+//
+// A window is an MPI window that is locked shared, by all and for all, as long as it
+// is open, and a second one of hidden words: a lock, which is taken by compare and swap,
+// and the notification counters. PutNotify, Flush and Unlock complete their accesses at
+// the target before they return, even from Post: MPI has no non-blocking flush.
+// Accumulate with MaxLoc or MinLoc excludes others of its kind only.
+//
+// # What is not guaranteed
+//
+//   - The library moves bytes only inside engine calls; others may wait for this
+//     rank, in one-sided calls too.
+//   - If a rank dies, the launcher ends the program. [mpi.ErrPeerGone] does not occur.
+//   - The order of collectives is not checked: ranks that differ hang, or worse.
+//   - Locks are not fair: many readers can keep a writer waiting.
+package system

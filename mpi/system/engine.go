@@ -1,0 +1,129 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/internal/schedule"
+)
+
+// engine is the one of this process. All fields belong to whoever is inside it, except
+// park.
+type engine struct {
+	mem    *C.weft_shared
+	name   string
+	host   string
+	limits mpi.Limits
+
+	comms   []*communicator // by handle; nil if there is none
+	windows []*window       // by handle
+	types   map[layout]int32
+
+	slots     []slot
+	unused    []int32 // slots
+	batch     int     // records filled and not posted
+	abandoned int     // operations whose call has completed before them
+	completed int     // calls so far
+	polled    []*mpi.Call
+	runner    *schedule.Runner
+	schedules int // under way in it
+	one       [1]*mpi.Call
+
+	revoking bool              // notices may still be going out
+	early    map[uint64]string // notices about communicators that are not there yet
+	closed   bool
+
+	park osthread.Parker // anyone wakes it
+}
+
+// communicator is what Go knows of one.
+type communicator struct {
+	rank      int
+	world     []int
+	key       uint64 // the same on all ranks
+	revoked   bool
+	reason    string
+	scheduled int // collectives by schedule so far
+}
+
+func (e *engine) Name() string                    { return e.name }
+func (e *engine) Host() string                    { return e.host }
+func (e *engine) Limits() mpi.Limits              { return e.limits }
+func (e *engine) Group(h mpi.Handle) (int, []int) { return e.comms[h].rank, e.comms[h].world }
+
+// enter puts a communicator at its number in C.
+func (e *engine) enter(h int, c *communicator) {
+	for h >= len(e.comms) {
+		e.comms = append(e.comms, nil)
+	}
+	e.comms[h] = c
+}
+
+// Create makes a communicator and its twin. It blocks until all members call it.
+func (e *engine) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle, error) {
+	p := e.comms[parent]
+	c := &communicator{rank: -1}
+	key := p.key*31 + uint64(seq)
+	ranks := make([]C.int, len(members))
+	for i, m := range members {
+		if m == p.rank {
+			c.rank = i
+		}
+		ranks[i] = C.int(m)
+		c.world = append(c.world, p.world[m])
+		key = (key ^ uint64(p.world[m]+1)) * 1099511628211 // FNV-1a
+	}
+	c.key = key
+	if p.revoked {
+		return 0, fmt.Errorf("%w: %s", mpi.ErrRevoked, p.reason)
+	}
+	var h C.int
+	if rc := C.weft_comm_create(C.int(parent), C.int(len(ranks)), &ranks[0], C.int(seq%tagsOfCreate), &h); rc != 0 {
+		return 0, fmt.Errorf("%w: %s", mpi.ErrEngine, errorText(rc))
+	}
+	e.enter(int(h), c)
+	if reason, yes := e.early[key]; yes {
+		c.revoked, c.reason = true, reason
+		delete(e.early, key)
+	}
+	return mpi.Handle(h), nil
+}
+
+const tagsOfCreate = 1 << 15 // what every library has
+
+// Free gives a communicator back. Collective.
+func (e *engine) Free(h mpi.Handle) error {
+	e.comms[h] = nil
+	if rc := C.weft_comm_free(C.int(h)); rc != 0 {
+		return fmt.Errorf("mpi: free: %w: %s", mpi.ErrEngine, errorText(rc))
+	}
+	return nil
+}
+
+// Sleep waits for Wake. MPI tells nobody of arrivals, so it does not last long.
+func (e *engine) Sleep(d time.Duration) {
+	const nap, idle = time.Millisecond, 10 * time.Millisecond
+	if len(e.slots) > len(e.unused) || len(e.polled) > 0 {
+		d = min(d, nap)
+	}
+	e.park.ParkTimeout(min(d, idle))
+}
+
+// Wake ends Sleep. Any goroutine.
+func (e *engine) Wake() { e.park.Unpark() }
+
+// Abort prints the reason and ends the program on all ranks. Any goroutine.
+func (e *engine) Abort(code int, reason string) {
+	fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", e.comms[0].rank, reason)
+	C.weft_abort(C.int(code))
+}

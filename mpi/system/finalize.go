@@ -1,0 +1,93 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// drainTime is how long Finalize waits for what was abandoned, and leaveTime how long
+// for MPI's own end if some of it is left.
+const (
+	drainTime = time.Second
+	leaveTime = 5 * time.Second
+)
+
+// Leftovers reports, as [mpi.ErrPending], the calls of this rank that have not
+// completed, and messages to it that nobody has received. It asks what has arrived:
+// ranks synchronize before it. Revoked communicators are not looked at.
+func (e *engine) Leftovers() error {
+	var errs []error
+	e.Poll()
+	e.Outstanding(func(k *mpi.Call) {
+		errs = append(errs, k.Fail(mpi.ErrPending, 0, 0, "it was started and never waited for"))
+	})
+	for h, c := range e.comms {
+		if c == nil || c.revoked {
+			continue
+		}
+		var r C.weft_result
+		if C.weft_unmatched(C.int(h), 0, &r) != 0 {
+			errs = append(errs, &mpi.Error{Class: mpi.ErrPending, Kind: "finalize", Comm: fmt.Sprintf("communicator %d", h), Rank: c.rank,
+				Peer: int(r.source), Tag: int(r.tag), Got: int(r.bytes), Text: fmt.Sprintf("a message of %d bytes was sent and never received", r.bytes)})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Finalize ends the use of MPI. Calls under way complete with mpi.ErrPending; what MPI
+// cannot take back is waited for for a bounded time. If MPI_Finalize does not return
+// after that, the process ends with a line that says why, and code 1.
+func (e *engine) Finalize() error {
+	if e.closed {
+		return fmt.Errorf("mpi: finalize: %w: it has been called already", mpi.ErrState)
+	}
+	err := e.Leftovers()
+	e.closed = true
+	e.giveUp()
+	end := osthread.Nanotime() + int64(drainTime)
+	for (e.abandoned > 0 || e.revoking) && osthread.Nanotime() < end {
+		if e.Poll(); e.abandoned > 0 {
+			C.weft_nap(C.int64_t(50 * time.Microsecond))
+		}
+	}
+	if e.abandoned > 0 {
+		text := fmt.Sprintf("weft: rank %d: MPI does not end: %d operations that began can never complete (on revoked communicators, or without a partner)", e.comms[0].rank, e.abandoned)
+		late := time.AfterFunc(leaveTime, func() {
+			fmt.Fprintln(os.Stderr, text)
+			C.weft_leave(1)
+		})
+		defer late.Stop()
+	}
+	if rc := C.weft_finalize(); rc != 0 {
+		err = errors.Join(err, fmt.Errorf("mpi: finalize: %w: code %d", mpi.ErrEngine, int(rc)))
+	}
+	return err
+}
+
+// giveUp abandons all calls under way.
+func (e *engine) giveUp() {
+	var ended []*mpi.Call
+	for i := range e.slots {
+		if k := e.slots[i].call; k != nil {
+			e.abandon(int32(i))
+			ended = append(ended, k)
+		}
+	}
+	ended = append(ended, e.polled...)
+	e.polled = nil
+	for _, k := range ended {
+		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrPending, 0, 0, "the engine has been finalized"))
+	}
+}

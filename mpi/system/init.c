@@ -1,0 +1,131 @@
+//go:build mpi && cgo
+
+// Start, end, and what the library says about itself.
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "state.h"
+
+weft_shared *weft_mem;
+MPI_Comm weft_control;
+
+enum { SIGNALS = 65 };
+
+static struct sigaction before[SIGNALS];
+
+static void remember_signals(void) {
+	for (int s = 1; s < SIGNALS; s++)
+		if (sigaction(s, NULL, &before[s]) != 0)
+			before[s].sa_handler = SIG_ERR;
+}
+
+// restore_signals puts back every handler that MPI has replaced: Go needs its own,
+// on stacks of their own.
+static void restore_signals(void) {
+	for (int s = 1; s < SIGNALS; s++) {
+		struct sigaction now;
+		if (before[s].sa_handler == SIG_ERR || sigaction(s, NULL, &now) != 0)
+			continue;
+		if (now.sa_handler != before[s].sa_handler || now.sa_flags != before[s].sa_flags)
+			sigaction(s, &before[s], NULL);
+	}
+}
+
+int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared) {
+	int provided = 0, flag = 0, *bound = NULL, world;
+	remember_signals();
+	int rc = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+	restore_signals();
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (provided < MPI_THREAD_SERIALIZED)
+		return -1;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	weft_mem = calloc(1, sizeof *weft_mem);
+	if (weft_mem == NULL)
+		return MPI_ERR_NO_MEM;
+	MPI_Comm_rank(MPI_COMM_WORLD, rank);
+	MPI_Comm_size(MPI_COMM_WORLD, size);
+	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &flag);
+	*max_tag = flag ? *bound : 32767;
+	*shared = weft_mem;
+	if ((rc = weft_base_types()) != MPI_SUCCESS || (rc = weft_new_comm(MPI_COMM_WORLD, &world)) != MPI_SUCCESS)
+		return rc;
+	if ((rc = MPI_Comm_dup(MPI_COMM_WORLD, &weft_control)) != MPI_SUCCESS)
+		return rc;
+	MPI_Comm_set_errhandler(weft_control, MPI_ERRORS_RETURN);
+	return weft_listen();
+}
+
+int weft_finalize(void) {
+	weft_deaf();
+	MPI_Comm_free(&weft_comms[0].hidden);
+	MPI_Comm_free(&weft_control);
+	return MPI_Finalize();
+}
+
+void weft_abort(int code) {
+	MPI_Abort(MPI_COMM_WORLD, code);
+	_exit(code);
+}
+
+void weft_leave(int code) { _exit(code); }
+
+void weft_built(char *text, int n) {
+#if defined(OMPI_MAJOR_VERSION)
+	snprintf(text, n, "Open MPI %d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+	snprintf(text, n, "MPICH %s", MPICH_VERSION);
+#else
+	snprintf(text, n, "MPI %d.%d", MPI_VERSION, MPI_SUBVERSION);
+#endif
+}
+
+void weft_running(char *text, int n) {
+	char all[MPI_MAX_LIBRARY_VERSION_STRING];
+	int len = 0;
+	MPI_Get_library_version(all, &len);
+	snprintf(text, n, "%s", all);
+}
+
+int weft_class(int err) {
+	int class = MPI_ERR_OTHER;
+	MPI_Error_class(err, &class);
+	switch (class) {
+	case MPI_ERR_TRUNCATE: return WEFT_TRUNCATE;
+	case MPI_ERR_RANK: case MPI_ERR_ROOT: return WEFT_RANK;
+	case MPI_ERR_TAG: return WEFT_TAG;
+	case MPI_ERR_COUNT: return WEFT_COUNT;
+	case MPI_ERR_BUFFER: return WEFT_BUFFER;
+	case MPI_ERR_TYPE: case MPI_ERR_OP: return WEFT_TYPE;
+	case MPI_ERR_RMA_RANGE: case MPI_ERR_RMA_SYNC: case MPI_ERR_RMA_CONFLICT: case MPI_ERR_DISP: return WEFT_WINDOW;
+	}
+	return WEFT_OTHER;
+}
+
+void weft_text(int err, char *text, int n) {
+	char all[MPI_MAX_ERROR_STRING] = "";
+	int len = 0;
+	if (err == -1)
+		snprintf(all, sizeof all, "the library does not offer MPI_THREAD_SERIALIZED");
+	else
+		MPI_Error_string(err, all, &len);
+	snprintf(text, n, "%s", all);
+}
+
+int64_t weft_now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void weft_nap(int64_t ns) {
+	struct timespec t = {ns / 1000000000, ns % 1000000000};
+	nanosleep(&t, NULL);
+}

@@ -1,0 +1,107 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#cgo CFLAGS: -O2 -Wno-unused-result
+#cgo noescape weft_do
+#cgo nocallback weft_do
+#cgo noescape weft_do_on
+#cgo nocallback weft_do_on
+#cgo nocallback weft_post
+#cgo nocallback weft_poll
+#cgo nocallback weft_wait
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/internal/schedule"
+)
+
+// ErrNotBuilt is the error of [Init] in builds without MPI.
+var ErrNotBuilt = errors.New("mpi/system: this program was built without MPI")
+
+// Available reports whether this build has the engine.
+func Available() bool { return true }
+
+// Library returns the name and version of the MPI library that the program was
+// built with: "Open MPI 4.1.4". Any goroutine.
+func Library() string { return cText(func(p *C.char, n C.int) { C.weft_built(p, n) }) }
+
+// cText returns what C writes into a buffer.
+func cText(fill func(p *C.char, n C.int)) string {
+	const room = 4096
+	p := (*C.char)(C.calloc(1, room))
+	defer C.free(unsafe.Pointer(p))
+	fill(p, room)
+	return C.GoString(p)
+}
+
+var started atomic.Bool
+
+// Init starts MPI, asking for MPI_THREAD_SERIALIZED, and returns the world
+// communicator. It is called once in the life of a process, before threads are
+// pinned, because the library's own threads inherit the mask; by any goroutine. It
+// blocks until all ranks have called it. Signal handlers that the library installs
+// over those of Go are taken out again. Errors: a second Init ([mpi.ErrState]); what
+// MPI says ([mpi.ErrEngine]). Outside of a launcher there is one rank.
+func Init() (*mpi.Comm, error) {
+	if !started.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("mpi/system: Init: %w: MPI is started once in the life of a process", mpi.ErrState)
+	}
+	if _, set := os.LookupEnv(ownSignals); !set {
+		if err := os.Setenv(ownSignals, ""); err != nil {
+			return nil, fmt.Errorf("mpi/system: Init: %w", err)
+		}
+	}
+	running := cText(func(p *C.char, n C.int) { C.weft_running(p, n) })
+	if family, _, _ := strings.Cut(Library(), " "); !strings.Contains(running, family) {
+		return nil, fmt.Errorf("mpi/system: Init: %w: built for %s, but the library found at run time is %q: look at LD_LIBRARY_PATH", mpi.ErrEngine, Library(), running)
+	}
+	var rank, size, maxTag C.int
+	e := &engine{name: Library(), host: host(), types: map[layout]int32{}}
+	if rc := C.weft_init(&rank, &size, &maxTag, &e.mem); rc != 0 {
+		return nil, fmt.Errorf("mpi/system: Init: %w: %s", mpi.ErrEngine, errorText(rc))
+	}
+	e.limits = mpi.Limits{MaxTag: int(maxTag), Eager: eager}
+	e.runner = schedule.NewRunner(e.Post)
+	world := make([]int, size)
+	for i := range world {
+		world[i] = i
+	}
+	e.enter(0, &communicator{rank: int(rank), world: world, key: 1})
+	return mpi.NewWorld(e), nil
+}
+
+// ownSignals tells Open MPI which signals to handle itself: none.
+const ownSignals = "OMPI_MCA_opal_signal"
+
+// eager is what both libraries send at once, over every transport.
+const eager = 1024
+
+func errorText(rc C.int) string {
+	return cText(func(p *C.char, n C.int) { C.weft_text(rc, p, n) })
+}
+
+// host names the machine: its name, and its present life.
+func host() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown host"
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return name
+	}
+	return name + " " + strings.TrimSpace(string(boot))
+}

@@ -1,0 +1,345 @@
+//go:build mpi && cgo
+
+// Operations under way. Their requests stand in one array in the order of their
+// start, with holes where one has ended: the oldest end first, mostly. Testsome costs
+// time for every request it is given, so it is given the oldest ones, and a window
+// that moves over the others.
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+enum { WINDOW = 256, MOVES = 8, HEAR_EVERY = 32 };
+
+static MPI_Request *requests; // [head, tail) with holes
+static int *slots;            // of the requests
+static int head, tail, cap, live;
+static int moving; // start of the window that moves
+
+typedef void (*completer)(void *cookie, int64_t bytes, int32_t err);
+
+typedef struct {
+	int at;        // in requests, -1 if not under way
+	int cancelled; // it has been asked for
+	int *counts;
+	completer fn;
+	void *cookie;
+} slot_state;
+
+static slot_state *states;
+static int nstates;
+
+static int nresults, turns;
+
+static weft_result *push(int slot) {
+	weft_result *r = &weft_mem->results[nresults++];
+	memset(r, 0, sizeof *r);
+	r->slot = slot;
+	return r;
+}
+
+// read_status is what MPI says about a message or the end of an operation.
+static void read_status(weft_result *r, MPI_Status *st, int err, int cancelled) {
+	int bytes = 0, flag = 0;
+	r->err = err;
+	r->source = st->MPI_SOURCE;
+	r->tag = st->MPI_TAG;
+	if (MPI_Get_count(st, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
+		r->bytes = bytes;
+	} else { // 2 GiB or more
+		MPI_Count n = 0;
+		MPI_Get_elements_x(st, MPI_BYTE, &n);
+		r->bytes = n;
+	}
+	if (cancelled) {
+		MPI_Test_cancelled(st, &flag);
+		r->cancelled = flag;
+	}
+}
+
+// ended takes the operation at a place off the list.
+static void ended(int at, MPI_Status *st, int err) {
+	int slot = slots[at];
+	slot_state *s = &states[slot];
+	weft_result *r = push(slot);
+	read_status(r, st, err, s->cancelled);
+	requests[at] = MPI_REQUEST_NULL;
+	free(s->counts);
+	s->counts = NULL;
+	s->at = -1;
+	live--;
+	if (s->fn != NULL)
+		s->fn(s->cookie, r->bytes, r->err);
+	s->fn = NULL;
+}
+
+static void test_each(int from, int n) {
+	for (int at = from; at < from + n; at++) {
+		MPI_Status st;
+		int flag = 0;
+		if (requests[at] == MPI_REQUEST_NULL)
+			continue;
+		int err = MPI_Test(&requests[at], &flag, &st);
+		if (err != MPI_SUCCESS || flag)
+			ended(at, &st, err);
+	}
+}
+
+static int test_some(int from, int n) {
+	static int indices[2 * WINDOW];
+	static MPI_Status statuses[2 * WINDOW];
+	int done = 0, before = nresults;
+	if (n == 0)
+		return 0;
+	int rc = MPI_Testsome(n, requests + from, &done, indices, statuses);
+	if (rc != MPI_SUCCESS && (done == MPI_UNDEFINED || done <= 0))
+		test_each(from, n);
+	else if (done != MPI_UNDEFINED)
+		for (int i = 0; i < done; i++)
+			ended(from + indices[i], &statuses[i], rc == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR);
+	return nresults - before;
+}
+
+// compact closes the holes.
+static void compact(void) {
+	int to = 0;
+	for (int at = head; at < tail; at++) {
+		if (requests[at] == MPI_REQUEST_NULL)
+			continue;
+		requests[to] = requests[at];
+		slots[to] = slots[at];
+		states[slots[to]].at = to;
+		to++;
+	}
+	head = moving = 0;
+	tail = to;
+}
+
+static void tidy(void) {
+	while (head < tail && requests[head] == MPI_REQUEST_NULL)
+		head++;
+	if (head == tail)
+		head = tail = moving = 0;
+	else if (tail - head > 2 * live + 2 * WINDOW)
+		compact();
+}
+
+int weft_all_ended(void) { return live == 0; }
+
+// look is one round of progress.
+static void look(void) {
+	int n = tail - head;
+	if (live == 0) {
+		weft_hear(); // which is progress, too
+		return;
+	}
+	if (n <= 2 * WINDOW) {
+		test_some(head, n);
+	} else {
+		int found = test_some(head, WINDOW);
+		for (int i = 0; i < MOVES && found == 0; i++) {
+			if (moving < head + WINDOW || moving >= tail)
+				moving = head + WINDOW;
+			int m = tail - moving < WINDOW ? tail - moving : WINDOW;
+			found = test_some(moving, m);
+			moving += m;
+		}
+	}
+	tidy();
+	if (++turns >= HEAR_EVERY) {
+		turns = 0;
+		weft_hear();
+	}
+}
+
+int weft_poll(void) {
+	nresults = 0;
+	look();
+	return nresults;
+}
+
+// grow makes room for a slot and for one more request. Without memory it ends the
+// program: nothing can go on.
+static void grow(int slot) {
+	if (slot >= nstates) {
+		int n = slot < 32 ? 64 : 2 * slot;
+		if ((states = realloc(states, n * sizeof *states)) == NULL)
+			weft_abort(1);
+		for (; nstates < n; nstates++)
+			states[nstates] = (slot_state){.at = -1};
+	}
+	if (tail == cap && head > 0)
+		compact();
+	if (tail == cap) {
+		cap = cap ? 2 * cap : 512;
+		requests = realloc(requests, cap * sizeof *requests);
+		slots = realloc(slots, cap * sizeof *slots);
+		if (requests == NULL || slots == NULL)
+			weft_abort(1);
+	}
+}
+
+static void enter(int slot, MPI_Request r, int *counts) {
+	grow(slot);
+	requests[tail] = r;
+	slots[tail] = slot;
+	states[slot] = (slot_state){.at = tail, .counts = counts};
+	tail++;
+	live++;
+}
+
+int weft_post(int n) {
+	nresults = 0;
+	for (int i = 0; i < n; i++) {
+		weft_op *o = &weft_mem->ops[i];
+		MPI_Request r;
+		int err = weft_start(o, &r);
+		if (err == MPI_SUCCESS && r != MPI_REQUEST_NULL) {
+			enter(o->slot, r, o->counts);
+			continue;
+		}
+		push(o->slot)->err = err;
+		free(o->counts);
+	}
+	return nresults;
+}
+
+// patience says what a loop that waits does: it spins for a millisecond, lets others
+// have the core now and then, and sleeps longer and longer, up to a millisecond.
+typedef struct { int64_t began, nap; unsigned turn; } patience;
+
+enum {
+	SPIN = 1000000, POLITE = 20000, FIRST_NAP = 50000, LAST_NAP = 1000000, // ns
+	GLANCE = 32, AWAKE = 4 // turns between looks at the clock, and between naps
+};
+
+// wait_a_little is a turn of such a loop; it returns how long it has gone on, or 0.
+static int64_t wait_a_little(patience *p) {
+	if (++p->turn % (p->nap > 0 ? AWAKE : GLANCE) != 0)
+		return 0;
+	int64_t now = weft_now();
+	if (p->began == 0)
+		p->began = now;
+	if (now - p->began < SPIN) {
+		if (now - p->began > POLITE)
+			sched_yield();
+		return now - p->began;
+	}
+	p->nap = p->nap == 0 ? FIRST_NAP : p->nap < LAST_NAP / 2 ? 2 * p->nap : LAST_NAP;
+	weft_nap(p->nap);
+	return now - p->began + p->nap;
+}
+
+int weft_wait(int64_t ns) {
+	patience p = {0};
+	nresults = 0;
+	for (;;) {
+		look();
+		if (nresults > 0 || weft_mem->news)
+			return nresults;
+		if (wait_a_little(&p) > ns)
+			return 0;
+	}
+}
+
+int weft_progress(int64_t ns, const volatile int32_t *stop) {
+	int64_t end = weft_now() + ns;
+	nresults = 0;
+	for (unsigned turn = 0; nresults <= WEFT_RESULTS - 2 * WINDOW && !weft_mem->news; turn++) {
+		look();
+		if ((stop != NULL && *stop) || (turn % GLANCE == 0 && weft_now() >= end))
+			break;
+	}
+	return nresults;
+}
+
+static MPI_Request held; // of weft_do
+static int *held_counts;
+
+static int do_ended(MPI_Status *st, int err) {
+	weft_result *r = &weft_mem->single;
+	r->err = err;
+	if (st != NULL && weft_mem->one.what >= WEFT_RECV) // a send says nothing
+		read_status(r, st, err, 0);
+	if (held_counts != NULL) {
+		free(held_counts);
+		held_counts = NULL;
+	}
+	return 1;
+}
+
+int weft_do_on(void) {
+	patience p = {0};
+	for (unsigned turn = 1;; turn++) {
+		MPI_Status st;
+		int flag = 0;
+		int err = MPI_Test(&held, &flag, &st);
+		if (flag || err != MPI_SUCCESS)
+			return do_ended(&st, err);
+		if (turn % HEAR_EVERY == 0 || p.nap > 0)
+			weft_hear();
+		if (weft_mem->news)
+			return 0;
+		wait_a_little(&p);
+	}
+}
+
+int weft_do(char *send, char *recv) {
+	weft_op *o = &weft_mem->one;
+	o->send = (uintptr_t)send;
+	o->recv = (uintptr_t)recv;
+	held_counts = o->counts;
+	int err = weft_start(o, &held);
+	if (err != MPI_SUCCESS || held == MPI_REQUEST_NULL)
+		return do_ended(NULL, err);
+	return weft_do_on();
+}
+
+int weft_do_keep(int slot) {
+	enter(slot, held, held_counts);
+	held_counts = NULL;
+	return 0;
+}
+
+void weft_cancel(int slot) {
+	slot_state *s = &states[slot];
+	if (slot < nstates && s->at >= 0) {
+		s->cancelled = 1;
+		MPI_Cancel(&requests[s->at]);
+	}
+}
+
+void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie) {
+	if (slot < nstates && states[slot].at >= 0) {
+		states[slot].fn = (completer)fn;
+		states[slot].cookie = (void *)cookie;
+	}
+}
+
+int weft_probe(int comm, int hidden, int peer, int tag, int take, int *found, int *message, weft_result *r) {
+	MPI_Comm c = hidden ? weft_comms[comm].hidden : weft_comms[comm].visible;
+	MPI_Status st;
+	MPI_Message m = MPI_MESSAGE_NULL;
+	int rc;
+	*found = 0;
+	if (take)
+		rc = MPI_Improbe(weft_peer(peer), weft_tag(tag), c, found, &m, &st);
+	else
+		rc = MPI_Iprobe(weft_peer(peer), weft_tag(tag), c, found, &st);
+	if (rc != MPI_SUCCESS || !*found)
+		return rc;
+	read_status(r, &st, MPI_SUCCESS, 0);
+	if (take && (*message = weft_add_message(m)) < 0)
+		return MPI_ERR_NO_MEM;
+	return MPI_SUCCESS;
+}
+
+int weft_unmatched(int comm, int hidden, weft_result *r) {
+	int found = 0, message;
+	if (weft_comms[comm].size == 0)
+		return 0;
+	int rc = weft_probe(comm, hidden, WEFT_ANY, WEFT_ANY, 0, &found, &message, r);
+	return rc == MPI_SUCCESS && found;
+}

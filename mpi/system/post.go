@@ -1,0 +1,209 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Post starts calls, up to a batch of them by one call into C.
+func (e *engine) Post(calls []*mpi.Call) {
+	if e.batch == 0 {
+		e.forgetTypes()
+	}
+	for _, k := range calls {
+		e.start(k)
+	}
+	e.flush()
+}
+
+// start starts k, or puts it into the batch.
+func (e *engine) start(k *mpi.Call) {
+	c := e.comms[k.Comm.Handle()]
+	switch {
+	case e.closed:
+		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "the engine has been finalized"))
+	case c.revoked:
+		e.complete(k, mpi.Status{}, c.refusal(k))
+	case direct(k):
+		e.add(k)
+	default:
+		e.flush() // in order
+		e.startOther(c, k)
+	}
+}
+
+// direct reports whether k is one non-blocking call of MPI.
+func direct(k *mpi.Call) bool {
+	if int(k.Kind) >= len(codes) || codes[k.Kind] == 0 {
+		return false
+	}
+	if k.Op == nil {
+		return true
+	}
+	_, known := ops[k.Op]
+	return known
+}
+
+// startOther starts what takes more than one call of MPI.
+func (e *engine) startOther(c *communicator, k *mpi.Call) {
+	switch k.Kind {
+	case mpi.CallProbe, mpi.CallMprobe, mpi.CallLock, mpi.CallAwaitNotify:
+		if !e.try(k) {
+			e.polled = append(e.polled, k)
+		}
+	case mpi.CallIprobe, mpi.CallImprobe, mpi.CallUnlock, mpi.CallAccumulate:
+		e.try(k)
+	default:
+		c.scheduled++
+		e.runner.Start(k, c.scheduled)
+		e.countSchedules()
+	}
+}
+
+// countSchedules notes how many schedules are under way.
+func (e *engine) countSchedules() {
+	e.schedules = 0
+	e.runner.Outstanding(func(*mpi.Call) { e.schedules++ })
+}
+
+// add puts k into the batch.
+func (e *engine) add(k *mpi.Call) {
+	if k.Kind.OneSided() && e.nothing(k) {
+		e.complete(k, mpi.Status{}, nil)
+		return
+	}
+	b := pack(k)
+	o := &unsafe.Slice(&e.mem.ops[0], C.WEFT_BATCH)[e.batch]
+	if err := e.fill(o, k, b); err != nil {
+		e.complete(k, mpi.Status{}, err)
+		return
+	}
+	o.slot = C.int32_t(e.take(k, b))
+	if e.batch++; e.batch == C.WEFT_BATCH {
+		e.flush()
+	}
+}
+
+// flush starts the batch.
+func (e *engine) flush() {
+	if n := e.batch; n > 0 {
+		e.batch = 0
+		e.deliver(C.weft_post(C.int(n)))
+	}
+}
+
+// deliver completes the calls of the first n results.
+func (e *engine) deliver(n C.int) {
+	rs := unsafe.Slice(&e.mem.results[0], C.WEFT_RESULTS)[:n]
+	for i := range rs {
+		r := rs[i]
+		k, b := e.release(int32(r.slot))
+		if k == nil {
+			e.abandoned--
+			continue
+		}
+		e.end(k, b, &r)
+	}
+}
+
+// end completes k with a result.
+func (e *engine) end(k *mpi.Call, b *box, r *C.weft_result) {
+	if b != nil && b.back {
+		mpi.Copy(k.Recv, b.recv)
+	}
+	if r.err != 0 || r.cancelled != 0 {
+		e.complete(k, mpi.Status{}, failure(k, r))
+		return
+	}
+	var st mpi.Status
+	switch {
+	case k.Kind.Receives():
+		st = mpi.Status{Source: int(r.source), Tag: int(r.tag), Bytes: int(r.bytes)}
+	case k.Kind == mpi.CallFence:
+		C.weft_win_sync(C.int(k.Win.Handle()))
+	}
+	e.complete(k, st, nil)
+}
+
+// complete ends a call. Hidden ones belong to the runner, and are not counted.
+func (e *engine) complete(k *mpi.Call, st mpi.Status, err error) {
+	if !k.Hidden {
+		e.completed++
+	}
+	k.Complete(st, err)
+}
+
+// Poll makes progress and completes what has ended.
+func (e *engine) Poll() int {
+	before := e.completed
+	e.deliver(C.weft_poll())
+	e.turn()
+	return e.completed - before
+}
+
+// turn is what a round of progress does beside messages.
+func (e *engine) turn() {
+	if e.mem.news != 0 {
+		e.hear()
+	}
+	if len(e.polled) > 0 {
+		e.tryAll()
+	}
+	if !e.runner.Idle() {
+		e.completed += e.runner.Advance()
+		e.countSchedules()
+	}
+	if e.revoking {
+		e.revoking = C.weft_revoking() > 0
+	}
+}
+
+// tryAll tries the calls that must be tried, and keeps the others.
+func (e *engine) tryAll() {
+	all := e.polled
+	e.polled = nil // a completion may post
+	kept := all[:0]
+	for _, k := range all {
+		if !e.try(k) {
+			kept = append(kept, k)
+		}
+	}
+	clear(all[len(kept):])
+	e.polled = append(kept, e.polled...)
+}
+
+// Outstanding calls f for all calls under way.
+func (e *engine) Outstanding(f func(*mpi.Call)) {
+	for i := range e.slots {
+		if k := e.slots[i].call; k != nil && !k.Hidden {
+			f(k)
+		}
+	}
+	for _, k := range e.polled {
+		f(k)
+	}
+	e.runner.Outstanding(f)
+}
+
+// Cancel ends a receive or probe that has not matched.
+func (e *engine) Cancel(k *mpi.Call) {
+	for i, p := range e.polled {
+		if p == k {
+			e.polled = append(e.polled[:i:i], e.polled[i+1:]...)
+			e.complete(k, mpi.Status{}, k.Fail(mpi.ErrCancelled, 0, 0, ""))
+			return
+		}
+	}
+	if k.Kind.Receives() && k.Slot < len(e.slots) && e.slots[k.Slot].call == k {
+		C.weft_cancel(C.int(k.Slot))
+	}
+}

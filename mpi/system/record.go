@@ -1,0 +1,183 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// codes says what each kind of call is in C; 0 for those that are not one MPI call.
+var codes = [...]C.int32_t{
+	mpi.CallSend: C.WEFT_SEND, mpi.CallSsend: C.WEFT_SSEND, mpi.CallRecv: C.WEFT_RECV, mpi.CallMrecv: C.WEFT_MRECV,
+	mpi.CallBarrier: C.WEFT_BARRIER, mpi.CallBcast: C.WEFT_BCAST, mpi.CallReduce: C.WEFT_REDUCE, mpi.CallAllreduce: C.WEFT_ALLREDUCE,
+	mpi.CallScan: C.WEFT_SCAN, mpi.CallExscan: C.WEFT_EXSCAN, mpi.CallGather: C.WEFT_GATHERV, mpi.CallScatter: C.WEFT_SCATTERV,
+	mpi.CallAllgather: C.WEFT_ALLGATHER, mpi.CallAlltoall: C.WEFT_ALLTOALL, mpi.CallReduceScatter: C.WEFT_REDUCE_SCATTER,
+	mpi.CallPut: C.WEFT_PUT, mpi.CallGet: C.WEFT_GET, mpi.CallAccumulate: C.WEFT_ACCUMULATE, mpi.CallNotify: C.WEFT_NOTIFY,
+	mpi.CallFlush: C.WEFT_FLUSH, mpi.CallFence: C.WEFT_FENCE,
+}
+
+// fill writes the record of k into o. It returns what is wrong with k; then o has
+// nothing to free.
+func (e *engine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
+	send, recv := buffers(k, b)
+	*o = C.weft_op{what: codes[k.Kind], comm: C.int32_t(k.Comm.Handle()), peer: C.int32_t(k.Peer), tag: C.int32_t(k.Tag),
+		send: address(send), recv: address(recv)}
+	if k.Hidden {
+		o.flags = C.WEFT_HIDDEN
+	}
+	switch {
+	case k.Kind.PointToPoint():
+		err = e.fillMessage(o, k)
+	case k.Kind.OneSided():
+		err = e.fillWindow(o, k)
+	default:
+		err = e.fillCollective(o, k, send, recv)
+	}
+	if err != nil {
+		return k.Fail(mpi.ErrCount, math.MaxInt32, 0, "%v", err)
+	}
+	return nil
+}
+
+// address is where b lies; 0 if it has no elements, which libraries check.
+func address(b mpi.Buffer) C.uintptr_t {
+	if b.Bytes() == 0 {
+		return 0
+	}
+	return C.uintptr_t(uintptr(b.Pointer()))
+}
+
+func (e *engine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
+	if k.Kind.Sends() {
+		o.scount, o.stype, err = e.shape(k.Send)
+		return err
+	}
+	if k.Kind == mpi.CallMrecv {
+		o.at = C.int64_t(k.Message.Slot)
+	}
+	o.rcount, o.rtype, err = e.shape(k.Recv)
+	return err
+}
+
+func (e *engine) fillCollective(o *C.weft_op, k *mpi.Call, send, recv mpi.Buffer) error {
+	if k.Send.IsInPlace() {
+		o.flags |= C.WEFT_SEND_IN_PLACE
+	}
+	if k.Recv.IsInPlace() {
+		o.flags |= C.WEFT_RECV_IN_PLACE
+	}
+	if err := tooLong(send, recv); err != nil {
+		return err
+	}
+	st, err := e.element(send)
+	if err != nil {
+		return err
+	}
+	rt, err := e.element(recv)
+	if err != nil {
+		return err
+	}
+	o.stype, o.rtype = C.int32_t(st), C.int32_t(rt)
+	o.scount, o.rcount = C.int32_t(send.Len()), C.int32_t(recv.Len())
+	if k.Op != nil {
+		fillReduction(o, k)
+		return nil
+	}
+	fillParts(o, k)
+	return nil
+}
+
+func tooLong(bs ...mpi.Buffer) error {
+	for _, b := range bs {
+		if b.Len() > math.MaxInt32 {
+			return errTooLong
+		}
+	}
+	return nil
+}
+
+// fillReduction completes the record of a reduction: one count and one datatype.
+func fillReduction(o *C.weft_op, k *mpi.Call) {
+	o.op = C.int32_t(ops[k.Op])
+	if k.Send.IsInPlace() {
+		o.scount, o.stype = o.rcount, o.rtype
+	}
+	if o.scount == 0 {
+		o.stype = C.WEFT_INT32 // on which every operation is defined
+	}
+	if k.Kind == mpi.CallReduceScatter {
+		o.counts = numbers(k.RecvCounts)
+	}
+}
+
+// fillParts completes the record of a collective whose buffers have a part of every
+// rank. Gather and Scatter always give the counts: ranks beside the root do not know
+// whether it does.
+func fillParts(o *C.weft_op, k *mpi.Call) {
+	n := C.int32_t(k.Comm.Size())
+	root := k.Peer == k.Comm.Rank()
+	switch k.Kind {
+	case mpi.CallGather:
+		if root {
+			o.counts = parts(k.RecvCounts, k.RecvDispls, int(o.rcount/n), int(n))
+		}
+	case mpi.CallScatter:
+		if root {
+			o.counts = parts(k.SendCounts, k.SendDispls, int(o.scount/n), int(n))
+		}
+	case mpi.CallAllgather:
+		if k.RecvCounts == nil {
+			o.rcount /= n
+		} else {
+			o.what = C.WEFT_ALLGATHERV
+			o.counts = numbers(k.RecvCounts, k.RecvDispls)
+		}
+	case mpi.CallAlltoall:
+		if k.RecvCounts == nil {
+			o.scount /= n
+			o.rcount /= n
+		} else {
+			o.what = C.WEFT_ALLTOALLV
+			o.counts = numbers(k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls)
+		}
+	}
+}
+
+// numbers copies lists into memory of C, one after another.
+func numbers(lists ...[]int) *C.int32_t {
+	n := 0
+	for _, l := range lists {
+		n += len(l)
+	}
+	p := (*C.int32_t)(C.malloc(C.size_t(max(n, 1)) * C.sizeof_int32_t))
+	to := unsafe.Slice(p, n)
+	for _, l := range lists {
+		for _, x := range l {
+			to[0] = C.int32_t(x)
+			to = to[1:]
+		}
+	}
+	return p
+}
+
+// parts is numbers of counts and displacements, or of equal parts.
+func parts(counts, displs []int, part, n int) *C.int32_t {
+	if counts != nil {
+		return numbers(counts, displs)
+	}
+	p := (*C.int32_t)(C.malloc(C.size_t(2*n) * C.sizeof_int32_t))
+	to := unsafe.Slice(p, 2*n)
+	for i := range n {
+		to[i], to[n+i] = C.int32_t(part), C.int32_t(i*part)
+	}
+	return p
+}

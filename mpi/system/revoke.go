@@ -1,0 +1,132 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Revoke tells all other members, and ends what is under way here.
+func (e *engine) Revoke(h mpi.Handle, reason string) {
+	c := e.comms[h]
+	if c.revoked {
+		return
+	}
+	others := make([]C.int, 0, len(c.world))
+	for r, w := range c.world {
+		if r != c.rank {
+			others = append(others, C.int(w))
+		}
+	}
+	e.revoked(h, reason)
+	if len(others) > 0 {
+		text := C.CString(reason)
+		C.weft_revoke(C.uint64_t(c.key), C.int(len(others)), unsafe.SliceData(others), text)
+		C.free(unsafe.Pointer(text))
+		e.revoking = true
+	}
+}
+
+// Revoked returns the reason of a revocation.
+func (e *engine) Revoked(h mpi.Handle) (string, bool) {
+	c := e.comms[h]
+	return c.reason, c.revoked
+}
+
+// hear takes the notices that have arrived.
+func (e *engine) hear() {
+	text := (*C.char)(C.calloc(1, C.WEFT_REASON))
+	defer C.free(unsafe.Pointer(text))
+	var key C.uint64_t
+	for C.weft_news(&key, text) != 0 {
+		e.heard(uint64(key), C.GoString(text))
+	}
+}
+
+func (e *engine) heard(key uint64, reason string) {
+	for h, c := range e.comms {
+		if c != nil && c.key == key {
+			e.revoked(mpi.Handle(h), reason)
+			return
+		}
+	}
+	if e.early == nil {
+		e.early = map[uint64]string{}
+	}
+	e.early[key] = reason
+}
+
+// revoked completes all calls on the communicator.
+func (e *engine) revoked(h mpi.Handle, reason string) {
+	c := e.comms[h]
+	if c.revoked {
+		return
+	}
+	c.revoked, c.reason = true, reason
+	on := func(k *mpi.Call) bool { return k.Comm.Handle() == h }
+	var ended []*mpi.Call
+	for i := range e.slots {
+		k := e.slots[i].call
+		if k == nil || !on(k) {
+			continue
+		}
+		if k.Hidden { // of the runner, which needs it until its request has ended
+			if k.Kind.Receives() {
+				C.weft_cancel(C.int(i))
+			}
+			continue
+		}
+		e.abandon(int32(i))
+		ended = append(ended, k)
+	}
+	var waiting []*mpi.Call
+	for _, k := range e.polled {
+		if on(k) {
+			ended = append(ended, k)
+		} else {
+			waiting = append(waiting, k)
+		}
+	}
+	e.polled = waiting
+	for _, k := range ended {
+		e.complete(k, mpi.Status{}, c.refusal(k))
+	}
+	e.abortSchedules(on, c)
+}
+
+// abortSchedules ends the collectives of the runner on a communicator.
+func (e *engine) abortSchedules(on func(*mpi.Call) bool, c *communicator) {
+	var all []*mpi.Call
+	e.runner.Outstanding(func(k *mpi.Call) {
+		if on(k) {
+			all = append(all, k)
+		}
+	})
+	for _, k := range all {
+		e.completed++
+		e.runner.Abort(func(x *mpi.Call) bool { return x == k }, c.refusal(k))
+	}
+	e.countSchedules()
+}
+
+// abandon leaves the operation in a slot to MPI: its call has completed. A receive
+// is cancelled.
+func (e *engine) abandon(i int32) {
+	s := &e.slots[i]
+	if s.call.Kind.Receives() {
+		C.weft_cancel(C.int(i))
+	}
+	if s.box != nil {
+		s.box.back = false
+	}
+	s.call = nil
+	e.abandoned++
+}

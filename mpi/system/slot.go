@@ -1,0 +1,114 @@
+//go:build mpi && cgo
+
+package system
+
+import (
+	"runtime"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// slot is the place of an operation under way in MPI.
+//
+//	call   busy   state
+//	nil    false  unused
+//	set    true   under way
+//	nil    true   abandoned: the call has completed, the operation has not
+type slot struct {
+	call *mpi.Call
+	busy bool
+	pins runtime.Pinner
+	box  *box // packed buffers, if the call needed them
+}
+
+// take returns an unused slot for k, and pins its buffers.
+func (e *engine) take(k *mpi.Call, b *box) int32 {
+	if len(e.unused) == 0 {
+		e.slots = append(e.slots, slot{})
+		e.unused = append(e.unused, int32(len(e.slots)-1))
+	}
+	i := e.unused[len(e.unused)-1]
+	e.unused = e.unused[:len(e.unused)-1]
+	s := &e.slots[i]
+	s.call, s.busy, s.box = k, true, b
+	k.Slot = int(i)
+	send, recv := buffers(k, b)
+	s.pin(send)
+	s.pin(recv)
+	return i
+}
+
+// pin keeps the memory of b where it is; that of other allocators stays anyway.
+func (s *slot) pin(b mpi.Buffer) {
+	if b.Bytes() > 0 {
+		s.pins.Pin((*byte)(b.Pointer()))
+	}
+}
+
+// release ends the use of a slot, and returns what was in it.
+func (e *engine) release(i int32) (*mpi.Call, *box) {
+	s := &e.slots[i]
+	k, b := s.call, s.box
+	s.pins.Unpin()
+	s.call, s.box, s.busy = nil, nil, false
+	e.unused = append(e.unused, i)
+	return k, b
+}
+
+// box holds contiguous copies of strided buffers of a collective, and scratch memory
+// in place of buffers that MPI might write to against the contract.
+type box struct {
+	send, recv mpi.Buffer
+	back       bool // recv is copied back
+}
+
+// buffers returns where the operation of k really reads and writes.
+func buffers(k *mpi.Call, b *box) (send, recv mpi.Buffer) {
+	send, recv = k.Send, k.Recv
+	if b != nil {
+		send, recv = b.send, b.recv
+	}
+	if send.IsInPlace() {
+		send = mpi.Buffer{}
+	}
+	if recv.IsInPlace() {
+		recv = mpi.Buffer{}
+	}
+	return send, recv
+}
+
+// pack returns the box that k needs; nil if none.
+func pack(k *mpi.Call) *box {
+	if !k.Kind.Collective() || k.Kind == mpi.CallFence {
+		return nil
+	}
+	spare := k.Kind == mpi.CallExscan && k.Comm.Rank() == 0
+	if k.Send.Contiguous() && k.Recv.Contiguous() && !spare {
+		return nil
+	}
+	b := &box{send: contiguous(k.Send), recv: contiguous(k.Recv), back: !spare && !k.Recv.Contiguous()}
+	if spare {
+		b.recv = copied(k.Recv)
+	}
+	if k.Kind == mpi.CallBcast && k.Peer == k.Comm.Rank() {
+		b.back = false
+	}
+	return b
+}
+
+func contiguous(b mpi.Buffer) mpi.Buffer {
+	if b.Contiguous() {
+		return b
+	}
+	return copied(b)
+}
+
+func copied(b mpi.Buffer) mpi.Buffer {
+	if b.Bytes() == 0 {
+		return b
+	}
+	room := make([]byte, b.Bytes())
+	c := mpi.Raw(mpi.Of(room).Pointer(), len(room), b)
+	mpi.Copy(c, b)
+	return c
+}

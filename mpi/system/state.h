@@ -1,0 +1,47 @@
+// What the C files share.
+#ifndef WEFT_STATE_H
+#define WEFT_STATE_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "shim.h"
+
+typedef struct { MPI_Comm visible, hidden; int size; } weft_comm;
+typedef struct { MPI_Win data, words; int64_t *base; } weft_win;
+
+// Tables by number; the functions of table.c make them grow.
+extern weft_comm *weft_comms;
+extern MPI_Datatype *weft_types;
+extern weft_win *weft_wins;
+extern MPI_Op weft_ops_table[];
+extern MPI_Message *weft_messages;
+extern weft_shared *weft_mem;
+extern MPI_Comm weft_control; // of revocations
+
+int weft_take_number(void **table, int *cap, size_t size, int (*used)(int));
+int weft_new_comm(MPI_Comm c, int *out);
+int weft_base_types(void);
+int weft_add_message(MPI_Message m);
+
+// weft_start starts o; request stays MPI_REQUEST_NULL if it has ended already.
+int weft_start(const weft_op *o, MPI_Request *request);
+int weft_start_window(const weft_op *o, MPI_Request *request);
+
+// weft_listen starts to listen for revocations; weft_hear looks whether there is one.
+int weft_listen(void);
+void weft_hear(void);
+void weft_deaf(void);
+
+int weft_all_ended(void);
+
+static inline MPI_Comm weft_comm_of(const weft_op *o) {
+	return o->flags & WEFT_HIDDEN ? weft_comms[o->comm].hidden : weft_comms[o->comm].visible;
+}
+
+static inline int weft_tag(int tag) { return tag == WEFT_ANY ? MPI_ANY_TAG : tag; }
+static inline int weft_peer(int peer) { return peer == WEFT_ANY ? MPI_ANY_SOURCE : peer; }
+
+int64_t weft_now(void);
+
+#endif

@@ -1,0 +1,71 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import "github.com/weft-hpc/weft/mpi"
+
+// try makes an attempt at a call that MPI has no request for, and reports whether it
+// has completed.
+func (e *engine) try(k *mpi.Call) bool {
+	switch k.Kind {
+	case mpi.CallLock:
+		return e.tryLock(k)
+	case mpi.CallUnlock:
+		e.unlock(k)
+	case mpi.CallAwaitNotify:
+		return e.tryNotified(k)
+	case mpi.CallAccumulate:
+		e.accumulateLoc(k)
+	default:
+		return e.tryProbe(k)
+	}
+	return true
+}
+
+// conclude completes k with what MPI returned.
+func (e *engine) conclude(k *mpi.Call, rc C.int) bool {
+	if rc != 0 {
+		e.complete(k, mpi.Status{}, refused(k, rc))
+	} else {
+		e.complete(k, mpi.Status{}, nil)
+	}
+	return true
+}
+
+func (e *engine) tryProbe(k *mpi.Call) bool {
+	var found, message, hidden C.int
+	var r C.weft_result
+	if k.Hidden {
+		hidden = 1
+	}
+	take := k.Kind == mpi.CallMprobe || k.Kind == mpi.CallImprobe
+	rc := C.weft_probe(C.int(k.Comm.Handle()), hidden, C.int(k.Peer), C.int(k.Tag), truth(take), &found, &message, &r)
+	if rc != 0 {
+		return e.conclude(k, rc)
+	}
+	k.Found = found != 0
+	waits := k.Kind == mpi.CallProbe || k.Kind == mpi.CallMprobe
+	if !k.Found {
+		if !waits {
+			e.complete(k, mpi.Status{}, nil)
+		}
+		return !waits
+	}
+	if take {
+		k.Message = &mpi.Message{Slot: int(message)}
+	}
+	e.complete(k, mpi.Status{Source: int(r.source), Tag: int(r.tag), Bytes: int(r.bytes)}, nil)
+	return true
+}
+
+func truth(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}

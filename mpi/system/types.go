@@ -1,0 +1,97 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// The numbers of the datatypes are those of the kinds: the index is 0, or this does not
+// compile.
+var (
+	_ = [1]int{}[C.WEFT_BOOL-int(mpi.KindBool)]
+	_ = [1]int{}[C.WEFT_INT64-int(mpi.KindInt64)]
+	_ = [1]int{}[C.WEFT_COMPLEX128-int(mpi.KindComplex128)]
+)
+
+// ops are the operations that MPI has, too, and that mean the same there.
+var ops = map[*mpi.Op]int32{mpi.Sum: C.WEFT_SUM, mpi.Prod: C.WEFT_PROD, mpi.Max: C.WEFT_MAX, mpi.Min: C.WEFT_MIN,
+	mpi.Land: C.WEFT_LAND, mpi.Lor: C.WEFT_LOR, mpi.Lxor: C.WEFT_LXOR, mpi.Band: C.WEFT_BAND, mpi.Bor: C.WEFT_BOR, mpi.Bxor: C.WEFT_BXOR,
+	mpi.Replace: C.WEFT_REPLACE}
+
+// layout is what a derived datatype is made from: blocks of elements of a base, or,
+// with blocks 0, so many bytes.
+type layout struct {
+	base                  int32
+	blocks, block, stride int
+}
+
+// manyTypes is the number of derived datatypes from which on they are forgotten.
+const manyTypes = 1024
+
+// forgetTypes frees the derived datatypes if they are many; operations under way keep
+// theirs alive in MPI. No record is filled.
+func (e *engine) forgetTypes() {
+	if len(e.types) < manyTypes {
+		return
+	}
+	for _, t := range e.types {
+		C.weft_type_free(C.int(t))
+	}
+	clear(e.types)
+}
+
+// element returns the datatype of one element of b.
+func (e *engine) element(b mpi.Buffer) (int32, error) {
+	switch k := b.Kind(); {
+	case b.ElemSize() == 0:
+		return C.WEFT_BYTE, nil
+	case k >= mpi.KindBool && k <= mpi.KindComplex128:
+		return int32(k), nil
+	}
+	return e.derived(layout{block: b.ElemSize()})
+}
+
+// derived returns the datatype of a layout.
+func (e *engine) derived(l layout) (int32, error) {
+	if t, ok := e.types[l]; ok {
+		return t, nil
+	}
+	var t, rc C.int
+	if l.blocks == 0 {
+		rc = C.weft_type_bytes(C.int64_t(l.block), &t)
+	} else {
+		rc = C.weft_type(C.int64_t(l.blocks), C.int64_t(l.block), C.int64_t(l.stride), C.int(l.base), &t)
+	}
+	if rc != 0 {
+		return 0, fmt.Errorf("no datatype for %d blocks of %d elements: %s", l.blocks, l.block, errorText(rc))
+	}
+	e.types[l] = int32(t)
+	return int32(t), nil
+}
+
+// shape returns count and datatype of b as a message.
+func (e *engine) shape(b mpi.Buffer) (count, datatype C.int32_t, err error) {
+	n := b.Len()
+	if n == 0 {
+		return 0, C.WEFT_BYTE, nil
+	}
+	t, err := e.element(b)
+	if err != nil || b.Contiguous() && n <= math.MaxInt32 {
+		return C.int32_t(n), C.int32_t(t), err
+	}
+	l := layout{base: t, blocks: 1, block: n}
+	if !b.Contiguous() {
+		l.blocks, l.block, l.stride = b.Layout()
+	}
+	t, err = e.derived(l)
+	return 1, C.int32_t(t), err
+}

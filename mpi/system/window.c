@@ -1,0 +1,126 @@
+//go:build mpi && cgo
+
+// Windows: a passive epoch that lasts as long as they do. The words, which only
+// this file writes to, are a second window.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+weft_win *weft_wins;
+static int wins;
+
+static int win_used(int i) { return weft_wins[i].base != NULL; }
+
+static int open_window(MPI_Win w) {
+	MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+	return MPI_Win_lock_all(0, w);
+}
+
+int weft_win_create(int comm, char *base, int64_t bytes, int size, int *out) {
+	MPI_Comm c = weft_comms[comm].hidden;
+	int64_t *words = NULL;
+	int i = weft_take_number((void **)&weft_wins, &wins, sizeof *weft_wins, win_used);
+	if (i < 0)
+		return MPI_ERR_NO_MEM;
+	weft_win *w = &weft_wins[i];
+	int rc = MPI_Win_create(base, bytes, size > 0 ? size : 1, MPI_INFO_NULL, c, &w->data);
+	if (rc == MPI_SUCCESS)
+		rc = open_window(w->data);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_allocate(WEFT_WORDS * sizeof *words, sizeof *words, MPI_INFO_NULL, c, &words, &w->words);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	memset(words, 0, WEFT_WORDS * sizeof *words);
+	w->base = words;
+	rc = open_window(w->words);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_sync(w->words);
+	*out = i;
+	return rc == MPI_SUCCESS ? MPI_Barrier(c) : rc;
+}
+
+int weft_win_free(int win) {
+	weft_win *w = &weft_wins[win];
+	MPI_Win_unlock_all(w->words);
+	MPI_Win_unlock_all(w->data);
+	int rc = MPI_Win_free(&w->words);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_free(&w->data);
+	w->base = NULL;
+	return rc;
+}
+
+void weft_win_sync(int win) { MPI_Win_sync(weft_wins[win].data); }
+
+int weft_word_swap(int win, int target, int word, int64_t expected, int64_t wanted, int64_t *old) {
+	MPI_Win w = weft_wins[win].words;
+	int rc = MPI_Compare_and_swap(&wanted, &expected, old, MPI_INT64_T, target, word, w);
+	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
+}
+
+int weft_word_add(int win, int target, int word, int64_t n, int64_t *old) {
+	MPI_Win w = weft_wins[win].words;
+	int rc = MPI_Fetch_and_op(&n, old, MPI_INT64_T, target, word, n == 0 ? MPI_NO_OP : MPI_SUM, w);
+	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
+}
+
+int weft_get_now(int win, int target, int64_t at, int64_t n, int type, void *to) {
+	MPI_Win w = weft_wins[win].data;
+	MPI_Datatype t = weft_types[type];
+	int rc = MPI_Get(to, n, t, target, at, n, t, w);
+	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
+}
+
+int weft_put_now(int win, int target, int64_t at, int64_t n, int type, const void *from) {
+	MPI_Win w = weft_wins[win].data;
+	MPI_Datatype t = weft_types[type];
+	int rc = MPI_Put(from, n, t, target, at, n, t, w);
+	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
+}
+
+// notify puts, completes the put, and then adds to the counter.
+static int notify(const weft_op *o) {
+	weft_win *w = &weft_wins[o->win];
+	int64_t old;
+	int rc = MPI_SUCCESS;
+	if (o->scount > 0)
+		rc = MPI_Put((void *)o->send, o->scount, weft_types[o->stype], o->peer, o->at, o->rcount, weft_types[o->rtype], w->data);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_flush(o->peer, w->data);
+	return rc == MPI_SUCCESS ? weft_word_add(o->win, o->peer, WEFT_WORD_NOTIFY + o->tag, 1, &old) : rc;
+}
+
+int weft_flush(const weft_op *o) {
+	weft_win *w = &weft_wins[o->win];
+	if (o->peer != WEFT_ALL)
+		return MPI_Win_flush(o->peer, w->data);
+	return MPI_Win_flush_all(w->data);
+}
+
+static int fence(const weft_op *o, MPI_Request *r) {
+	weft_win *w = &weft_wins[o->win];
+	int rc = MPI_Win_sync(w->data);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_flush_all(w->data);
+	return rc == MPI_SUCCESS ? MPI_Ibarrier(weft_comms[o->comm].hidden, r) : rc;
+}
+
+int weft_start_window(const weft_op *o, MPI_Request *r) {
+	MPI_Win w = weft_wins[o->win].data;
+	MPI_Datatype st = weft_types[o->stype], rt = weft_types[o->rtype];
+	switch (o->what) {
+	case WEFT_PUT:
+		return MPI_Rput((void *)o->send, o->scount, st, o->peer, o->at, o->rcount, rt, w, r);
+	case WEFT_GET:
+		return MPI_Rget((void *)o->recv, o->rcount, rt, o->peer, o->at, o->scount, st, w, r);
+	case WEFT_ACCUMULATE:
+		return MPI_Raccumulate((void *)o->send, o->scount, st, o->peer, o->at, o->rcount, rt, weft_ops_table[o->op], w, r);
+	case WEFT_NOTIFY:
+		return notify(o);
+	case WEFT_FLUSH:
+		return weft_flush(o);
+	}
+	return fence(o, r);
+}
