@@ -26,11 +26,13 @@ var small = map[string]struct {
 	flags []string
 	last  string // regular expression
 }{
-	"01-hello":    {[]string{"-n", "100"}, `^ok: the squares of 1 to 100 add up to 338350$`},
-	"02-regions":  {[]string{"-patience", "500ms"}, `^ok: all \d+ pairs did what their regions say$`},
-	"03-cholesky": {[]string{"-n", "200", "-nb", "48", "-trace", "run.json", "-dot", "run.dot"}, `^ok: residual 0\.\d+ \(limit 16\), same bytes as the plain loop$`},
-	"04-stencil":  {[]string{"-rows", "100", "-cols", "64", "-block", "16", "-steps", "8", "-latency", "1ms"}, `^ok: after 8 steps, all three runs have the bytes of the plain loop$`},
-	"05-nesting":  {[]string{"-n", "20000"}, `^ok: the numbers are sorted, and one failure skipped two tasks and no other$`},
+	"01-hello":     {[]string{"-n", "100"}, `^ok: the squares of 1 to 100 add up to 338350$`},
+	"02-regions":   {[]string{"-patience", "500ms"}, `^ok: all \d+ pairs did what their regions say$`},
+	"03-cholesky":  {[]string{"-n", "200", "-nb", "48", "-trace", "run.json", "-dot", "run.dot"}, `^ok: residual 0\.\d+ \(limit 16\), same bytes as the plain loop$`},
+	"04-stencil":   {[]string{"-rows", "100", "-cols", "64", "-block", "16", "-steps", "8", "-latency", "1ms"}, `^ok: after 8 steps, all three runs have the bytes of the plain loop$`},
+	"05-nesting":   {[]string{"-n", "20000"}, `^ok: the numbers are sorted, and one failure skipped two tasks and no other$`},
+	"06-two-ranks": {[]string{"-blocks", "20", "-length", "100"}, `^ok: the squares of 0 to 1999 add up to 2664667000$`},
+	"07-halo":      {[]string{"-rows", "40", "-cols", "256", "-block", "4", "-steps", "5", "-ranks", "3", "-trace", "run.json"}, `^ok: after 5 steps, both runs have the bytes of the plain loop$`},
 }
 
 // folders returns the folders of the examples.

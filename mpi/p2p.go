@@ -102,9 +102,14 @@ func (c *Comm) Recv(b Buffer, src, tag int) (Status, error) {
 // Sendrecv sends s to dst and receives r from src at the same time: no order of
 // ranks that do so can deadlock. The buffers do not overlap.
 func (c *Comm) Sendrecv(s Buffer, dst, stag int, r Buffer, src, rtag int) (Status, error) {
-	in := c.Irecv(r, src, rtag)
-	out := c.Isend(s, dst, stag)
-	err := Waitall(in, out)
+	in, out := c.irecv(r, src, rtag), c.isend(CallSend, s, dst, stag)
+	for _, k := range [2]*Call{&out.call, &in.call} {
+		k.Comm = c
+		if err := c.check(k); err != nil {
+			return Status{}, err // and nothing of it has been started
+		}
+	}
+	err := Waitall(in.post(), out.post())
 	return in.call.Status, err
 }
 

@@ -11,18 +11,21 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// BenchmarkLatency8 times one way of a message of 8 bytes between two spinning ranks.
+// BenchmarkLatency8 times one way of a message of 8 bytes between two spinning ranks:
+// the mean, and the best thousand, which others on the machine have not disturbed.
 func BenchmarkLatency8(b *testing.B) {
-	n := b.N/2 + 1
+	batches := b.N/2000 + 2
+	best := time.Duration(1 << 62)
 	err := Run(2, func(c *mpi.Comm) error {
 		x := make([]int64, 1)
 		buf, peer := mpi.Of(x), 1-c.Rank()
-		for i := range n + 1000 {
-			if i == 1000 && c.Rank() == 0 {
+		for i := range batches {
+			if i == 1 && c.Rank() == 0 {
 				b.ResetTimer()
 			}
-			for turn := range 2 {
-				if turn == c.Rank() {
+			start := time.Now()
+			for turn := range 2000 {
+				if turn%2 == c.Rank() {
 					if err := c.Send(buf, peer, 0); err != nil {
 						return err
 					}
@@ -30,10 +33,14 @@ func BenchmarkLatency8(b *testing.B) {
 					return err
 				}
 			}
+			if c.Rank() == 0 {
+				best = min(best, time.Since(start)/2000)
+			}
 		}
 		return nil
 	})
 	require.NoError(b, err)
+	b.ReportMetric(float64(best), "best-ns")
 }
 
 // BenchmarkBandwidth1MiB sends windows of 16 messages of 1 MiB.
@@ -49,7 +56,7 @@ func benchBandwidth(b *testing.B, size, window int) {
 	err := Run(2, func(c *mpi.Comm) error {
 		bufs := make([][]byte, window)
 		for i := range bufs {
-			bufs[i] = mpi.Alloc[byte](size)
+			bufs[i] = pattern(mpi.Alloc[byte](size), i)
 		}
 		rs := make([]*mpi.Request, window)
 		for round := range rounds + 2 {

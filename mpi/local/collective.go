@@ -115,6 +115,7 @@ func (e *endpoint) startCollective(c *mpi.Call, m *comm) {
 	if c.Kind == mpi.CallFence {
 		c = e.shadow(c)
 	}
+	c.Slot = seq + 1
 	e.running.runner.Start(c, seq)
 	e.completed++ // perhaps: whoever awaits it looks
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/weft-hpc/weft/mpi/mpitest"
 )
 
-
 func TestConformance(t *testing.T) {
 	variants := []struct {
 		name  string
@@ -21,14 +20,14 @@ func TestConformance(t *testing.T) {
 		{"eager 1", []int{2, 3}, []Option{Eager(1)}},
 		{"host", []int{2, 4}, []Option{Network(fast)}},
 		{"nic", []int{2, 4}, []Option{Network(nicOf(fast))}},
-		{"delay", []int{3}, []Option{Inject(Faults{Seed: 1, Delay: 20 * time.Microsecond})}},
+		{"delay", []int{3}, []Option{Inject(Faults{Seed: 1, Delay: 20_000})}},
 	}
 	for _, v := range variants {
 		for _, n := range v.ranks {
 			if testing.Short() && n > 4 {
 				continue
 			}
-			mpitest.Test(t, fmt.Sprintf("%s, %d ranks", v.name, n), func(body func(*mpi.Comm) error) error {
+			mpitest.Options{Hang: 20 * time.Second}.Test(t, fmt.Sprintf("%s, %d ranks", v.name, n), func(body func(*mpi.Comm) error) error {
 				return Run(n, body, v.opts...)
 			})
 		}

@@ -5,15 +5,13 @@ import "github.com/weft-hpc/weft/mpi"
 // startSend starts a send. Owner only.
 func (e *endpoint) startSend(c *mpi.Call, m *comm) {
 	dst := e.world.ends[m.world[c.Peer]]
-	k := key{ctx: context(m.group, c.Hidden), src: int32(m.rank), tag: c.Tag}
-	n := c.Send.Bytes()
-	eager := c.Kind == mpi.CallSend && n <= e.world.eager
-	if !eager || n > inlineBytes || dst == e || e.world.timed {
-		due := int64(0)
-		if e.world.timed {
-			due = e.launchCall(dst, n, eager)
-		}
-		e.deliver(c, dst, k, n, eager, due)
+	p := parcel{call: c, key: key{ctx: context(m.group, c.Hidden), src: int32(m.rank), tag: c.Tag}, n: c.Send.Bytes()}
+	p.eager = c.Kind == mpi.CallSend && p.n <= e.world.eager
+	if e.world.slow {
+		e.launch(&p, dst)
+	}
+	if !p.eager || p.n > inlineBytes || dst == e || e.world.slow {
+		e.deliver(&p, dst)
 		return
 	}
 	r := e.ringTo(dst)
@@ -22,9 +20,25 @@ func (e *endpoint) startSend(c *mpi.Call, m *comm) {
 		dst.drain(e)
 		dst.mu.Unlock()
 	}
-	r.put(k, c.Send)
+	r.put(p.key, c.Send)
 	dst.bell()
 	e.sent(c)
+}
+
+// parcel is a message that is being sent.
+type parcel struct {
+	call  *mpi.Call
+	key   key
+	n     int   // bytes
+	whole int   // bytes before a fault has cut it; 0 if none has
+	eager bool  // it does not wait for its receive
+	due   int64 // when it, or its announcement, is there; 0 at once
+}
+
+func (p *parcel) result() result {
+	st := status(p.key, p.n)
+	st.whole = p.whole
+	return st
 }
 
 // sent ends a send.
@@ -75,9 +89,9 @@ func (e *endpoint) take(c *cell, by *endpoint) {
 
 // receivedBy ends a receive of e that got its message from the goroutine inside the
 // engine of by.
-func (e *endpoint) receivedBy(by *endpoint, c *mpi.Call, st mpi.Status, due int64) {
+func (e *endpoint) receivedBy(by *endpoint, c *mpi.Call, st result, due int64) {
 	if by == e {
-		e.received(c, st)
+		e.receivedAt(c, st, due)
 		return
 	}
 	e.send(letter{what: letterReceived, call: c, status: st, due: due})
@@ -85,60 +99,74 @@ func (e *endpoint) receivedBy(by *endpoint, c *mpi.Call, st mpi.Status, due int6
 
 // deliver hands a message over under the matching lock of the receiver: straight
 // into the buffer of a receive that is there, otherwise as a packet or a transfer.
-func (e *endpoint) deliver(c *mpi.Call, dst *endpoint, k key, n int, eager bool, due int64) {
-	var p *packet
+func (e *endpoint) deliver(p *parcel, dst *endpoint) {
+	var copied *packet
 	dst.mu.Lock()
 	for {
 		dst.drain(e)
-		if recv := dst.match.takePosted(k); recv != nil {
+		if recv := dst.meet(p.key); recv != nil {
 			dst.mu.Unlock()
-			if p != nil {
-				p.free()
+			if copied != nil {
+				copied.free()
 			}
-			e.direct(c, recv, dst, k, n, eager, due)
+			e.direct(p, recv, dst)
 			return
 		}
-		if !eager || n <= inlineBytes || p != nil {
+		if !p.eager || p.n <= inlineBytes || copied != nil {
 			break
 		}
 		dst.mu.Unlock() // no copy under the lock; a receive may come meanwhile
-		p = newPacket(n)
-		pack(p.data, c.Send)
+		copied = newPacket(p.n)
+		pack(copied.data, p.call.Send)
 		dst.mu.Lock()
 	}
 	m := messages.Get().(*message)
-	m.key, m.n, m.packet, m.due = k, n, p, due
+	m.key, m.n, m.whole, m.packet, m.due = p.key, p.n, p.whole, copied, p.due
 	switch {
-	case !eager:
-		e.enroll(c)
-		m.transfer = newTransfer(e, dst, c, k)
-		m.transfer.rts = due
-		c.Private = m.transfer
-	case p == nil:
-		pack(m.small[:n], c.Send)
+	case !p.eager:
+		e.enroll(p.call)
+		m.transfer = e.newTransfer(p, dst)
+	case copied == nil:
+		pack(m.small[:p.n], p.call.Send)
 	}
-	dst.match.arrive(m)
+	dst.keep(m)
 	dst.mu.Unlock()
 	dst.announce()
-	if eager {
-		e.sent(c)
+	if p.eager {
+		e.sent(p.call)
 	}
+}
+
+// meet takes the receive for a message that has just come. The caller holds the
+// matching lock.
+func (e *endpoint) meet(k key) *mpi.Call {
+	if e.world.faults.Reorder {
+		return nil // it goes through limbo
+	}
+	return e.match.takePosted(k)
+}
+
+// keep adds a message that found no receive. The caller holds the matching lock.
+func (e *endpoint) keep(m *message) {
+	if e.world.faults.Reorder {
+		e.limbo = append(e.limbo, m)
+		return
+	}
+	e.match.arrive(m)
 }
 
 // direct copies a message into the buffer of a receive that has been taken out of
 // the queue of dst.
-func (e *endpoint) direct(c, recv *mpi.Call, dst *endpoint, k key, n int, eager bool, due int64) {
-	if eager {
-		move(recv.Recv, c.Send, 0, min(n, recv.Recv.Bytes()))
-		dst.receivedBy(e, recv, status(k, n), due)
-		e.sent(c)
+func (e *endpoint) direct(p *parcel, recv *mpi.Call, dst *endpoint) {
+	if p.eager {
+		move(recv.Recv, p.call.Send, 0, min(p.n, recv.Recv.Bytes()))
+		dst.receivedBy(e, recv, p.result(), p.due)
+		e.sent(p.call)
 		return
 	}
-	e.enroll(c)
-	x := newTransfer(e, dst, c, k)
-	x.rts = due
+	e.enroll(p.call)
+	x := e.newTransfer(p, dst)
 	x.claim()
-	c.Private = x
 	e.begin(x, recv)
 }
 
@@ -163,6 +191,8 @@ func recvKey(c *mpi.Call, m *comm) key {
 
 // consume receives a message that has been taken out of the queue.
 func (e *endpoint) consume(m *message, c *mpi.Call) {
+	st := status(m.key, m.n)
+	st.whole = m.whole
 	switch {
 	case m.transfer != nil:
 		e.enroll(c)
@@ -170,25 +200,16 @@ func (e *endpoint) consume(m *message, c *mpi.Call) {
 	case m.packet != nil:
 		unpack(c.Recv, m.packet.data)
 		m.packet.free()
-		e.receivedAt(c, status(m.key, m.n), m.due)
+		e.receivedAt(c, st, m.due)
 	default:
 		unpack(c.Recv, m.small[:m.n])
-		e.receivedAt(c, status(m.key, m.n), m.due)
+		e.receivedAt(c, st, m.due)
 	}
 	m.free()
 }
 
-// launchCall reserves the shaped network for an eager message, or for the announcement
-// of another.
-func (e *endpoint) launchCall(dst *endpoint, n int, eager bool) (due int64) {
-	if !eager {
-		n = 0
-	}
-	return e.launch(dst, n)
-}
-
 // receivedAt ends a receive whose message is there at time due. Owner only.
-func (e *endpoint) receivedAt(c *mpi.Call, st mpi.Status, due int64) {
+func (e *endpoint) receivedAt(c *mpi.Call, st result, due int64) {
 	if due == 0 || due <= e.now() {
 		e.received(c, st)
 		return

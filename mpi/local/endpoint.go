@@ -27,6 +27,7 @@ type endpoint struct {
 
 	mu    sync.Mutex // the matching lock; see the package doc for the order
 	match matcher    // guarded by mu
+	limbo []*message // guarded by mu: messages that a fault holds back
 	_     [64]byte
 
 	// Owner only: the goroutine that is inside the engine.
@@ -53,6 +54,7 @@ type endpoint struct {
 	running    collectives
 	unfinished []error // found when the rank left
 	closed     bool
+	reported   bool
 }
 
 func newEndpoint(w *World, rank int) *endpoint {
@@ -100,8 +102,11 @@ func (e *endpoint) ringing() bool {
 	return false
 }
 
-// enroll notes that c is pending.
+// enroll notes that c is pending, if it is not noted yet.
 func (e *endpoint) enroll(c *mpi.Call) {
+	if c.Slot > 0 {
+		return
+	}
 	if n := len(e.holes); n > 0 {
 		c.Slot = e.holes[n-1] + 1
 		e.holes = e.holes[:n-1]
@@ -150,16 +155,26 @@ func (e *endpoint) tell() (n int) {
 
 // received sets the result of a receive that has got a message of key k and n
 // bytes. Owner only.
-func (e *endpoint) received(c *mpi.Call, st mpi.Status) {
-	c.Status, c.Err = st, nil
-	if room := c.Recv.Bytes(); st.Bytes > room {
+func (e *endpoint) received(c *mpi.Call, st result) {
+	c.Status, c.Err = st.Status, nil
+	if st.whole > 0 {
+		c.Err = c.Fail(mpi.ErrEngine, st.whole, st.Bytes, "only %d bytes arrived of the %d that rank %d sent with tag %d", st.Bytes, st.whole, st.Source, st.Tag)
+	} else if room := c.Recv.Bytes(); st.Bytes > room {
 		c.Err = c.Fail(mpi.ErrTruncate, room, st.Bytes, "the message from rank %d with tag %d has %d bytes, the buffer %d: receive into a larger one, or Mprobe first", st.Source, st.Tag, st.Bytes, room)
 	}
 	e.done(c)
 }
 
 // status is what a receive finds out about a message.
-func status(k key, n int) mpi.Status { return mpi.Status{Source: int(k.src), Tag: k.tag, Bytes: n} }
+func status(k key, n int) result {
+	return result{Status: mpi.Status{Source: int(k.src), Tag: k.tag, Bytes: n}}
+}
+
+// result is a status, and what a fault has done to the message.
+type result struct {
+	mpi.Status
+	whole int // bytes that were sent, if fewer arrived; otherwise 0
+}
 
 // Outstanding implements mpi.Engine.
 func (e *endpoint) Outstanding(f func(*mpi.Call)) {

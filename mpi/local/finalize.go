@@ -11,6 +11,7 @@ import (
 func (e *endpoint) depart(err error) {
 	e.progress()
 	f := &fate{err: err, clean: err == nil, calls: map[uint32]int{}}
+	e.report()
 	e.Outstanding(func(c *mpi.Call) {
 		if c.Kind != mpi.CallRecv {
 			f.clean = false
@@ -20,20 +21,19 @@ func (e *endpoint) depart(err error) {
 		f.calls[m.group.ctx] = m.called
 	}
 	if err == nil && !f.clean {
-		f.err = fmt.Errorf("it has finished with calls under way")
+		f.err = errors.New("it has finished with calls under way")
 	}
-	for _, c := range e.open {
-		if c == nil || !c.Kind.Sends() {
-			continue
-		}
-		if x, ok := c.Private.(*transfer); ok && x.withdraw() {
-			x.release()
-			e.unfinished = append(e.unfinished, c.Fail(mpi.ErrPending, 0, c.Payload(), "%d bytes were not received: wait for the request", c.Payload()))
-			e.fail(c, c.Fail(mpi.ErrPending, 0, 0, "the rank has finished"))
-		}
-	}
-	e.tell()
 	e.leave(f)
+	e.scan() // takes back what others could still match
+	e.tell()
+}
+
+// report collects what is under way. Owner only.
+func (e *endpoint) report() {
+	e.reported = true
+	e.Outstanding(func(c *mpi.Call) {
+		e.unfinished = append(e.unfinished, c.Fail(mpi.ErrPending, 0, c.Payload(), "%d bytes: it was started and never finished: wait for the request", c.Payload()))
+	})
 }
 
 // Finalize implements mpi.Engine.
@@ -43,42 +43,65 @@ func (e *endpoint) Finalize() error {
 	}
 	e.progress()
 	e.closed = true
-	errs := e.unfinished
-	e.Outstanding(func(c *mpi.Call) {
-		errs = append(errs, c.Fail(mpi.ErrPending, 0, c.Payload(), "posted and never finished (%d bytes): wait for the request", c.Payload()))
-	})
-	errs = append(errs, e.unreceived()...)
-	return errors.Join(errs...)
+	if !e.reported {
+		e.report()
+	}
+	return errors.Join(append(e.unfinished, e.unreceived()...)...)
 }
 
-// unreceived reports the messages to this rank that no receive took.
+// unreceived reports the messages to this rank that no receive took, but for those of
+// communicators that do not work any more.
 func (e *endpoint) unreceived() (errs []error) {
+	e.settleLimbo()
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.drain(e)
+	var left []*message
 	for m := e.match.first; m != nil; m = m.next {
-		if m.dead() || m.key.ctx&1 != 0 {
+		if !m.dead() && m.key.ctx&1 == 0 {
+			left = append(left, m)
+		}
+	}
+	e.mu.Unlock()
+	for _, m := range left {
+		name := e.nameOf(m.key.ctx >> 1)
+		if name == "" {
 			continue
 		}
-		errs = append(errs, &mpi.Error{Class: mpi.ErrPending, Kind: "finalize", Comm: fmt.Sprintf("communicator %d", m.key.ctx>>1), Rank: e.rank,
-			Peer: int(m.key.src), Tag: m.key.tag, Got: m.n, Text: fmt.Sprintf("a message of %d bytes was sent to this rank and never received", m.n)})
+		errs = append(errs, &mpi.Error{Class: mpi.ErrPending, Kind: "finalize", Comm: name, Rank: e.rank, Peer: int(m.key.src), Tag: m.key.tag, Got: m.n,
+			Text: fmt.Sprintf("a message of %d bytes was sent to this rank and never received", m.n)})
 	}
 	return errs
 }
 
-// finalize ends all ranks; their errors count only if none has failed.
+// nameOf describes a communicator of this rank; "" if it was revoked or is broken.
+func (e *endpoint) nameOf(ctx uint32) string {
+	for h, m := range e.comms {
+		if m.group.ctx != ctx {
+			continue
+		}
+		m.group.mu.Lock()
+		dead := m.group.revoked || m.group.verdict != ""
+		m.group.mu.Unlock()
+		switch {
+		case dead:
+			return ""
+		case h == 0:
+			return "world"
+		}
+	}
+	return fmt.Sprintf("communicator %d", ctx)
+}
+
+// finalize ends all ranks; what they have left counts only if none has failed.
 func (w *World) finalize() error {
 	var errs []error
 	failed := false
 	for _, e := range w.ends {
-		if f := e.fate.Load(); f != nil && f.err != nil && e.unfinished == nil {
-			failed = true
-		}
-	}
-	for _, e := range w.ends {
 		if err := e.Finalize(); err != nil {
 			errs = append(errs, fmt.Errorf("rank %d: %w", e.rank, err))
 		}
+		f := e.fate.Load()
+		failed = failed || f != nil && f.err != nil && len(e.unfinished) == 0
 	}
 	if failed {
 		return nil

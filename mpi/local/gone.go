@@ -83,7 +83,7 @@ func (e *endpoint) refuse(c *mpi.Call, m *comm) error {
 func (e *endpoint) bereaved(c *mpi.Call, m *comm) error {
 	if c.Kind.HasPeer() && !c.Kind.Collective() && c.Peer >= 0 && c.Kind != mpi.CallMrecv {
 		f := e.world.ends[m.world[c.Peer]].fate.Load()
-		if f == nil || f.clean && !e.inVain(c, m) {
+		if f == nil || f.clean && !inVain(c) {
 			return nil
 		}
 		return lost(c, m, c.Peer, f)
@@ -91,30 +91,42 @@ func (e *endpoint) bereaved(c *mpi.Call, m *comm) error {
 	if c.Kind == mpi.CallMrecv || c.Kind == mpi.CallAwaitNotify || c.Kind == mpi.CallFlush {
 		return nil
 	}
-	left := 0
+	return e.orphaned(c, m)
+}
+
+// orphaned is bereaved for calls that need any or all of the others.
+func (e *endpoint) orphaned(c *mpi.Call, m *comm) error {
+	here, last := 0, -1
 	for r, w := range m.world {
 		f := e.world.ends[w].fate.Load()
-		if f != nil && !f.clean {
+		switch {
+		case f == nil && w != e.rank:
+			here++
+		case f == nil:
+		case !f.clean || c.Kind.Collective() && f.calls[m.group.ctx] <= number(c, m):
 			return lost(c, m, r, f)
-		}
-		if f == nil && w != e.rank {
-			left++
+		default:
+			last = r
 		}
 	}
-	if left == 0 && !c.Kind.Collective() && e.inVain(c, m) {
-		for r, w := range m.world {
-			if f := e.world.ends[w].fate.Load(); f != nil {
-				return lost(c, m, r, f)
-			}
-		}
+	if here == 0 && last >= 0 && !c.Kind.Collective() && inVain(c) {
+		return lost(c, m, last, e.world.ends[m.world[last]].fate.Load())
 	}
 	return nil
+}
+
+// number returns which collective of its communicator c is, or would be.
+func number(c *mpi.Call, m *comm) int {
+	if c.Slot > 0 {
+		return c.Slot - 1
+	}
+	return m.called
 }
 
 // inVain reports whether a call whose peers have finished cleanly can never complete:
 // what they have sent has arrived, so a receive or probe that is still pending, or a
 // send that needs a receive, can not. A call that is only being started, may.
-func (e *endpoint) inVain(c *mpi.Call, m *comm) bool { return c.Slot != 0 }
+func inVain(c *mpi.Call) bool { return c.Slot != 0 }
 
 func lost(c *mpi.Call, m *comm, rank int, f *fate) error {
 	err := c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d of %s: %v", rank, c.Comm.Name(), f)
@@ -130,6 +142,7 @@ func (e *endpoint) scan() {
 	e.mu.Lock()
 	e.drain(e)
 	e.mu.Unlock()
+	e.settleLimbo()
 	for _, c := range slices.Clone(e.open) {
 		if c == nil {
 			continue

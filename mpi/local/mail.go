@@ -13,7 +13,7 @@ type letter struct {
 	due      int64 // when it takes effect; 0 at once
 	call     *mpi.Call
 	transfer *transfer
-	status   mpi.Status
+	status   result
 	bytes    int64
 	note     *atomic.Int64
 }

@@ -11,6 +11,7 @@ import (
 type message struct {
 	key      key
 	n        int   // bytes of the payload
+	whole    int   // bytes that were sent, if a fault has cut it; otherwise 0
 	due      int64 // when it is there; 0 if it is
 	order    uint64
 	packet   *packet
@@ -25,7 +26,7 @@ type message struct {
 var messages = sync.Pool{New: func() any { return new(message) }}
 
 func (m *message) free() {
-	m.packet, m.transfer, m.group, m.same, m.prev, m.next, m.due = nil, nil, nil, nil, nil, nil, 0
+	m.packet, m.transfer, m.group, m.same, m.prev, m.next, m.due, m.whole = nil, nil, nil, nil, nil, nil, 0, 0
 	messages.Put(m)
 }
 
@@ -232,4 +233,15 @@ func (t *matcher) remove(m *message) {
 		m.next.prev = m.prev
 	}
 	m.same, m.prev, m.next = nil, nil, nil
+}
+
+// unpost puts a receive that takePosted has removed back to where it was: first of
+// its key.
+func (t *matcher) unpost(k key, c *mpi.Call) {
+	q := t.posted.open(k)
+	if c.Next = q.head; q.head == nil {
+		q.tail = c
+	}
+	q.head = c
+	t.wild[k.form()]++
 }

@@ -148,6 +148,7 @@ func Network(n Net) Option {
 		}
 		w.net = n
 		w.timed = w.timed || n != Net{}
+		w.slow = w.slow || w.timed
 		return nil
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -141,6 +142,9 @@ func sizeOf(r *rand.Rand) int {
 func TestRing_overflow_does_not_block(t *testing.T) {
 	every(t, 2, func(c *mpi.Comm) error {
 		const n = 10 * 128
+		if c.Engine().Limits().Eager == 0 {
+			return nil
+		}
 		if c.Rank() == 0 {
 			for i := range n {
 				if err := c.Send(mpi.One(&i), 1, i%3); err != nil {
@@ -189,6 +193,9 @@ func TestTruncation(t *testing.T) {
 
 // A message takes no memory in steady state, on either side.
 func TestAllocations(t *testing.T) {
+	if invariant.Race {
+		t.Skip("the race detector empties pools at random")
+	}
 	for _, n := range []int{8, 4096, 100_000} {
 		err := guarded(t, func() error {
 			return Run(2, func(c *mpi.Comm) error {

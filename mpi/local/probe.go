@@ -42,7 +42,7 @@ func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 		e.remind(c, k)
 		return false
 	}
-	c.Found, c.Status, c.Err = true, status(got.key, got.n), nil
+	c.Found, c.Status, c.Err = true, status(got.key, got.n).Status, nil
 	if c.Kind == mpi.CallMprobe || c.Kind == mpi.CallImprobe {
 		c.Message = &mpi.Message{Private: got}
 	}

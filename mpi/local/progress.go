@@ -23,6 +23,9 @@ func (e *endpoint) post(calls []*mpi.Call) {
 func (e *endpoint) start(c *mpi.Call) {
 	m := e.comms[c.Comm.Handle()]
 	c.Slot, c.Next = 0, nil
+	if e.faults.deadly(c) {
+		e.world.Kill(e.rank)
+	}
 	if m.group.ill.Load() {
 		if err := e.refuse(c, m); err != nil {
 			e.fail(c, err)
@@ -87,6 +90,9 @@ func (e *endpoint) progress() {
 		}
 		if e.news.Load() {
 			e.news.Store(false)
+			if e.faults.Reorder {
+				e.stir()
+			}
 			if len(e.waiting) > 0 {
 				e.retry()
 			}
@@ -100,7 +106,7 @@ func (e *endpoint) progress() {
 
 // ready reports whether progress may have something to do. Owner only.
 func (e *endpoint) ready() bool {
-	return e.ringing() || e.mail.n.Load() > 0 || len(e.active) > 0 || e.news.Load() || e.doneHead != nil ||
+	return e.ringing() || e.mail.n.Load() > 0 || len(e.active) > 0 || e.news.Load() || e.doneHead != nil || !e.running.runner.Idle() ||
 		len(e.timers.heap) > 0 && e.timers.heap[0].due <= e.world.clock()
 }
 

@@ -33,17 +33,24 @@ func (w *World) ship(from, to *endpoint, n int, ready int64) (left, due int64) {
 	return depart + wire, begin + wire + int64(w.net.Overhead)
 }
 
-// launch is ship for a message or its announcement sent right now by the owner of e.
-// Messages to one receiver keep their order, whatever a fault adds.
-func (e *endpoint) launch(to *endpoint, n int) (due int64) {
-	if to == e {
-		return 0
+// launch does to a message what faults and the shaped network do: it is cut, and
+// reserves the links, or its announcement does. Messages to one receiver keep their
+// order, whatever a fault adds to their times. Owner only.
+func (e *endpoint) launch(p *parcel, to *endpoint) {
+	if n, cut := e.faults.cut(p); cut {
+		p.whole, p.n = p.n, n
 	}
 	w := e.world
-	_, due = w.ship(e, to, n, w.clock()+int64(w.net.Overhead))
-	due = max(due+e.faults.delay(), e.latest[to.rank])
-	e.latest[to.rank] = due
-	return due
+	if to == e || !w.timed {
+		return
+	}
+	n := p.n
+	if !p.eager {
+		n = 0
+	}
+	_, due := w.ship(e, to, n, w.clock()+int64(w.net.Overhead))
+	p.due = max(due+e.faults.delay(), e.latest[to.rank])
+	e.latest[to.rank] = p.due
 }
 
 // putTimes returns when the buffer of a put can be used again and when the data is

@@ -16,7 +16,7 @@ type transfer struct {
 	send     *mpi.Call // owner of from
 	recv     *mpi.Call // set by whoever matched
 	src, dst mpi.Buffer
-	status   mpi.Status
+	status   result
 	n        int64 // bytes that are copied
 
 	// On a shaped network only.
@@ -49,12 +49,14 @@ const chunk = 128 << 10
 
 var transfers = sync.Pool{New: func() any { return new(transfer) }}
 
-func newTransfer(from, to *endpoint, c *mpi.Call, k key) *transfer {
+// newTransfer returns the transfer of a message of this rank. Owner only.
+func (e *endpoint) newTransfer(p *parcel, dst *endpoint) *transfer {
 	x := transfers.Get().(*transfer)
-	x.from, x.to, x.send, x.src = from, to, c, c.Send
-	x.status = status(k, c.Send.Bytes())
+	x.from, x.to, x.send, x.src = e, dst, p.call, p.call.Send
+	x.status, x.rts = p.result(), p.due
 	x.state.Store(stateOpen)
 	x.refs.Store(2)
+	p.call.Private = x
 	return x
 }
 

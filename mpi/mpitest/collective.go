@@ -146,22 +146,26 @@ func bcastSeries(r *rank) {
 // collectiveOrder: rank 0 calls another operation than the others. Somebody is told
 // so, and nobody passes.
 func collectiveOrder(r *rank) {
+	aside := r.keep(r.Dup())
+	r.must(aside.Barrier())
 	q := r.disagree(func() *mpi.Request { return r.Ibarrier() }, func() *mpi.Request {
 		return r.Iallreduce(mpi.InPlace, mpi.Of(make([]int64, 4)), mpi.Sum)
 	})
-	r.toldOfOrder(q)
+	r.toldOfOrder(q, aside)
 }
 
 // collectiveOrderLate: the ranks agree for a while, and differ in the root then.
 func collectiveOrderLate(r *rank) {
+	aside := r.keep(r.Dup())
 	x := make([]int64, 4)
 	for range 5 {
 		r.must(r.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Sum))
 	}
+	r.must(aside.Barrier())
 	q := r.disagree(func() *mpi.Request { return r.Ibcast(mpi.Of(x), 0) }, func() *mpi.Request {
 		return r.Iallgather(mpi.Of(x[:1]), mpi.Of(make([]int64, r.Size())))
 	})
-	r.toldOfOrder(q)
+	r.toldOfOrder(q, aside)
 }
 
 func (r *rank) disagree(zero, others func() *mpi.Request) *mpi.Request {
@@ -172,8 +176,9 @@ func (r *rank) disagree(zero, others func() *mpi.Request) *mpi.Request {
 }
 
 // toldOfOrder waits for requests of which at least one fails with ErrOrder; who is
-// told so revokes the communicator for the others, who may wait.
-func (r *rank) toldOfOrder(q *mpi.Request) {
+// told so revokes the communicator for the others, who may wait. They talk about it
+// aside.
+func (r *rank) toldOfOrder(q *mpi.Request, aside *rank) {
 	err := wait(q)
 	told := int64(0)
 	switch {
@@ -187,7 +192,7 @@ func (r *rank) toldOfOrder(q *mpi.Request) {
 	if err == nil {
 		r.wants(wait(r.Irecv(mpi.Of(make([]byte, 1)), mpi.AnySource, 0)), mpi.ErrRevoked, "receive while others fail")
 	}
-	if all := r.tell(told); !slices.Contains(all, 1) {
+	if all := aside.tell(told); !slices.Contains(all, 1) {
 		r.failf("no rank was told that the ranks call different operations")
 	}
 }
@@ -206,6 +211,7 @@ func collectiveStrangers(r *rank) {
 	_, found, err := r.Iprobe(mpi.AnySource, mpi.AnyTag)
 	r.must(err)
 	r.equal("a probe finds a message of a collective operation", found, false)
+	r.must(r.Barrier())
 	q := r.Ibarrier()
 	out := r.Isend(mpi.Of(words(seedOf(r.Rank()), 8)), r.right(), 0)
 	st, err := in.Wait()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -32,6 +33,9 @@ func (o Options) Test(t *testing.T, name string, launch Launch) {
 }
 
 func (o Options) test(t *testing.T, k Case, launch Launch) {
+	if o.Hang == 0 {
+		o.Hang = 20 * time.Second // go test has a limit, too
+	}
 	var p Report
 	err := launch(func(c *mpi.Comm) error {
 		mine, err := o.run(c, []Case{k})

@@ -178,6 +178,7 @@ func misuseWindows(r *rank) {
 	r.wants(w.AwaitNotify(0, -1), mpi.ErrCount, "negative number of notifications")
 	r.must(w.Fence())
 	same(r, "window", mem, blank(4))
+	r.must(w.Fence())
 	r.must(w.Put(two, r.right(), 1))
 	r.close(w)
 	same(r, "window", mem, []int64{untouched, 1, 2, untouched})

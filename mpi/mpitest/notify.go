@@ -72,6 +72,7 @@ func notifyApart(r *rank) {
 	done, _, err := other.Test()
 	r.must(err)
 	r.equal("a notification of another window", done, false)
+	r.must(r.Barrier())
 	r.must(w.PutNotify(mpi.Of([]int64{5}), r.right(), 0, 3))
 	r.must(wait(other))
 	r.close(v)

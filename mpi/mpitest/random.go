@@ -115,11 +115,13 @@ func randomPrograms(r *rank) {
 		for len(p.open) > 0 {
 			p.settleOne(p.dice.IntN(len(p.open)))
 		}
+		r.must(r.Barrier()) // the others begin the next program only after the check
 		for _, c := range comms {
 			_, found, err := c.Iprobe(mpi.AnySource, mpi.AnyTag)
 			r.must(err)
 			r.equal("a message is left over", found, false)
 		}
+		r.must(r.Barrier())
 	}
 }
 

@@ -22,7 +22,6 @@ type rank struct {
 
 // state is what a rank knows during one case, whatever the communicator.
 type state struct {
-	control *mpi.Comm // of the suite: works when that of the case is revoked
 	long    bool
 	seed    uint64
 	derived []*mpi.Comm // made during the case, and not freed
@@ -154,11 +153,10 @@ func (r *rank) usable() {
 	r.equal("sum of the ranks", sum[0], int64(r.Size()*(r.Size()-1)/2))
 }
 
-// tell gives x of every rank to all, on the communicator of the suite, in the
-// order of the ranks there.
+// tell gives x of every rank to all.
 func (r *rank) tell(x int64) []int64 {
-	all := make([]int64, r.control.Size())
-	r.must(r.control.Allgather(mpi.One(&x), mpi.Of(all)))
+	all := make([]int64, r.Size())
+	r.must(r.Allgather(mpi.One(&x), mpi.Of(all)))
 	return all
 }
 

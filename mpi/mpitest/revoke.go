@@ -87,6 +87,7 @@ func revokeLater(r *rank) {
 	c := r.doomed()
 	w := c.open(mpi.Of(blank(2)))
 	in := c.RecvInit(mpi.Of(blank(1)), c.left(), 0)
+	r.must(r.Barrier())
 	c.Revoke(errors.New("out of paper"))
 	b := mpi.Of(blank(1))
 	calls := map[string]func() error{

@@ -126,7 +126,7 @@ func (r Result) String() string {
 
 // try runs one case on all ranks, and returns what failed on them.
 func (o Options) try(control *mpi.Comm, g *guard, k Case) ([]string, error) {
-	s := &state{control: control, long: o.Long, seed: o.Seed}
+	s := &state{long: o.Long, seed: o.Seed}
 	g.enter(k.Name, s)
 	defer g.leave()
 	c, err := control.Dup()
@@ -157,7 +157,10 @@ func (r *rank) tidy() error {
 			return err
 		}
 	}
-	return r.Free()
+	if err := r.Free(); !errors.Is(err, mpi.ErrRevoked) {
+		return err
+	}
+	return nil
 }
 
 func firstLine(s string) string {

@@ -1,0 +1,190 @@
+package mpi_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// manual is an engine of one rank whose calls end when the test says so.
+type manual struct {
+	mpi.Engine // what is not needed here
+	rank, size int
+	open       []*mpi.Call
+	cancelled  []*mpi.Call
+	polls      int
+	onDo       func(c *mpi.Call) // default: completes it
+	onPoll     func()
+	onAwait    func() // called until the condition of Await is true
+	reason     string
+}
+
+func newManual(rank, size int) (*manual, *mpi.Comm) {
+	e := &manual{rank: rank, size: size}
+	return e, mpi.NewWorld(e)
+}
+
+func (e *manual) Name() string       { return "manual" }
+func (e *manual) Host() string       { return "here" }
+func (e *manual) Limits() mpi.Limits { return mpi.Limits{MaxTag: 1000} }
+func (e *manual) Group(mpi.Handle) (int, []int) {
+	world := make([]int, e.size)
+	for i := range world {
+		world[i] = i
+	}
+	return e.rank, world
+}
+func (e *manual) Post(calls []*mpi.Call) { e.open = append(e.open, calls...) }
+func (e *manual) Do(c *mpi.Call) {
+	if e.onDo != nil {
+		e.onDo(c)
+		return
+	}
+	c.Complete(mpi.Status{Source: c.Peer, Tag: c.Tag, Bytes: c.Recv.Bytes()}, nil)
+}
+func (e *manual) Poll() int {
+	e.polls++
+	if e.onPoll != nil {
+		e.onPoll()
+	}
+	return 0
+}
+func (e *manual) Cancel(c *mpi.Call) { e.cancelled = append(e.cancelled, c) }
+func (e *manual) Await(any bool, calls []*mpi.Call) {
+	for {
+		done := 0
+		for _, c := range calls {
+			if c.Done() {
+				done++
+			}
+		}
+		if done == len(calls) || any && done > 0 {
+			return
+		}
+		e.onAwait()
+	}
+}
+func (e *manual) Revoke(_ mpi.Handle, reason string) { e.reason = reason }
+func (e *manual) Revoked(mpi.Handle) (string, bool)  { return e.reason, e.reason != "" }
+
+// end completes the i-th open call.
+func (e *manual) end(i int, err error) {
+	c := e.open[i]
+	c.Complete(mpi.Status{Source: c.Peer, Tag: c.Tag, Bytes: 4 * (i + 1)}, err)
+}
+
+// hub is what the engines of several ranks, each on a goroutine of its own, have in
+// common. They know barriers and allgathers, enough to make communicators.
+type hub struct {
+	mu    sync.Mutex
+	wake  *sync.Cond
+	meets map[string]*meeting // by members and origin of the communicator
+	hosts []string
+}
+
+// meeting is where the ranks of a communicator wait for each other.
+type meeting struct {
+	arrived, round int
+	data, last     [][]byte
+}
+
+type spoke struct {
+	mpi.Engine
+	hub    *hub
+	world  int
+	groups []group // by handle
+	freed  []mpi.Handle
+}
+
+type group struct {
+	name    string
+	rank    int
+	members []int
+}
+
+func (e *spoke) Name() string                                         { return "hub" }
+func (e *spoke) Host() string                                         { return e.hub.hosts[e.world] }
+func (e *spoke) Limits() mpi.Limits                                   { return mpi.Limits{MaxTag: 1000} }
+func (e *spoke) Group(h mpi.Handle) (int, []int)                      { return e.groups[h].rank, e.groups[h].members }
+func (e *spoke) Free(h mpi.Handle) error                              { e.freed = append(e.freed, h); return nil }
+func (e *spoke) FreeWindow(mpi.Handle) error                          { return nil }
+func (e *spoke) Sleep(time.Duration)                                  {}
+func (e *spoke) NewWindow(mpi.Handle, mpi.Buffer) (mpi.Handle, error) { return 0, nil }
+
+func (e *spoke) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle, error) {
+	g := group{name: fmt.Sprintf("%s.%d%v", e.groups[parent].name, seq, members), rank: -1}
+	for i, m := range members {
+		w := e.groups[parent].members[m]
+		g.members = append(g.members, w)
+		if w == e.world {
+			g.rank = i
+		}
+	}
+	e.groups = append(e.groups, g)
+	return mpi.Handle(len(e.groups) - 1), nil
+}
+
+func (e *spoke) Do(c *mpi.Call) {
+	g := e.groups[c.Comm.Handle()]
+	mine := make([]byte, c.Send.Bytes())
+	mpi.Copy(mpi.Of(mine), c.Send)
+	all := e.hub.meet(g, mine)
+	if c.Kind == mpi.CallAllgather {
+		for r, x := range all {
+			n := c.Recv.Len() / len(all)
+			mpi.Copy(c.Recv.Part(r*n, n), mpi.Of(x))
+		}
+	}
+	c.Complete(mpi.Status{}, nil)
+}
+
+// meet waits for all members, and returns what each brought.
+func (h *hub) meet(g group, mine []byte) [][]byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := h.meets[g.name]
+	if m == nil {
+		m = &meeting{data: make([][]byte, len(g.members))}
+		h.meets[g.name] = m
+	}
+	m.data[g.rank] = mine
+	if m.arrived++; m.arrived == len(g.members) {
+		m.last, m.data = m.data, make([][]byte, len(g.members))
+		m.arrived = 0
+		m.round++
+		h.wake.Broadcast()
+		return m.last
+	}
+	for round := m.round; m.round == round; {
+		h.wake.Wait()
+	}
+	return m.last
+}
+
+// together runs body on p ranks, and returns when all have ended. Hosts are given
+// in turn to the ranks.
+func together(t *testing.T, p int, hosts []string, body func(c *mpi.Comm) error) {
+	t.Helper()
+	h := &hub{meets: map[string]*meeting{}}
+	h.wake = sync.NewCond(&h.mu)
+	var world []int
+	for r := range p {
+		world = append(world, r)
+		h.hosts = append(h.hosts, hosts[r%len(hosts)])
+	}
+	errs := make([]error, p)
+	var wg sync.WaitGroup
+	for r := range p {
+		e := &spoke{hub: h, world: r, groups: []group{{name: "world", rank: r, members: world}}}
+		wg.Go(func() { errs[r] = body(mpi.NewWorld(e)) })
+	}
+	wg.Wait()
+	for r, err := range errs {
+		require.NoError(t, err, "rank %d", r)
+	}
+}
