@@ -6,6 +6,7 @@
 package main
 
 import (
+	"errors"
 	"time"
 
 	"github.com/weft-hpc/weft/commthread"
@@ -62,15 +63,14 @@ func inTurn(rt *dataflow.Runtime, c *mpi.Cart, u *strip, steps int) error {
 
 // measure runs f on all ranks at the same time and returns the time of the slowest.
 func measure(c *mpi.Comm, f func() error) (seconds float64, err error) {
-	if err = c.Barrier(); err != nil {
-		return 0, err
-	}
+	err = c.Barrier()
 	start := time.Now()
-	if err = f(); err != nil {
+	if err = errors.Join(err, f()); err != nil {
 		return 0, err
 	}
 	seconds = time.Since(start).Seconds()
-	return seconds, c.Allreduce(mpi.InPlace, mpi.One(&seconds), mpi.Max)
+	err = c.Allreduce(mpi.InPlace, mpi.One(&seconds), mpi.Max)
+	return seconds, err
 }
 
 func program(world *mpi.Comm, o options) error {
