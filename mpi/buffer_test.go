@@ -1,6 +1,8 @@
 package mpi_test
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -81,16 +83,17 @@ func TestBufferShorthands(t *testing.T) {
 }
 
 func TestBufferErrors(t *testing.T) {
+	const huge = math.MaxInt/2 + 1 // whose sums overflow
 	x := count(10)
 	for text, b := range map[string]mpi.Buffer{
-		"-1 blocks of 2 elements: a count is negative":                                 mpi.Strided(x, -1, 2, 2),
-		"2 blocks of -2 elements: a count is negative":                                 mpi.Strided(x, 2, -2, 2),
-		"blocks of 3 elements at a stride of 2 overlap":                                mpi.Strided(x, 2, 3, 2),
-		"1 blocks of 11 elements at a stride of 11 do not fit into a slice of 10":      mpi.Strided(x, 1, 11, 11),
-		"4 blocks of 2 elements at a stride of 3 do not fit into a slice of 10":        mpi.Tile(x, 2, 4, 3),
-		"4611686018427387904 blocks of 1 elements at a stride of 4 do not fit":         mpi.Strided(x, 1<<62, 1, 4),
-		"2 blocks of 4611686018427387904 elements at a stride of 4611686018427387904 ": mpi.Strided(x, 2, 1<<62, 1<<62),
-		"type []int contains a pointer ([]int)":                                        mpi.Of([][]int{{1}}),
+		"-1 blocks of 2 elements: a count is negative":                            mpi.Strided(x, -1, 2, 2),
+		"2 blocks of -2 elements: a count is negative":                            mpi.Strided(x, 2, -2, 2),
+		"blocks of 3 elements at a stride of 2 overlap":                           mpi.Strided(x, 2, 3, 2),
+		"1 blocks of 11 elements at a stride of 11 do not fit into a slice of 10": mpi.Strided(x, 1, 11, 11),
+		"4 blocks of 2 elements at a stride of 3 do not fit into a slice of 10":   mpi.Tile(x, 2, 4, 3),
+		fmt.Sprintf("%d blocks of 1 elements at a stride of 4 do not fit", huge):  mpi.Strided(x, huge, 1, 4),
+		fmt.Sprintf("2 blocks of %d elements at a stride of %d", huge, huge):      mpi.Strided(x, 2, huge, huge),
+		"type []int contains a pointer ([]int)":                                   mpi.Of([][]int{{1}}),
 		"contains a pointer (field B: string)": mpi.Of([]struct {
 			A int
 			B string

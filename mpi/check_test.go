@@ -56,7 +56,7 @@ var badMessages = []bad{
 
 var badCollectives = []bad{
 	{"the root is one of 0 to 2", mpi.ErrRank, func(c *mpi.Comm) error { return c.Bcast(mpi.Of(f6), 3) }},
-	{"peer -1", mpi.ErrRank, func(c *mpi.Comm) error { return c.Reduce(mpi.Of(f6), noSend, mpi.Sum, -1) }},
+	{"peer -5", mpi.ErrRank, func(c *mpi.Comm) error { return c.Reduce(mpi.Of(f6), noSend, mpi.Sum, -5) }},
 	{"InPlace is not possible here", mpi.ErrBuffer, func(c *mpi.Comm) error { return c.Bcast(mpi.InPlace, 0) }},
 	{"InPlace is not possible here", mpi.ErrBuffer, func(c *mpi.Comm) error { return c.Reduce(mpi.InPlace, mpi.Of(f6), mpi.Sum, 0) }},
 	{"InPlace is not possible here", mpi.ErrBuffer, func(c *mpi.Comm) error { return c.Allreduce(mpi.Of(f6), mpi.InPlace, mpi.Sum) }},

@@ -72,6 +72,9 @@ func (e *manual) Await(any bool, calls []*mpi.Call) {
 func (e *manual) Revoke(_ mpi.Handle, reason string) { e.reason = reason }
 func (e *manual) Revoked(mpi.Handle) (string, bool)  { return e.reason, e.reason != "" }
 
+func (e *manual) Abort(code int, reason string)                        { e.reason = fmt.Sprint(code, " ", reason) }
+func (e *manual) NewWindow(mpi.Handle, mpi.Buffer) (mpi.Handle, error) { return 5, nil }
+
 // end completes the i-th open call.
 func (e *manual) end(i int, err error) {
 	c := e.open[i]

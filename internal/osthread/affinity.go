@@ -1,26 +1,51 @@
 package osthread
 
-import "runtime"
-
-// usable is read during package initialization, which the Go runtime does on
-// the main thread, before any goroutine of the program can have pinned it.
-// Immutable.
-var usable = startMask()
+import (
+	"fmt"
+	"runtime"
+)
 
 // Usable returns the mask the process was started with: the cores that taskset,
-// mpirun and the container left to it. Never empty. Any goroutine; does not block;
-// no system call.
-func Usable() CPUSet { return usable }
+// mpirun and the container left to it, without what [Confine] took away. Never
+// empty. Any goroutine; does not block beyond a short mutex; no system call.
+func Usable() CPUSet { return cores.usableCores() }
+
+// Confine leaves only those usable cores that are in set, because other processes
+// use the rest: the share of one of several ranks on a machine. It changes what may
+// be claimed, and no mask of a thread. Called at the start, before any core is
+// claimed. Any goroutine; does not block beyond a short mutex. Errors: no usable core
+// is in set, or a core has been claimed; then nothing changes.
+func Confine(set CPUSet) error { return cores.confine(set) }
+
+func (l *coreLedger) usableCores() CPUSet {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.usable
+}
+
+func (l *coreLedger) confine(set CPUSet) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch left := l.usable.And(set); {
+	case left.Count() == 0:
+		return fmt.Errorf("osthread: Confine to cores %q: none of them is usable (%q)", set, l.usable)
+	case l.claimed.Count() > 0:
+		return fmt.Errorf("osthread: Confine to cores %q: cores %q are claimed already: confine first", set, l.claimed)
+	default:
+		l.usable = left
+	}
+	return nil
+}
 
 // NumCores returns the number of usable cores, at least 1: the default number
 // of workers of a process that has the machine to itself. Any goroutine; does not
 // block; no system call.
-func NumCores() int { return usable.Count() }
+func NumCores() int { return Usable().Count() }
 
 // Online returns the number of cores of the machine that are switched on,
 // usable or not, so that a one-core mask on a larger machine can be reported. Any
 // goroutine; on Linux it reads a small file of the kernel (tens of us).
-func Online() int { return max(online(), usable.Count()) }
+func Online() int { return max(online(), NumCores()) }
 
 // Affinity returns the mask of the calling thread. The caller is locked to its
 // thread, or the answer means nothing. Does not block. Errors: errors.ErrUnsupported

@@ -25,7 +25,8 @@
 //     thread cannot die: it sleeps for ever, still masked), or it restores the mask
 //     it found before it unlocks.
 //   - The core ledger, one per process, says which usable core is claimed by
-//     whom ([ClaimCores], [ClaimCoresIn]). It gives each core to one claim only:
+//     whom ([ClaimCores], [ClaimCoresIn]), and which are left to this process
+//     ([Confine]). It gives each core to one claim only:
 //     two threads that spin on one core hand over in milliseconds instead of a
 //     fraction of a microsecond. The ledger pins nothing; its holder does.
 //   - The GOMAXPROCS ledger, one per process, keeps as many Ps as the live

@@ -2,11 +2,14 @@ package osthread
 
 import "sync"
 
-// cores is the core ledger of the process.
-var cores = coreLedger{siblings: siblings}
+// cores is the core ledger of the process. The mask is read during package
+// initialization, which the Go runtime does on the main thread, before any goroutine
+// of the program can have pinned it.
+var cores = coreLedger{usable: startMask(), siblings: siblings}
 
 type coreLedger struct {
 	mu       sync.Mutex
+	usable   CPUSet               // guarded by mu: of the process; only Confine changes it
 	claimed  CPUSet               // guarded by mu: cores that live claims hold; a subset of usable
 	threads  map[int]CPUSet       // guarded by mu: answers of siblings, which do not change
 	siblings func(cpu int) CPUSet // immutable: hardware threads of the physical core of cpu
@@ -29,11 +32,11 @@ type Claim struct {
 // nothing and is not oversubscribed. Any goroutine; does not block beyond a
 // short mutex; the first claims read a small file per core. The ledger pins
 // nothing: the holder's threads call [SetAffinity].
-func ClaimCores(n int) *Claim { return cores.claim(usable, n) }
+func ClaimCores(n int) *Claim { return cores.claim(Usable(), n) }
 
 // ClaimCoresIn is [ClaimCores] among those usable cores that are in set: the
 // share of one of several ranks in this process.
-func ClaimCoresIn(set CPUSet, n int) *Claim { return cores.claim(usable.And(set), n) }
+func ClaimCoresIn(set CPUSet, n int) *Claim { return cores.claim(Usable().And(set), n) }
 
 // Cores returns the claimed cores: as many as were asked for, or nil. The slice
 // belongs to the claim; do not change it. It stays readable after Release, when the

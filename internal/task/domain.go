@@ -250,6 +250,9 @@ func (d *Domain) Commit(r *Record) {
 	if d.Final && r.Flags&Comm == 0 {
 		r.Flags |= Inline | Final
 	}
+	if r.Flags&Comm != 0 {
+		d.Exec.Announce(r) // it may refuse to be run in place
+	}
 	var inline *Cold
 	if r.Flags&Inline != 0 {
 		inline = r.Cold() // holds its ready flag
@@ -259,9 +262,6 @@ func (d *Domain) Commit(r *Record) {
 	}
 	if d.Traced {
 		d.Exec.Spawned(r)
-	}
-	if r.Flags&Comm != 0 {
-		d.Exec.Announce(r)
 	}
 	d.Exec.Submit(d, r, r.Node.Commit(d.edges), inline)
 }

@@ -109,6 +109,8 @@ func (e *endpoint) stir() {
 		} else if m.transfer != nil && !m.transfer.claim() {
 			e.match.unpost(recvKey(recv, e.comms[recv.Comm.Handle()]), recv)
 			recv = nil
+			m.transfer.release() // withdrawn at this moment
+			m.free()
 		}
 	}
 	e.news.Store(true) // the next one, and what waits for this one

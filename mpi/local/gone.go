@@ -139,10 +139,6 @@ func lost(c *mpi.Call, m *comm, rank int, f *fate) error {
 
 // scan ends all pending calls that cannot complete any more. Owner only.
 func (e *endpoint) scan() {
-	e.mu.Lock()
-	e.drain(e)
-	e.mu.Unlock()
-	e.settleLimbo()
 	for _, c := range slices.Clone(e.open) {
 		if c == nil {
 			continue
@@ -158,8 +154,17 @@ func (e *endpoint) scan() {
 	e.abortCollectives()
 }
 
-// giveUp fails a pending call, unless it has matched: then it completes by itself.
+// giveUp fails a pending call, unless it has matched: then it completes by itself. The
+// reason has been seen before the rings are emptied here, so what a rank sent before
+// it left is there.
 func (e *endpoint) giveUp(c *mpi.Call, m *comm, err error) {
+	e.settleLimbo()
+	e.mu.Lock()
+	e.drain(e)
+	e.mu.Unlock()
+	if c.Slot == 0 {
+		return // it has just completed
+	}
 	switch c.Kind {
 	case mpi.CallRecv:
 		e.mu.Lock()

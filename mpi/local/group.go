@@ -1,6 +1,7 @@
 package local
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,6 +13,7 @@ type group struct {
 	ctx     uint32
 	members []int // world ranks; immutable
 	joined  int   // guarded by registry.mu: members that have made it so far
+	left    int   // guarded by registry.mu: members that have freed it
 
 	ill     atomic.Bool // there is a verdict, or a member has gone
 	mu      sync.Mutex
@@ -106,10 +108,21 @@ func (e *endpoint) enter(g *group, rank int) mpi.Handle {
 	return mpi.Handle(len(e.comms) - 1)
 }
 
-// Free implements mpi.Engine.
+// Free implements mpi.Engine. What was counted stays: others may still be in the
+// barrier before it.
 func (e *endpoint) Free(h mpi.Handle) error {
-	e.comms[h] = &comm{group: e.comms[h].group, rank: e.comms[h].rank, world: e.comms[h].world}
+	e.world.groups.leave(e.comms[h].group)
 	return nil
+}
+
+// leave notes that one member does not use the group any more. The last one out lets
+// it go.
+func (r *registry) leave(g *group) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g.left++; g.left == len(g.members) {
+		r.all = slices.DeleteFunc(r.all, func(o *group) bool { return o == g })
+	}
 }
 
 // Revoke implements mpi.Engine.

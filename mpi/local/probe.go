@@ -3,16 +3,13 @@ package local
 import (
 	"slices"
 
-	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // startProbe looks for a message. Owner only.
 func (e *endpoint) startProbe(c *mpi.Call, m *comm) {
-	if e.ringing() {
-		e.mu.Lock()
-		e.drain(e)
-		e.mu.Unlock()
+	if e.ready() { // a program may do nothing but probe
+		e.progress()
 	}
 	switch {
 	case e.probe(c, m):
@@ -71,7 +68,7 @@ func (e *endpoint) tryAgain(c *mpi.Call) bool {
 // now is the time on the wire: only a shaped one needs a clock.
 func (e *endpoint) now() int64 {
 	if e.world.timed {
-		return osthread.Nanotime()
+		return e.world.clock()
 	}
 	return 0
 }

@@ -26,12 +26,24 @@ func (e *endpoint) start(c *mpi.Call) {
 	if e.faults.deadly(c) {
 		e.world.Kill(e.rank)
 	}
-	if m.group.ill.Load() {
+	if !m.group.ill.Load() {
+		e.begun(c, m)
+		return
+	}
+	if err := e.refuse(c, m); err != nil {
+		e.fail(c, err)
+		return
+	}
+	e.begun(c, m)
+	if c.Slot > 0 && !c.Kind.Collective() { // it is pending: perhaps in vain
 		if err := e.refuse(c, m); err != nil {
-			e.fail(c, err)
-			return
+			e.giveUp(c, m, err)
 		}
 	}
+}
+
+// begun starts a call on a communicator that works. Owner only.
+func (e *endpoint) begun(c *mpi.Call, m *comm) {
 	switch c.Kind {
 	case mpi.CallSend, mpi.CallSsend:
 		e.startSend(c, m)

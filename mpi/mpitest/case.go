@@ -23,13 +23,12 @@ const (
 	// FullRevoke: operations that are under way when a communicator is revoked end on
 	// all ranks, not just later ones.
 	FullRevoke
-	// FixedReductions: predefined operations give what package mpi says for NaN and for
-	// places of equal values.
-	FixedReductions
+	// KeepsNaN: Max and Min of floats give NaN if one of them is.
+	KeepsNaN
 	needsEnd
 )
 
-var needNames = []string{"a check of the order of collective operations", "revocation of pending operations", "predefined operations as package mpi defines them"}
+var needNames = []string{"a check of the order of collective operations", "revocation of pending operations", "maxima that keep a NaN"}
 
 // String names the abilities.
 func (n Needs) String() string {

@@ -75,7 +75,7 @@ func (g *guard) report(w *watch) {
 	select {
 	case <-g.stop:
 		return
-	case <-time.After(2 * time.Second):
+	case <-time.After(min(2*time.Second, g.after)):
 	}
 	if g.now.Load() != w {
 		return

@@ -6,6 +6,7 @@ import "github.com/weft-hpc/weft/mpi"
 func lockCases() []Case {
 	return []Case{
 		one("lock/exclusive", lockExclusive),
+		two("lock/keeps others out", lockHeld),
 		two("lock/shared", lockShared),
 		one("lock/shared and exclusive", lockMixed),
 		one("lock/of several targets", lockSeveral),
@@ -14,16 +15,24 @@ func lockCases() []Case {
 }
 
 // lockExclusive counts by reading, adding and writing back: an update would be lost
-// if two ranks were in there at once.
+// if two ranks were in there at once. Who is in there writes that down, and finds it
+// unchanged after a while.
 func lockExclusive(r *rank) {
 	const times = 25
-	mem := make([]int64, 1)
+	mem := make([]int64, 2)
 	w := r.open(mpi.Of(mem))
 	for i := range times {
 		target := i % min(2, r.Size())
 		r.must(w.Lock(target, true))
-		x := []int64{0}
+		x, me := []int64{0}, []int64{int64(r.Rank())}
 		r.must(w.Get(mpi.Of(x), target, 0))
+		r.must(w.Put(mpi.Of(me), target, 1))
+		r.must(w.Flush(target))
+		for range 3 {
+			r.yield()
+			r.must(w.Get(mpi.Of(me), target, 1))
+			r.equal("rank that holds the lock", me[0], int64(r.Rank()))
+		}
 		x[0]++
 		r.must(w.Put(mpi.Of(x), target, 0))
 		r.must(w.Unlock(target))
@@ -35,7 +44,38 @@ func lockExclusive(r *rank) {
 			want += r.Size()
 		}
 	}
-	same(r, "count", mem, []int64{int64(want)})
+	r.equal("count", mem[0], int64(want))
+	r.close(w)
+}
+
+// lockHeld: rank 0 holds the lock for a while after it has told rank 1 so, and marks
+// its end; rank 1 sees the mark as soon as it has the lock.
+func lockHeld(r *rank) {
+	const while = 1e-3 // seconds
+	mem := make([]int64, 8)
+	w := r.open(mpi.Of(mem))
+	one, target := int64(1), r.Size()-1
+	for round := range mem {
+		r.at("round %d", round)
+		switch r.Rank() {
+		case 0:
+			r.must(w.Lock(target, true))
+			r.must(r.Send(mpi.Buffer{}, 1, round))
+			for start := mpi.Wtime(); mpi.Wtime() < start+while; r.yield() {
+				r.Engine().Poll()
+			}
+			r.must(w.Put(mpi.One(&one), target, round))
+			r.must(w.Unlock(target))
+		case 1:
+			r.recv(mpi.Buffer{}, 0, round)
+			r.must(w.Lock(target, round%2 == 0))
+			mark := int64(0)
+			r.must(w.Get(mpi.One(&mark), target, round))
+			r.must(w.Unlock(target))
+			r.equal("mark of the end", mark, one)
+		}
+	}
+	r.must(w.Fence())
 	r.close(w)
 }
 

@@ -22,7 +22,8 @@ func reductionCases() []Case {
 		one("operation/predefined on floats and complex numbers", operationFloats),
 		one("operation/logical on bool", operationBool),
 		one("operation/maxloc and minloc", operationLoc),
-		one("operation/equal values and NaN", operationSpecial).needs(FixedReductions),
+		one("operation/equal values", operationEqual),
+		one("operation/NaN", operationNaN).needs(KeepsNaN),
 		one("operation/of the user, commutative", operationUser),
 		one("operation/of the user, in the order of ranks", operationMatrix),
 		one("operation/same result in every run", operationRepeatable),
@@ -321,13 +322,17 @@ func pickers[T int32 | int64 | float32 | float64]() []operation[mpi.Loc[T]] {
 	return []operation[mpi.Loc[T]]{{mpi.MaxLoc, pick(1)}, {mpi.MinLoc, pick(-1)}}
 }
 
-func operationSpecial(r *rank) {
+// operationEqual: among equal values the lowest index wins.
+func operationEqual(r *rank) {
 	reduces(r, "Loc[float64], equal values", func(p, i int) mpi.Loc[float64] {
 		return mpi.Loc[float64]{Value: float64(i), Index: int64((p*7 + i) % 5)}
 	}, pickers[float64]()...)
 	reduces(r, "Loc[int32], equal values", func(p, i int) mpi.Loc[int32] {
 		return mpi.Loc[int32]{Value: int32(i), Index: int64(100 - p)}
 	}, pickers[int32]()...)
+}
+
+func operationNaN(r *rank) {
 	for _, op := range []*mpi.Op{mpi.Max, mpi.Min} {
 		for p := range r.Size() {
 			x := []float64{1, 2}

@@ -3,7 +3,6 @@ package mpitest
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -17,6 +16,6 @@ func onLocal(ranks int, opts ...local.Option) Launch {
 // with tiny eager limits.
 func TestSuite(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 4} {
-		Options{Hang: 5 * time.Second}.Test(t, fmt.Sprintf("%d ranks", ranks), onLocal(ranks))
+		Test(t, fmt.Sprintf("%d ranks", ranks), onLocal(ranks))
 	}
 }

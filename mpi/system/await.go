@@ -79,7 +79,7 @@ func char(b mpi.Buffer) *C.char {
 // alone reports whether k can be waited for without Go: it is one call of MPI, and
 // nothing else needs Go to go on.
 func (e *engine) alone(k *mpi.Call) bool {
-	if !direct(k) || e.busy() || e.closed || e.comms[k.Comm.Handle()].revoked {
+	if !e.direct(k) || e.busy() || e.closed || e.comms[k.Comm.Handle()].revoked {
 		return false
 	}
 	switch {

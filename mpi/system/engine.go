@@ -28,6 +28,9 @@ type engine struct {
 	comms   []*communicator // by handle; nil if there is none
 	windows []*window       // by handle
 	types   map[layout]int32
+	// unsignedOrder says that MPI compares unsigned integers as such, which MPICH 4.0
+	// does not. Immutable.
+	unsignedOrder bool
 
 	slots     []slot
 	unused    []int32 // slots

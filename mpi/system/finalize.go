@@ -48,7 +48,10 @@ func (e *engine) Leftovers() error {
 
 // Finalize ends the use of MPI. Calls under way complete with mpi.ErrPending; what MPI
 // cannot take back is waited for for a bounded time. If MPI_Finalize does not return
-// after that, the process ends with a line that says why, and code 1.
+// after that, the process ends with a line that says why, and code 1. If the world has
+// been revoked, MPI_Finalize is not called, because it would wait for ranks that may
+// be anywhere: the process then exits with another code than 0, and the launcher
+// ends the others.
 func (e *engine) Finalize() error {
 	if e.closed {
 		return fmt.Errorf("mpi: finalize: %w: it has been called already", mpi.ErrState)
@@ -57,23 +60,60 @@ func (e *engine) Finalize() error {
 	e.closed = true
 	e.giveUp()
 	end := osthread.Nanotime() + int64(drainTime)
-	for (e.abandoned > 0 || e.revoking) && osthread.Nanotime() < end {
+	lost := e.comms[0].revoked
+	for (e.abandoned > 0 && !lost || e.revoking) && osthread.Nanotime() < end {
 		if e.Poll(); e.abandoned > 0 {
 			C.weft_nap(C.int64_t(50 * time.Microsecond))
 		}
 	}
-	if e.abandoned > 0 {
-		text := fmt.Sprintf("weft: rank %d: MPI does not end: %d operations that began can never complete (on revoked communicators, or without a partner)", e.comms[0].rank, e.abandoned)
-		late := time.AfterFunc(leaveTime, func() {
-			fmt.Fprintln(os.Stderr, text)
-			C.weft_leave(1)
-		})
-		defer late.Stop()
+	if lost { // other ranks may be anywhere: the launcher ends what is left
+		return err
+	}
+	defer e.watch().Stop()
+	err = errors.Join(err, e.closeWindows())
+	for _, t := range e.types {
+		C.weft_type_free(C.int(t))
 	}
 	if rc := C.weft_finalize(); rc != 0 {
 		err = errors.Join(err, fmt.Errorf("mpi: finalize: %w: code %d", mpi.ErrEngine, int(rc)))
 	}
 	return err
+}
+
+// closeWindows frees the windows that are open, because MPI does not end before. On
+// revoked communicators programs could not do it themselves.
+func (e *engine) closeWindows() error {
+	var errs []error
+	for h, w := range e.windows {
+		if w == nil {
+			continue
+		}
+		if !w.comm.revoked {
+			errs = append(errs, fmt.Errorf("mpi: finalize: %w: a window of rank %d is open: Free it", mpi.ErrPending, e.comms[0].rank))
+		}
+		errs = append(errs, e.FreeWindow(mpi.Handle(h)))
+	}
+	return errors.Join(errs...)
+}
+
+// watch ends the process if MPI does not, because of what was left to it. Without any
+// such thing, the ranks may well wait for each other.
+func (e *engine) watch() *time.Timer {
+	left := e.abandoned
+	for _, w := range e.windows {
+		if w != nil {
+			left++
+		}
+	}
+	text := fmt.Sprintf("weft: rank %d: MPI does not end: %d operations that began never complete (on revoked communicators, or without a partner), or windows were left open", e.comms[0].rank, left)
+	t := time.AfterFunc(leaveTime, func() {
+		fmt.Fprintln(os.Stderr, text)
+		C.weft_leave(1)
+	})
+	if left == 0 {
+		t.Stop()
+	}
+	return t
 }
 
 // giveUp abandons all calls under way.

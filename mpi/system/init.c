@@ -94,6 +94,15 @@ void weft_running(char *text, int n) {
 	snprintf(text, n, "%s", all);
 }
 
+int weft_unsigned_order(void) {
+	uint8_t a = 200, b = 3, low = 200;
+	uint64_t c = (uint64_t)1 << 63, d = 3;
+	MPI_Reduce_local(&a, &b, 1, MPI_UINT8_T, MPI_MAX);
+	MPI_Reduce_local(&b, &low, 1, MPI_UINT8_T, MPI_MIN);
+	MPI_Reduce_local(&c, &d, 1, MPI_UINT64_T, MPI_MAX);
+	return b == 200 && low == 200 && d == c;
+}
+
 int weft_class(int err) {
 	int class = MPI_ERR_OTHER;
 	MPI_Error_class(err, &class);

@@ -59,10 +59,8 @@ func Init() (*mpi.Comm, error) {
 	if !started.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("mpi/system: Init: %w: MPI is started once in the life of a process", mpi.ErrState)
 	}
-	if _, set := os.LookupEnv(ownSignals); !set {
-		if err := os.Setenv(ownSignals, ""); err != nil {
-			return nil, fmt.Errorf("mpi/system: Init: %w", err)
-		}
+	if err := prepare(); err != nil {
+		return nil, fmt.Errorf("mpi/system: Init: %w", err)
 	}
 	running := cText(func(p *C.char, n C.int) { C.weft_running(p, n) })
 	if family, _, _ := strings.Cut(Library(), " "); !strings.Contains(running, family) {
@@ -74,6 +72,7 @@ func Init() (*mpi.Comm, error) {
 		return nil, fmt.Errorf("mpi/system: Init: %w: %s", mpi.ErrEngine, errorText(rc))
 	}
 	e.limits = mpi.Limits{MaxTag: int(maxTag), Eager: eager}
+	e.unsignedOrder = C.weft_unsigned_order() != 0
 	e.runner = schedule.NewRunner(e.Post)
 	world := make([]int, size)
 	for i := range world {
@@ -83,8 +82,33 @@ func Init() (*mpi.Comm, error) {
 	return mpi.NewWorld(e), nil
 }
 
-// ownSignals tells Open MPI which signals to handle itself: none.
-const ownSignals = "OMPI_MCA_opal_signal"
+// settings are those of Open MPI that the engine needs; what the environment has
+// already, stays.
+var settings = map[string]string{
+	// Signals belong to Go.
+	"OMPI_MCA_opal_signal": "",
+	// With one copy between processes, 4.1 writes a message that is too long for its
+	// receive behind the end of the buffer. (Two copies were faster in our
+	// measurements.)
+	"OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+
+// prepare sets up the environment for the library.
+func prepare() error {
+	var errs []error
+	set := func(name, value string) {
+		if _, there := os.LookupEnv(name); !there {
+			errs = append(errs, os.Setenv(name, value))
+		}
+	}
+	for name, value := range settings {
+		set(name, value)
+	}
+	if adapters, _ := os.ReadDir("/sys/class/infiniband"); len(adapters) == 0 {
+		set("OMPI_MCA_osc", "^ucx") // which offers windows that it then cannot make
+	}
+	return errors.Join(errs...)
+}
 
 // eager is what both libraries send at once, over every transport.
 const eager = 1024

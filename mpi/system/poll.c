@@ -11,7 +11,7 @@
 
 #include "state.h"
 
-enum { WINDOW = 256, MOVES = 8, HEAR_EVERY = 32 };
+enum { WINDOW = 256, MOVES = 8, PROGRESS = 8, HEAR_EVERY = 32 };
 
 static MPI_Request *requests; // [head, tail) with holes
 static int *slots;            // of the requests
@@ -143,6 +143,8 @@ static void look(void) {
 			if (moving < head + WINDOW || moving >= tail)
 				moving = head + WINDOW;
 			int m = tail - moving < WINDOW ? tail - moving : WINDOW;
+			for (int k = 0; k < PROGRESS; k++) // looking at so many requests costs more
+				weft_hear();
 			found = test_some(moving, m);
 			moving += m;
 		}

@@ -33,7 +33,7 @@ func (e *engine) start(k *mpi.Call) {
 		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "the engine has been finalized"))
 	case c.revoked:
 		e.complete(k, mpi.Status{}, c.refusal(k))
-	case direct(k):
+	case e.direct(k):
 		e.add(k)
 	default:
 		e.flush() // in order
@@ -42,7 +42,7 @@ func (e *engine) start(k *mpi.Call) {
 }
 
 // direct reports whether k is one non-blocking call of MPI.
-func direct(k *mpi.Call) bool {
+func (e *engine) direct(k *mpi.Call) bool {
 	if int(k.Kind) >= len(codes) || codes[k.Kind] == 0 {
 		return false
 	}
@@ -50,7 +50,17 @@ func direct(k *mpi.Call) bool {
 		return true
 	}
 	_, known := ops[k.Op]
-	return known
+	return known && (e.unsignedOrder || !ordersUnsigned(k))
+}
+
+// ordersUnsigned reports whether k takes the largest or smallest of unsigned integers.
+// All ranks agree on it: the ranks of a reduction have equally long buffers of one kind.
+func ordersUnsigned(k *mpi.Call) bool {
+	b := k.Send
+	if b.IsInPlace() {
+		b = k.Recv
+	}
+	return (k.Op == mpi.Max || k.Op == mpi.Min) && b.Len() > 0 && b.Kind() >= mpi.KindUint8 && b.Kind() <= mpi.KindUint64
 }
 
 // startOther starts what takes more than one call of MPI.

@@ -33,7 +33,7 @@ enum { WEFT_OTHER, WEFT_TRUNCATE, WEFT_RANK, WEFT_TAG, WEFT_COUNT, WEFT_BUFFER, 
 // Special peers and tags, in an op.
 enum { WEFT_ANY = -1, WEFT_ALL = -3 };
 
-enum { WEFT_SEND_IN_PLACE = 1, WEFT_RECV_IN_PLACE = 2, WEFT_HIDDEN = 4 };
+enum { WEFT_SEND_IN_PLACE = 1, WEFT_RECV_IN_PLACE = 2, WEFT_HIDDEN = 4, WEFT_GAPPED = 8 };
 
 // weft_result is how an operation ended.
 typedef struct {
@@ -72,6 +72,8 @@ void weft_abort(int code);
 void weft_leave(int code); // without MPI
 void weft_built(char *text, int n);   // the library of the headers
 void weft_running(char *text, int n); // the library that runs
+// weft_unsigned_order is 1 if MPI_MAX and MPI_MIN compare unsigned integers as such.
+int weft_unsigned_order(void);
 int weft_class(int err);
 void weft_text(int err, char *text, int n);
 
@@ -120,9 +122,8 @@ void weft_win_sync(int win);
 int weft_flush(const weft_op *o);
 // Words of a window's rank: a lock, a second one, and the notifications.
 enum { WEFT_WORD_LOCK, WEFT_WORD_ATOMIC, WEFT_WORD_NOTIFY, WEFT_WORDS = WEFT_WORD_NOTIFY + 64 };
-int weft_word_swap(int win, int target, int word, int64_t expected, int64_t wanted, int64_t *old);
 int weft_word_add(int win, int target, int word, int64_t n, int64_t *old);
-int weft_get_now(int win, int target, int64_t at, int64_t n, int type, void *to);
-int weft_put_now(int win, int target, int64_t at, int64_t n, int type, const void *from);
+int weft_get_now(int win, int target, int64_t at, int64_t n, int type, char *to);
+int weft_put_now(int win, int target, int64_t at, int64_t n, int type, const char *from);
 
 #endif

@@ -20,7 +20,7 @@ func (e *engine) try(k *mpi.Call) bool {
 	case mpi.CallAwaitNotify:
 		return e.tryNotified(k)
 	case mpi.CallAccumulate:
-		e.accumulateLoc(k)
+		e.accumulateHere(k)
 	default:
 		return e.tryProbe(k)
 	}

@@ -18,6 +18,19 @@ static int open_window(MPI_Win w) {
 	return MPI_Win_lock_all(0, w);
 }
 
+// create_data opens the memory of the user, and tells all where it begins.
+static int create_data(weft_win *w, MPI_Comm c, char *base, int64_t bytes) {
+	enum { ALIGNMENT = 16 };
+	int n = 0, shift = (int)((uintptr_t)base % ALIGNMENT);
+	MPI_Comm_size(c, &n);
+	if ((w->shift = malloc(n * sizeof *w->shift)) == NULL)
+		return MPI_ERR_NO_MEM;
+	int rc = MPI_Allgather(&shift, 1, MPI_INT, w->shift, 1, MPI_INT, c);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_create(base - shift, bytes > 0 ? bytes + shift : 0, 1, MPI_INFO_NULL, c, &w->data);
+	return rc == MPI_SUCCESS ? open_window(w->data) : rc;
+}
+
 int weft_win_create(int comm, char *base, int64_t bytes, int size, int *out) {
 	MPI_Comm c = weft_comms[comm].hidden;
 	int64_t *words = NULL;
@@ -25,9 +38,8 @@ int weft_win_create(int comm, char *base, int64_t bytes, int size, int *out) {
 	if (i < 0)
 		return MPI_ERR_NO_MEM;
 	weft_win *w = &weft_wins[i];
-	int rc = MPI_Win_create(base, bytes, size > 0 ? size : 1, MPI_INFO_NULL, c, &w->data);
-	if (rc == MPI_SUCCESS)
-		rc = open_window(w->data);
+	w->element = size;
+	int rc = create_data(w, c, base, bytes);
 	if (rc == MPI_SUCCESS)
 		rc = MPI_Win_allocate(WEFT_WORDS * sizeof *words, sizeof *words, MPI_INFO_NULL, c, &words, &w->words);
 	if (rc != MPI_SUCCESS)
@@ -41,6 +53,11 @@ int weft_win_create(int comm, char *base, int64_t bytes, int size, int *out) {
 	return rc == MPI_SUCCESS ? MPI_Barrier(c) : rc;
 }
 
+// place is where element at of the target lies.
+static MPI_Aint place(const weft_win *w, int target, int64_t at) {
+	return (MPI_Aint)at * w->element + w->shift[target];
+}
+
 int weft_win_free(int win) {
 	weft_win *w = &weft_wins[win];
 	MPI_Win_unlock_all(w->words);
@@ -48,17 +65,13 @@ int weft_win_free(int win) {
 	int rc = MPI_Win_free(&w->words);
 	if (rc == MPI_SUCCESS)
 		rc = MPI_Win_free(&w->data);
+	free(w->shift);
+	w->shift = NULL;
 	w->base = NULL;
 	return rc;
 }
 
 void weft_win_sync(int win) { MPI_Win_sync(weft_wins[win].data); }
-
-int weft_word_swap(int win, int target, int word, int64_t expected, int64_t wanted, int64_t *old) {
-	MPI_Win w = weft_wins[win].words;
-	int rc = MPI_Compare_and_swap(&wanted, &expected, old, MPI_INT64_T, target, word, w);
-	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
-}
 
 int weft_word_add(int win, int target, int word, int64_t n, int64_t *old) {
 	MPI_Win w = weft_wins[win].words;
@@ -66,18 +79,18 @@ int weft_word_add(int win, int target, int word, int64_t n, int64_t *old) {
 	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
 }
 
-int weft_get_now(int win, int target, int64_t at, int64_t n, int type, void *to) {
-	MPI_Win w = weft_wins[win].data;
+int weft_get_now(int win, int target, int64_t at, int64_t n, int type, char *to) {
+	weft_win *w = &weft_wins[win];
 	MPI_Datatype t = weft_types[type];
-	int rc = MPI_Get(to, n, t, target, at, n, t, w);
-	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
+	int rc = MPI_Get(to, n, t, target, place(w, target, at), n, t, w->data);
+	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w->data) : rc;
 }
 
-int weft_put_now(int win, int target, int64_t at, int64_t n, int type, const void *from) {
-	MPI_Win w = weft_wins[win].data;
+int weft_put_now(int win, int target, int64_t at, int64_t n, int type, const char *from) {
+	weft_win *w = &weft_wins[win];
 	MPI_Datatype t = weft_types[type];
-	int rc = MPI_Put(from, n, t, target, at, n, t, w);
-	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
+	int rc = MPI_Put(from, n, t, target, place(w, target, at), n, t, w->data);
+	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w->data) : rc;
 }
 
 // notify puts, completes the put, and then adds to the counter.
@@ -86,7 +99,7 @@ static int notify(const weft_op *o) {
 	int64_t old;
 	int rc = MPI_SUCCESS;
 	if (o->scount > 0)
-		rc = MPI_Put((void *)o->send, o->scount, weft_types[o->stype], o->peer, o->at, o->rcount, weft_types[o->rtype], w->data);
+		rc = MPI_Put((void *)o->send, o->scount, weft_types[o->stype], o->peer, place(w, o->peer, o->at), o->rcount, weft_types[o->rtype], w->data);
 	if (rc == MPI_SUCCESS)
 		rc = MPI_Win_flush(o->peer, w->data);
 	return rc == MPI_SUCCESS ? weft_word_add(o->win, o->peer, WEFT_WORD_NOTIFY + o->tag, 1, &old) : rc;
@@ -107,20 +120,36 @@ static int fence(const weft_op *o, MPI_Request *r) {
 	return rc == MPI_SUCCESS ? MPI_Ibarrier(weft_comms[o->comm].hidden, r) : rc;
 }
 
-int weft_start_window(const weft_op *o, MPI_Request *r) {
+// get_gapped gets into a buffer with gaps. It waits: the requests of MPICH 4.0 for
+// such accesses complete too early.
+static int get_gapped(const weft_op *o, MPI_Aint at) {
 	MPI_Win w = weft_wins[o->win].data;
+	int rc = MPI_Get((void *)o->recv, o->rcount, weft_types[o->rtype], o->peer, at, o->scount, weft_types[o->stype], w);
+	return rc == MPI_SUCCESS ? MPI_Win_flush(o->peer, w) : rc;
+}
+
+// start_access starts an access to the memory of one target.
+static int start_access(const weft_op *o, MPI_Request *r) {
+	weft_win *w = &weft_wins[o->win];
+	MPI_Aint at = place(w, o->peer, o->at);
 	MPI_Datatype st = weft_types[o->stype], rt = weft_types[o->rtype];
+	if (o->what == WEFT_PUT)
+		return MPI_Rput((void *)o->send, o->scount, st, o->peer, at, o->rcount, rt, w->data, r);
+	if (o->what == WEFT_ACCUMULATE)
+		return MPI_Raccumulate((void *)o->send, o->scount, st, o->peer, at, o->rcount, rt, weft_ops_table[o->op], w->data, r);
+	if (o->flags & WEFT_GAPPED)
+		return get_gapped(o, at);
+	return MPI_Rget((void *)o->recv, o->rcount, rt, o->peer, at, o->scount, st, w->data, r);
+}
+
+int weft_start_window(const weft_op *o, MPI_Request *r) {
 	switch (o->what) {
-	case WEFT_PUT:
-		return MPI_Rput((void *)o->send, o->scount, st, o->peer, o->at, o->rcount, rt, w, r);
-	case WEFT_GET:
-		return MPI_Rget((void *)o->recv, o->rcount, rt, o->peer, o->at, o->scount, st, w, r);
-	case WEFT_ACCUMULATE:
-		return MPI_Raccumulate((void *)o->send, o->scount, st, o->peer, o->at, o->rcount, rt, weft_ops_table[o->op], w, r);
 	case WEFT_NOTIFY:
 		return notify(o);
 	case WEFT_FLUSH:
 		return weft_flush(o);
+	case WEFT_FENCE:
+		return fence(o, r);
 	}
-	return fence(o, r);
+	return start_access(o, r);
 }

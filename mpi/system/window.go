@@ -15,9 +15,9 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// window is what Go knows of one. The lock word of a rank is the number of its shared
-// holders, or -1.
+// window is what Go knows of one.
 type window struct {
+	comm  *communicator
 	mem   mpi.Buffer
 	pins  runtime.Pinner
 	locks map[int]bool // that this rank holds, by target: exclusive
@@ -28,7 +28,7 @@ func (e *engine) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
 	if c := e.comms[h]; c.revoked {
 		return 0, fmt.Errorf("%w: %s", mpi.ErrRevoked, c.reason)
 	}
-	w := &window{mem: b, locks: map[int]bool{}}
+	w := &window{comm: e.comms[h], mem: b, locks: map[int]bool{}}
 	if b.Bytes() > 0 {
 		w.pins.Pin((*byte)(b.Pointer()))
 	}
@@ -85,35 +85,49 @@ func (e *engine) fillWindow(o *C.weft_op, k *mpi.Call) (err error) {
 		if o.rcount, o.rtype, err = e.shape(k.Recv); err == nil {
 			o.scount, o.stype, err = e.shape(there(k.Recv))
 		}
+		if !k.Recv.Contiguous() {
+			o.flags = C.WEFT_GAPPED
+		}
 	}
 	return err
 }
 
-// tryLock tries to take a lock.
+// writer is what an exclusive holder adds to a lock word, a shared one adds 1. (Compare
+// and swap, which would be the natural way, crashes in Open MPI 4.1.)
+const writer = 1 << 32
+
+// weight is what a holder adds to the lock word.
+func weight(exclusive bool) C.int64_t {
+	if exclusive {
+		return writer
+	}
+	return 1
+}
+
+// tryLock tries to take a lock: it adds its weight, and takes it off again if the word
+// shows that it must not hold the lock.
 func (e *engine) tryLock(k *mpi.Call) bool {
 	w := e.windows[k.Win.Handle()]
 	if _, held := w.locks[k.Peer]; held {
 		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "this rank holds the lock already"))
 		return true
 	}
-	var expected, wanted, old C.int64_t = 0, -1, 0
-	for range 3 { // the number of shared holders is guessed, and then known
-		if !k.Exclusive {
-			wanted = expected + 1
-		}
-		rc := C.weft_word_swap(C.int(k.Win.Handle()), C.int(k.Peer), C.WEFT_WORD_LOCK, expected, wanted, &old)
-		if rc == 0 && old == expected {
-			w.locks[k.Peer] = k.Exclusive
-		}
-		if rc != 0 || old == expected {
-			return e.conclude(k, rc)
-		}
-		if k.Exclusive || old < 0 {
-			break
-		}
-		expected = old
+	free, rc := e.seize(k, C.WEFT_WORD_LOCK, k.Exclusive)
+	if free {
+		w.locks[k.Peer] = k.Exclusive
 	}
-	return false
+	return (free || rc != 0) && e.conclude(k, rc)
+}
+
+// seize tries to take the lock in a word of the target once.
+func (e *engine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int) {
+	win, peer, mine := C.int(k.Win.Handle()), C.int(k.Peer), weight(exclusive)
+	var old C.int64_t
+	rc := C.weft_word_add(win, peer, word, mine, &old)
+	if rc != 0 || old == 0 || !exclusive && old < writer {
+		return rc == 0, rc
+	}
+	return false, C.weft_word_add(win, peer, word, -mine, &old)
 }
 
 // unlock completes the accesses to the target and gives the lock back.
@@ -128,11 +142,8 @@ func (e *engine) unlock(k *mpi.Call) {
 	o := C.weft_op{what: C.WEFT_FLUSH, win: C.int32_t(k.Win.Handle()), peer: C.int32_t(k.Peer)}
 	rc := C.weft_flush(&o)
 	if rc == 0 {
-		var old, n C.int64_t = 0, -1
-		if exclusive {
-			n = 1
-		}
-		rc = C.weft_word_add(C.int(k.Win.Handle()), C.int(k.Peer), C.WEFT_WORD_LOCK, n, &old)
+		var old C.int64_t
+		rc = C.weft_word_add(C.int(k.Win.Handle()), C.int(k.Peer), C.WEFT_WORD_LOCK, -weight(exclusive), &old)
 	}
 	e.conclude(k, rc)
 }
@@ -152,11 +163,10 @@ func (e *engine) tryNotified(k *mpi.Call) bool {
 	return e.conclude(k, rc)
 }
 
-// accumulateLoc is Accumulate with an operation that MPI does not have: it waits for
+// accumulateHere is Accumulate with an operation that MPI does not have: it waits for
 // the second lock word of the target, reads, combines and writes.
-func (e *engine) accumulateLoc(k *mpi.Call) {
-	n := k.Send.Len()
-	if n == 0 {
+func (e *engine) accumulateHere(k *mpi.Call) {
+	if e.nothing(k) {
 		e.conclude(k, 0)
 		return
 	}
@@ -165,24 +175,33 @@ func (e *engine) accumulateLoc(k *mpi.Call) {
 		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrCount, 0, 0, "%v", err))
 		return
 	}
-	win, peer := C.int(k.Win.Handle()), C.int(k.Peer)
-	mine := contiguous(k.Send)
-	sum := copied(mine)
-	var old C.int64_t = 1
-	rc := C.int(0)
-	for old != 0 && rc == 0 {
-		osthread.Relax()
-		rc = C.weft_word_swap(win, peer, C.WEFT_WORD_ATOMIC, 0, 1, &old)
+	ours, rc := false, C.int(0)
+	for pause := 1; !ours && rc == 0; pause = min(2*pause, 1<<10) {
+		if ours, rc = e.seize(k, C.WEFT_WORD_ATOMIC, true); !ours {
+			for range pause * (1 + k.Comm.Rank()) {
+				osthread.Relax()
+			}
+		}
 	}
 	if rc == 0 {
-		rc = C.weft_get_now(win, peer, C.int64_t(k.Offset), C.int64_t(n), C.int(datatype), sum.Pointer())
-	}
-	if rc == 0 {
-		k.Op.Apply(sum.Pointer(), mine.Pointer(), n, mine)
-		rc = C.weft_put_now(win, peer, C.int64_t(k.Offset), C.int64_t(n), C.int(datatype), sum.Pointer())
-	}
-	if rc == 0 {
-		rc = C.weft_word_add(win, peer, C.WEFT_WORD_ATOMIC, -1, &old)
+		rc = combine(k, C.int(datatype))
+		var old C.int64_t
+		if end := C.weft_word_add(C.int(k.Win.Handle()), C.int(k.Peer), C.WEFT_WORD_ATOMIC, -writer, &old); rc == 0 {
+			rc = end
+		}
 	}
 	e.conclude(k, rc)
+}
+
+// combine reads from the target, combines and writes back.
+func combine(k *mpi.Call, datatype C.int) C.int {
+	n, win, peer, at := C.int64_t(k.Send.Len()), C.int(k.Win.Handle()), C.int(k.Peer), C.int64_t(k.Offset)
+	mine := contiguous(k.Send)
+	there := copied(mine)
+	rc := C.weft_get_now(win, peer, at, n, datatype, char(there))
+	if rc != 0 {
+		return rc
+	}
+	k.Op.Apply(there.Pointer(), mine.Pointer(), k.Send.Len(), mine)
+	return C.weft_put_now(win, peer, at, n, datatype, char(there))
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// latency is the ping-pong of ranks 0 and 1; the others watch.
+func (r *rank) latency(size int, l loops) (f figures, err error) {
+	if r.Rank() > 1 {
+		return f, r.Barrier()
+	}
+	var us float64
+	switch r.cfg.onesided {
+	case twoSided:
+		us, err = r.pingPong(size, l)
+	case byFlush:
+		us, err = r.putFlush(size, l)
+	case byNotify:
+		us, err = r.putNotify(size, l)
+	}
+	if err != nil {
+		return f, err
+	}
+	return figures{[]float64{us}, []string{report.Decimal("latency_us", us)}}, r.Barrier()
+}
+
+// pingPong returns half the us of a round trip.
+func (r *rank) pingPong(size int, l loops) (float64, error) {
+	peer := 1 - r.Rank()
+	out, in := mpi.Of(r.send[:size]), mpi.Of(r.recv[:size])
+	ping := func() error {
+		if err := r.Send(out, peer, 1); err != nil {
+			return err
+		}
+		_, err := r.Recv(in, peer, 1)
+		return err
+	}
+	if r.Rank() == 1 {
+		ping = func() error {
+			if _, err := r.Recv(in, peer, 1); err != nil {
+				return err
+			}
+			return r.Send(out, peer, 1)
+		}
+	}
+	seconds, err := timed(l, ping)
+	if err != nil {
+		return 0, err
+	}
+	return latencyOf(seconds, l.count), r.check(r.recv[:size], peer, 0)
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-hpc/weft/bench/osu/work"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/system"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// config is the command line.
+type config struct {
+	bytes    int
+	both     bool
+	compute  time.Duration
+	work     work.Work // 0: calibrate
+	reps     int
+	inner    int
+	variants []*variant
+	real     bool
+	inside   bool
+	mpirun   string
+	rate     string
+	launched bool // by mpirun or the like
+
+	args   []string // as given
+	world  *world.Config
+	start  func(body func(*mpi.Comm) error) error // starts the ranks, and returns when they have ended
+	set    *flag.FlagSet
+	tamper func([]byte) // of the tests: damages what has arrived
+}
+
+// newConfig declares the flags.
+func newConfig() *config {
+	c := &config{}
+	set := flag.NewFlagSet("overlap", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	c.set = set
+	set.IntVar(&c.bytes, "bytes", 2<<20, "`size` of the message")
+	set.BoolVar(&c.both, "both", false, "rank 1 sends one to rank 0, too")
+	set.DurationVar(&c.compute, "compute", 30*time.Millisecond, "`time` that the work takes alone")
+	set.Func("work", "`rounds` of the kernel (default: calibrated to -compute)", func(s string) error {
+		_, err := fmt.Sscan(s, (*int)(&c.work))
+		return err
+	})
+	set.IntVar(&c.reps, "reps", 7, "interleaved `repetitions`; with -real, starts of each form")
+	set.IntVar(&c.inner, "inner", 3, "with -real, repetitions `per start`")
+	set.Func("variants", "`forms` to measure, separated by commas (default: all that can be)", func(s string) error {
+		for name := range strings.SplitSeq(s, ",") {
+			v, err := findVariant(name)
+			if err != nil {
+				return err
+			}
+			c.variants = append(c.variants, v)
+		}
+		return nil
+	})
+	set.BoolVar(&c.real, "real", false, "over real TCP, limited to -rate, in a network namespace (needs root, tc, ip, unshare, Open MPI)")
+	set.BoolVar(&c.inside, "inside-namespace", false, "used by -real when it starts itself")
+	set.StringVar(&c.mpirun, "mpirun", "mpirun.openmpi", "`launcher` of Open MPI, for -real")
+	set.StringVar(&c.rate, "rate", "1gbit", "`bandwidth` of -real, as tc takes it")
+	c.world = world.Flags(set)
+	c.world.DefaultNet("gige")
+	c.start = c.world.Run
+	return c
+}
+
+// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
+// one of usage, worded for the user.
+func parseArgs(args []string) (*config, error) {
+	c := newConfig()
+	c.args = args
+	if err := c.set.Parse(args); err != nil {
+		if err == flag.ErrHelp {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w (overlap -h lists the flags)", err)
+	}
+	if c.set.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q (overlap -h lists the flags)", c.set.Arg(0))
+	}
+	_, _, c.launched = system.Launched()
+	if c.variants == nil {
+		c.variants = defaultVariants(c.real || c.inside)
+	}
+	return c, c.validate()
+}
+
+func (c *config) given(name string) (yes bool) {
+	c.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+	return yes
+}
+
+func (c *config) validate() error {
+	switch {
+	case c.bytes < 0 || c.bytes > 1<<30:
+		return fmt.Errorf("-bytes %d: it is from 0 to %d", c.bytes, 1<<30)
+	case c.compute <= 0 || c.compute > time.Minute:
+		return fmt.Errorf("-compute %v: it is more than 0 and at most a minute", c.compute)
+	case c.work < 0 || c.given("work") && c.work == 0:
+		return fmt.Errorf("-work %d: it is at least 1", c.work)
+	case c.reps < 1 || c.inner < 1:
+		return fmt.Errorf("-reps %d, -inner %d: both are at least 1", c.reps, c.inner)
+	case c.real && (c.given("net") || c.given("ranks")):
+		return fmt.Errorf("-real has a network of its own, and two ranks: drop -net and -ranks")
+	case c.real && !system.Available():
+		return fmt.Errorf("-real needs a program built with MPI: CC=mpicc.openmpi go build -tags mpi")
+	case c.real && !strings.HasPrefix(system.Library(), system.LauncherOpenMPI):
+		return fmt.Errorf("-real needs Open MPI, and this program was built for %s: CC=mpicc.openmpi go build -tags mpi", system.Library())
+	case (c.real || c.inside) && strings.TrimSpace(c.mpirun) == "":
+		return fmt.Errorf("-mpirun is empty")
+	case c.inside && c.work == 0:
+		return fmt.Errorf("-inside-namespace is used by -real itself: use -real")
+	case c.launched && c.real:
+		return fmt.Errorf("-real starts mpirun itself: start the program directly")
+	case !c.real && !c.inside && !c.launched && slices.ContainsFunc(c.variants, func(v *variant) bool { return v.mca != nil }):
+		return fmt.Errorf("the progress thread is Open MPI's: it can be measured with -real only")
+	}
+	return nil
+}
+
+// printHelp describes the program and its flags.
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, `overlap runs one program that sends a message and computes, in several forms, and says how
+much of the message is hidden behind the computation.
+
+	overlap
+	overlap -net 10gige -both
+	overlap -real
+
+Forms:
+`)
+	for _, v := range allVariants {
+		fmt.Fprintf(w, "  %-16s %s\n", v.name, v.about)
+	}
+	fmt.Fprint(w, "\nFlags:\n")
+	newConfig().set.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(w, "  %-24s %s\n", "-"+f.Name+" "+value, usage)
+	})
+	fmt.Fprint(w, "\nExit codes: 0 done and checked, 1 failed run or check, 2 usage\n")
+}

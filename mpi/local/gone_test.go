@@ -1,0 +1,257 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+var errBroken = errors.New("the input is broken")
+
+// waits are calls that need rank 0, which never answers.
+var waits = map[string]func(c *mpi.Comm) error{
+	"recv":      func(c *mpi.Comm) error { _, err := c.Recv(mpi.Of(make([]byte, 8)), 0, 1); return err },
+	"any":       func(c *mpi.Comm) error { _, err := c.Recv(mpi.Of(make([]byte, 8)), mpi.AnySource, 1); return err },
+	"probe":     func(c *mpi.Comm) error { _, err := c.Probe(0, 1); return err },
+	"mprobe":    func(c *mpi.Comm) error { _, err := c.Mprobe(mpi.AnySource, mpi.AnyTag); return err },
+	"ssend":     func(c *mpi.Comm) error { return c.Ssend(mpi.Of(make([]byte, 8)), 0, 7) },
+	"large":     func(c *mpi.Comm) error { return c.Send(mpi.Of(make([]byte, 1<<20)), 0, 7) },
+	"barrier":   func(c *mpi.Comm) error { return c.Barrier() },
+	"allreduce": func(c *mpi.Comm) error { return c.Allreduce(mpi.InPlace, mpi.Of(make([]int64, 1000)), mpi.Sum) },
+	"bcast":     func(c *mpi.Comm) error { return c.Bcast(mpi.Of(make([]int64, 10)), 0) },
+	"waitall": func(c *mpi.Comm) error {
+		x := make([]byte, 16)
+		return mpi.Waitall(c.Irecv(mpi.Of(x[:8]), 0, 1), c.Irecv(mpi.Of(x[8:]), mpi.AnySource, mpi.AnyTag))
+	},
+}
+
+var nets = map[string][]Option{"plain": nil, "host": {Network(fast)}, "nic": {Network(nicOf(fast))}}
+
+// A rank fails while the others wait for it, or before they do: all of them end, and
+// are told who and why.
+func TestRank_that_fails(t *testing.T) {
+	for net, opts := range nets {
+		for name, wait := range waits {
+			for _, how := range []string{"error", "panic", "nothing"} {
+				if how == "nothing" && strings.Contains("any mprobe waitall", name) {
+					continue // ranks 1 and 2 could still send to each other
+				}
+				err := guarded(t, func() error {
+					return Run(3, func(c *mpi.Comm) error {
+						if c.Rank() == 0 {
+							switch how {
+							case "error":
+								return errBroken
+							case "panic":
+								panic("out of luck")
+							}
+							return nil
+						}
+						err := wait(c)
+						if !errors.Is(err, mpi.ErrPeerGone) {
+							return fmt.Errorf("%s after %s: got %v", name, how, err)
+						}
+						if how == "error" && !errors.Is(err, errBroken) {
+							return fmt.Errorf("%s: %v does not say why", name, err)
+						}
+						return nil
+					}, opts...)
+				})
+				switch how {
+				case "error":
+					require.EqualError(t, err, "rank 0: "+errBroken.Error(), "%s, %s", net, name)
+				case "panic":
+					require.ErrorContains(t, err, "rank 0: panic: out of luck", "%s, %s", net, name)
+				default:
+					require.NoError(t, err, "%s, %s", net, name)
+				}
+			}
+		}
+	}
+}
+
+// What a rank has sent before it left is received.
+func TestRank_that_leaves_its_messages(t *testing.T) {
+	every(t, 2, func(c *mpi.Comm) error {
+		n := min(10_000, c.Engine().Limits().Eager)
+		if c.Rank() == 1 {
+			if err := c.Send(mpi.Of(make([]byte, n/2)), 0, 1); err != nil {
+				return err
+			}
+			return c.Send(mpi.Of(make([]byte, n)), 0, 2)
+		}
+		in := make([]byte, n)
+		if n > 0 {
+			for c.Engine().(*endpoint).world.ends[1].fate.Load() == nil {
+				c.Engine().Sleep(time.Millisecond)
+			}
+		}
+		if st, err := c.Probe(1, 2); n > 0 && (err != nil || st.Bytes != n) {
+			return fmt.Errorf("probe: %+v %w", st, err)
+		}
+		if _, err := c.Recv(mpi.Of(in), mpi.AnySource, 2); err != nil {
+			return err
+		}
+		if _, err := c.Recv(mpi.Of(in), 1, mpi.AnyTag); err != nil {
+			return err
+		}
+		_, err := c.Recv(mpi.Of(in), 1, mpi.AnyTag)
+		if !errors.Is(err, mpi.ErrPeerGone) {
+			return fmt.Errorf("nothing is left: %w", err)
+		}
+		return nil
+	})
+}
+
+func TestKill(t *testing.T) {
+	for name, opts := range nets {
+		w, err := New(3, opts...)
+		require.NoError(t, err)
+		errs := make(chan error, 3)
+		for r := range 3 {
+			go func() {
+				_, err := w.Comm(r).Recv(mpi.Of(make([]byte, 8)), mpi.AnySource, 0)
+				errs <- err
+			}()
+		}
+		w.Kill(1)
+		for range 3 {
+			err := guarded(t, func() error { return <-errs })
+			require.ErrorIs(t, err, mpi.ErrPeerGone, name)
+			require.ErrorContains(t, err, "rank 1 was killed")
+		}
+		require.NoError(t, w.Comm(0).Send(mpi.Of(make([]byte, 8)), 2, 0), "the others go on")
+		_, err = w.Comm(2).Recv(mpi.Of(make([]byte, 8)), 0, 0)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+	}
+}
+
+// A rank dies in the middle of its operations, in the middle of large transfers.
+func TestKill_after_operations(t *testing.T) {
+	for name, opts := range nets {
+		for limit := range 12 {
+			opts := append([]Option{Inject(Faults{Kill: map[int]int{1: limit}})}, opts...)
+			err := guarded(t, func() error {
+				return Run(2, func(c *mpi.Comm) error {
+					x, y := make([]byte, 300_000), make([]byte, 300_000)
+					for range 5 {
+						if _, err := c.Sendrecv(mpi.Of(x), 1-c.Rank(), 0, mpi.Of(y), 1-c.Rank(), 0); err != nil {
+							return err
+						}
+						if err := c.Barrier(); err != nil {
+							return err
+						}
+					}
+					return nil
+				}, opts...)
+			})
+			require.ErrorIs(t, err, mpi.ErrPeerGone, "%s, after %d", name, limit)
+		}
+	}
+}
+
+// Everything that is pending fails when one rank revokes, and the buffers are left
+// alone afterwards.
+func TestRevoke(t *testing.T) {
+	for name, opts := range nets {
+		for what, wait := range waits {
+			err := guarded(t, func() error {
+				return Run(3, func(c *mpi.Comm) error {
+					d, err := c.Dup()
+					if err != nil {
+						return err
+					}
+					if c.Rank() == 0 {
+						d.Revoke(errBroken)
+						if err := d.Revoked(); !errors.Is(err, mpi.ErrRevoked) {
+							return fmt.Errorf("revoked: %v", err)
+						}
+					} else if err := wait(d); !errors.Is(err, mpi.ErrRevoked) || !strings.Contains(err.Error(), errBroken.Error()) {
+						return fmt.Errorf("%s: %v", what, err)
+					}
+					return c.Barrier()
+				}, opts...)
+			})
+			require.NoError(t, err, "%s, %s", name, what)
+		}
+	}
+}
+
+// The negative control: without a revocation the same calls do wait.
+func TestRevoke_is_needed(t *testing.T) {
+	w, err := New(2)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- waits["recv"](w.Comm(1)) }()
+	select {
+	case err := <-done:
+		require.Fail(t, "it came back", "%v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	w.Kill(0)
+	require.ErrorIs(t, <-done, mpi.ErrPeerGone)
+	require.NoError(t, w.Close())
+}
+
+func TestAbort(t *testing.T) {
+	err := guarded(t, func() error {
+		return Run(3, func(c *mpi.Comm) error {
+			if c.Rank() == 2 {
+				c.Abort(7, "no disk")
+			}
+			return c.Barrier()
+		})
+	})
+	var a *AbortError
+	require.ErrorAs(t, err, &a)
+	assert.Equal(t, AbortError{Code: 7, Rank: 2, Reason: "no disk"}, *a)
+}
+
+func TestOrder_of_collectives(t *testing.T) {
+	err := guarded(t, func() error {
+		return Run(3, func(c *mpi.Comm) error {
+			err := c.Barrier()
+			if err == nil && c.Rank() == 1 {
+				err = c.Allreduce(mpi.InPlace, mpi.Of(make([]int64, 2)), mpi.Sum)
+			} else if err == nil {
+				err = c.Bcast(mpi.Of(make([]int64, 2)), 0)
+			}
+			if err == nil { // the root of a broadcast may not notice
+				err = c.Barrier()
+			}
+			if !errors.Is(err, mpi.ErrOrder) && !errors.Is(err, mpi.ErrPeerGone) {
+				return fmt.Errorf("got %v", err)
+			}
+			for _, part := range []string{"bcast (root 0) of 16 bytes of int64", "rank 1 calls allreduce (sum) of 16 bytes of int64", "as collective number 1 of world"} {
+				if !strings.Contains(err.Error(), part) {
+					return fmt.Errorf("%q is not in %v", part, err)
+				}
+			}
+			return nil
+		})
+	})
+	require.NoError(t, err)
+}
+
+func TestFinalize_reports(t *testing.T) {
+	err := guarded(t, func() error {
+		return Run(2, func(c *mpi.Comm) error {
+			if c.Rank() == 0 {
+				return c.Send(mpi.Of(make([]byte, 5)), 1, 9)
+			}
+			c.Irecv(mpi.Of(make([]byte, 6)), 1, 8)
+			return nil
+		})
+	})
+	require.ErrorIs(t, err, mpi.ErrPending)
+	assert.ErrorContains(t, err, "rank 1: mpi: recv on world, rank 1, peer 1, tag 8")
+	assert.ErrorContains(t, err, "mpi: finalize on world, rank 1, peer 0, tag 9: unmatched or unfinished at the end: a message of 5 bytes")
+}

@@ -1,0 +1,51 @@
+//go:build mpi && cgo
+
+package system
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/mpitest"
+)
+
+// One rank without a launcher passes the suite. More ranks are tested by package world,
+// which starts programs.
+func TestOneRank(t *testing.T) {
+	if _, _, ok := Launched(); ok {
+		t.Skip("the test runs alone: start it without a launcher")
+	}
+	require.Regexp(t, "^(Open MPI|MPICH|MPI) [0-9]", Library())
+	c, err := Init()
+	require.NoError(t, err)
+	_, again := Init()
+	require.ErrorIs(t, again, mpi.ErrState)
+	require.Equal(t, Library(), c.Engine().Name())
+	_, completes := c.Engine().(CCompleter)
+	require.True(t, completes)
+
+	report, err := mpitest.Run(c, mpitest.Options{Lacks: mpitest.OrderCheck | mpitest.KeepsNaN})
+	require.NoError(t, err)
+	require.NoError(t, report.Check(false))
+	typesAreForgotten(t, c)
+	require.NoError(t, c.Engine().Finalize())
+	require.ErrorIs(t, c.Engine().Finalize(), mpi.ErrState)
+	assert.ErrorIs(t, c.Barrier(), mpi.ErrState, "a call after the end")
+}
+
+// typesAreForgotten uses more layouts than are kept.
+func typesAreForgotten(t *testing.T, c *mpi.Comm) {
+	e := c.Engine().(*engine)
+	x, y := make([]int32, 4*manyTypes), make([]int32, 4)
+	x[0], x[3*manyTypes] = 5, 6
+	for stride := 2; stride < 2*manyTypes; stride++ {
+		in := c.Irecv(mpi.Of(y), 0, 0)
+		require.NoError(t, c.Send(mpi.Strided(x, 2, 1, stride), 0, 0))
+		_, err := in.Wait()
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(e.types), manyTypes)
+	}
+}

@@ -1,0 +1,150 @@
+package world
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/mpi/system"
+)
+
+// ErrUsage marks errors in how the program was started: [Exit] ends with code 2.
+var ErrUsage = errors.New("wrong usage")
+
+// Config says how ranks run when no launcher has started them.
+type Config struct {
+	Ranks int       // ranks inside this process, at least 1
+	Net   local.Net // simulated network between them; the zero Net is none
+	Eager int       // eager limit in bytes; -1: that of the engine
+
+	flags *flag.FlagSet // to see what was given
+}
+
+// Default returns the settings without flags: 2 ranks, no simulated network.
+func Default() *Config { return &Config{Ranks: 2, Eager: -1} }
+
+// Flags adds -ranks, -net and -eager to fs, and returns what they set once fs has been
+// parsed. A value that cannot be is an error of that.
+func Flags(fs *flag.FlagSet) *Config {
+	c := Default()
+	c.flags = fs
+	fs.IntVar(&c.Ranks, "ranks", c.Ranks, "ranks inside this process; under mpirun, its -np counts")
+	fs.Var((*netFlag)(&c.Net), "net", "simulated network between the ranks of this process: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic")
+	fs.IntVar(&c.Eager, "eager", c.Eager, "eager limit between the ranks of this process, in bytes; -1: the default of the engine")
+	return c
+}
+
+type netFlag local.Net
+
+// String and Set implement flag.Value.
+func (n *netFlag) String() string { return (*local.Net)(n).String() }
+func (n *netFlag) Set(text string) error {
+	x, err := local.ParseNet(text)
+	if err == nil {
+		*n = netFlag(x)
+	}
+	return err
+}
+
+// DefaultNet sets the network of in-process ranks for programs that show what one does;
+// under a launcher it does not count. Before the flags are parsed. It panics on a text
+// that ParseNet refuses.
+func (c *Config) DefaultNet(text string) {
+	n, err := local.ParseNet(text)
+	if err != nil {
+		panic(err)
+	}
+	c.Net = n
+	if c.flags == nil {
+		return
+	}
+	if f := c.flags.Lookup("net"); f != nil {
+		f.DefValue = text
+	}
+}
+
+// given reports whether a flag was set on the command line.
+func (c *Config) given(name string) (yes bool) {
+	if c.flags != nil {
+		c.flags.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+	}
+	return yes
+}
+
+// checkLaunched says what of the settings and the build does not go with the launcher
+// that has started size ranks (-1 if it does not tell).
+func (c *Config) checkLaunched(size int) error {
+	if err := system.CheckLaunch(); err != nil {
+		return usage("%w", err)
+	}
+	if c.given("ranks") && size >= 0 && c.Ranks != size {
+		return usage("-ranks %d, but the launcher started %d: leave -ranks out", c.Ranks, size)
+	}
+	if c.given("net") && c.Net != (local.Net{}) {
+		return usage("-net is for ranks inside one process: leave it out, or start the program without a launcher")
+	}
+	return nil
+}
+
+func usage(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrUsage, fmt.Errorf(format, args...))
+}
+
+// Run calls body once per rank, each with its world communicator, and returns when the
+// ranks of this process have ended: once under a launcher, Ranks times, on as many
+// goroutines, otherwise. It is called once in the life of a process that a launcher
+// has started. The error is that of the whole world: nil only if all bodies succeeded
+// and left nothing under way. Under a launcher it has been printed already, where
+// that was due; [Exit] knows.
+func (c *Config) Run(body func(*mpi.Comm) error) error {
+	if _, size, ok := system.Launched(); ok {
+		if err := c.checkLaunched(size); err != nil {
+			return err
+		}
+		return runLaunched(c, size, body)
+	}
+	return c.runHere(body)
+}
+
+// Run is [Config.Run] with the default settings.
+func Run(body func(*mpi.Comm) error) error { return Default().Run(body) }
+
+// runHere runs the ranks inside this process.
+func (c *Config) runHere(body func(*mpi.Comm) error) error {
+	if c.Ranks < 1 {
+		return usage("-ranks %d: there is at least 1", c.Ranks)
+	}
+	if c.Eager < -1 {
+		return usage("-eager %d: it is a number of bytes, or -1 for the default", c.Eager)
+	}
+	opts := []local.Option{local.Network(c.Net)}
+	if c.Eager >= 0 {
+		opts = append(opts, local.Eager(c.Eager))
+	}
+	return causes(local.Run(c.Ranks, body, opts...))
+}
+
+// causes drops, from errors that are joined, those that are consequences of others.
+func causes(err error) error {
+	all, joined := err.(interface{ Unwrap() []error })
+	if !joined {
+		return err
+	}
+	var own []error
+	for _, e := range all.Unwrap() {
+		if !consequence(e) {
+			own = append(own, e)
+		}
+	}
+	if len(own) == 0 {
+		return err
+	}
+	return errors.Join(own...)
+}
+
+// consequence reports whether a rank failed only because another one did.
+func consequence(err error) bool {
+	return errors.Is(err, mpi.ErrPeerGone) || errors.Is(err, mpi.ErrRevoked)
+}

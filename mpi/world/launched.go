@@ -1,0 +1,64 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/system"
+)
+
+// runLaunched runs body on this rank of the system's MPI.
+func runLaunched(c *Config, size int, body func(*mpi.Comm) error) error {
+	comm, err := system.Init()
+	if err != nil {
+		return err
+	}
+	if size >= 0 && comm.Size() != size {
+		return usage("the launcher started %d ranks, but MPI knows %d: it is not the launcher of %s", size, comm.Size(), system.Library())
+	}
+	if c.given("ranks") && c.Ranks != comm.Size() {
+		return usage("-ranks %d, but the launcher started %d: leave -ranks out", c.Ranks, comm.Size())
+	}
+	apart, err := comm.Dup() // still works when the world has been revoked
+	if err != nil {
+		return err
+	}
+	if err := splitCores(apart); err != nil {
+		return err
+	}
+	f := &farewell{world: comm, apart: apart}
+	return f.leave(protect(comm, body))
+}
+
+// protect calls body, and makes an error of a panic.
+func protect(c *mpi.Comm, body func(*mpi.Comm) error) (err error) {
+	var caught panics.Catcher
+	returned := false
+	caught.Try(func() {
+		err = body(c)
+		returned = true
+	})
+	if p := caught.Recovered(); p != nil {
+		return p.AsError()
+	}
+	if !returned {
+		return errors.New("the body ended its goroutine (runtime.Goexit)")
+	}
+	return err
+}
+
+// leftovers reports what the ranks left under way; all bodies have returned.
+func leftovers(c *mpi.Comm) error {
+	if e, ok := c.Engine().(interface{ Leftovers() error }); ok {
+		return e.Leftovers()
+	}
+	return nil
+}
+
+// Describe says in one line what the program runs on.
+func Describe(c *mpi.Comm) string {
+	return fmt.Sprintf("%d ranks, engine %s", c.Size(), c.Engine().Name())
+}

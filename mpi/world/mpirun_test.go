@@ -1,0 +1,151 @@
+//go:build mpi
+
+package world
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// library is an MPI that may be installed.
+type library struct {
+	name, compiler, launcher string
+	args                     []string
+	env                      []string
+}
+
+var libraries = []library{
+	{"Open MPI", "mpicc.openmpi", "mpirun.openmpi", []string{"--oversubscribe"},
+		[]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
+	{"MPICH", "mpicc.mpich", "mpirun.mpich", []string{"-launcher", "fork"}, nil},
+}
+
+// require skips the test if the library is not there.
+func (l *library) require(t *testing.T) {
+	t.Helper()
+	for _, program := range []string{l.compiler, l.launcher, "go"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not in the path: install %s to test with it", program, l.name)
+		}
+	}
+}
+
+// build builds a program of testdata.
+func (l *library) build(t *testing.T, name string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), name)
+	cmd := exec.Command("go", "build", "-tags", "mpi", "-o", program, "./testdata/"+name)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "CC="+l.compiler)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// run starts ranks of a program and returns the exit code and the output.
+func (l *library) run(t *testing.T, ranks int, program string, args ...string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	defer cancel()
+	all := append(append([]string{}, l.args...), "-np", fmt.Sprint(ranks), program)
+	cmd := exec.CommandContext(ctx, l.launcher, append(all, args...)...)
+	cmd.Env = append(os.Environ(), l.env...)
+	cmd.WaitDelay = 5 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	require.NoError(t, ctx.Err(), "%v hangs: %s", args, &out)
+	var code *exec.ExitError
+	if errors.As(err, &code) {
+		return code.ExitCode(), out.String()
+	}
+	require.NoError(t, err)
+	return 0, out.String()
+}
+
+func TestUnderLauncher(t *testing.T) {
+	for _, l := range libraries {
+		t.Run(l.name, func(t *testing.T) {
+			l.require(t)
+			program := l.build(t, "program")
+			for _, c := range []struct {
+				args  []string
+				ranks int
+				code  int
+				says  []string
+			}{
+				{[]string{"sum"}, 2, 0, []string{"sum 3,", l.name}},
+				{[]string{"-ranks", "3", "sum"}, 3, 0, []string{"sum 6,"}},
+				{[]string{"fail"}, 2, 1, []string{"rank 1: rank one is unhappy"}},
+				{[]string{"fail-send"}, 2, 1, []string{"rank 1: rank one is unhappy"}},
+				{[]string{"fail-reduce"}, 3, 1, []string{"rank 1: rank one is unhappy"}},
+				{[]string{"fail-all"}, 2, 1, []string{"everybody is unhappy"}},
+				{[]string{"panic"}, 2, 1, []string{"out of its depth"}},
+				{[]string{"usage"}, 2, 2, []string{"it needs 77 ranks"}},
+				{[]string{"message"}, 2, 1, []string{"peer 0, tag 7", "24 bytes"}},
+				{[]string{"receive"}, 2, 1, []string{"recv on world, rank 1, peer 0, tag 9"}},
+				{[]string{"stuck"}, 2, 1, []string{"rank one is unhappy", "rank 0 has not ended"}},
+				{[]string{"elsewhere"}, 2, 1, []string{"rank one is unhappy"}},
+				{[]string{"dies"}, 2, 3, nil},
+				{[]string{"-ranks", "3", "sum"}, 2, 2, []string{"leave -ranks out"}},
+				{[]string{"-net", "gige", "sum"}, 2, 2, []string{"-net is for ranks inside one process"}},
+			} {
+				code, text := l.run(t, c.ranks, program, c.args...)
+				assert.Equal(t, c.code, code, "%v: %s", c.args, text)
+				for _, s := range c.says {
+					assert.Equal(t, 1, strings.Count(text, s), "%v: %q is said once: %s", c.args, s, text)
+				}
+			}
+		})
+	}
+}
+
+// Programs for one MPI do not run under the launcher of the other.
+func TestUnderWrongLauncher(t *testing.T) {
+	for i, l := range libraries {
+		t.Run("built for "+l.name, func(t *testing.T) {
+			other := libraries[1-i]
+			l.require(t)
+			other.require(t)
+			code, text := other.run(t, 2, l.build(t, "program"), "sum")
+			assert.Equal(t, 2, code, text)
+			assert.Contains(t, text, "started by a launcher of "+other.name+", but built for "+l.name)
+		})
+	}
+}
+
+func TestCompletionInC(t *testing.T) {
+	for _, l := range libraries {
+		t.Run(l.name, func(t *testing.T) {
+			l.require(t)
+			code, text := l.run(t, 2, l.build(t, "completer"))
+			assert.Zero(t, code, text)
+		})
+	}
+}
+
+// The conformance suite, with ranks that are processes.
+func TestConformance(t *testing.T) {
+	for _, l := range libraries {
+		for _, ranks := range []int{2, 4} {
+			t.Run(fmt.Sprintf("%s/%d", l.name, ranks), func(t *testing.T) {
+				if ranks == 4 && testing.Short() {
+					t.Skip("four ranks take their time on few cores: leave -short out")
+				}
+				l.require(t)
+				code, text := l.run(t, ranks, l.build(t, "program"), "conform")
+				assert.Zero(t, code, text)
+			})
+		}
+	}
+}

@@ -1,0 +1,107 @@
+// Program of the tests of package world: its last argument says what it does.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/mpitest"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+var conduct = map[string]func(c *mpi.Comm) error{
+	"sum": func(c *mpi.Comm) error {
+		x := []int64{int64(c.Rank() + 1)}
+		if err := c.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Sum); err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			fmt.Printf("sum %d, workers %d, %s\n", x[0], world.Workers(c), world.Describe(c))
+		}
+		return nil
+	},
+	"conform": func(c *mpi.Comm) error {
+		report, err := mpitest.Run(c, mpitest.Options{Hang: 2 * time.Minute, Lacks: mpitest.OrderCheck | mpitest.KeepsNaN})
+		if err == nil {
+			err = report.Check(false)
+		}
+		if c.Rank() == 0 {
+			fmt.Println(report.Counts())
+		}
+		return err
+	},
+	"fail": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return errors.New("rank one is unhappy")
+		}
+		_, err := c.Recv(mpi.Of(make([]byte, 1)), mpi.AnySource, 0)
+		return err
+	},
+	"fail-send": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return errors.New("rank one is unhappy")
+		}
+		return c.Ssend(mpi.Of(make([]byte, 1<<20)), 1, 0)
+	},
+	"fail-reduce": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return errors.New("rank one is unhappy")
+		}
+		x := []float64{1}
+		return c.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Sum)
+	},
+	"fail-all": func(c *mpi.Comm) error { return errors.New("everybody is unhappy") },
+	"panic": func(c *mpi.Comm) error {
+		if c.Rank() == 0 {
+			panic("rank zero is out of its depth")
+		}
+		return c.Barrier()
+	},
+	"usage": func(c *mpi.Comm) error { return fmt.Errorf("%w: it needs 77 ranks", world.ErrUsage) },
+	"message": func(c *mpi.Comm) error {
+		if c.Rank() == 0 {
+			return c.Send(mpi.Of(make([]byte, 24)), 1, 7)
+		}
+		return nil
+	},
+	"receive": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			c.Irecv(mpi.Of(make([]byte, 24)), 0, 9)
+		}
+		return nil
+	},
+	"stuck": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return errors.New("rank one is unhappy")
+		}
+		for start := time.Now(); time.Since(start) < time.Minute; {
+		}
+		return nil
+	},
+	"elsewhere": func(c *mpi.Comm) error {
+		d, err := c.Dup()
+		if err != nil {
+			return err
+		}
+		if c.Rank() == 1 {
+			return errors.New("rank one is unhappy")
+		}
+		return d.Barrier()
+	},
+	"dies": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			os.Exit(3)
+		}
+		return c.Barrier()
+	},
+}
+
+func main() {
+	w := world.Flags(flag.CommandLine)
+	flag.Parse()
+	world.Exit(w.Run(conduct[flag.Arg(0)]))
+}
