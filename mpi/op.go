@@ -41,7 +41,7 @@ const (
 // all but complex ones, the logical ones (L...) on bool and integers (zero is
 // false), the bitwise ones (B...) on integers, MaxLoc and MinLoc on [Loc], where the
 // lower Index wins among equals. Replace is for Accumulate only: the last writer
-// stands. Max and Min of floats keep a NaN.
+// stands. Max and Min of floats keep a NaN; those of a system's MPI do as it does.
 var (
 	Sum     = &Op{name: "sum", code: opSum, commutative: true}
 	Prod    = &Op{name: "prod", code: opProd, commutative: true}

@@ -22,20 +22,19 @@ var classes = map[C.int]error{C.WEFT_TRUNCATE: mpi.ErrTruncate, C.WEFT_RANK: mpi
 
 // failure is the error of a call that ended with r.
 func failure(k *mpi.Call, r *C.weft_result) error {
-	if r.err == 0 {
+	if r.cancelled != 0 {
 		return k.Fail(mpi.ErrCancelled, 0, 0, "before a message matched")
 	}
-	err := refused(k, C.int(r.err))
-	if err.Class != mpi.ErrTruncate {
-		return err
+	if r.err != 0 && C.weft_class(C.int(r.err)) != C.WEFT_TRUNCATE {
+		return refused(k, C.int(r.err))
 	}
-	err.Want, err.Got = k.Recv.Bytes(), int(r.bytes)
+	room, sent := k.Recv.Bytes(), int(r.bytes)
+	err := k.Fail(mpi.ErrTruncate, room, sent, "the buffer has room for %d bytes, the message is longer", room)
+	if sent > room {
+		err.Text = fmt.Sprintf("the buffer has room for %d bytes, the message has %d", room, sent)
+	}
 	if r.source >= 0 && k.Kind.Receives() {
 		err.Peer, err.Tag = int(r.source), int(r.tag)
-	}
-	err.Text = fmt.Sprintf("the buffer has room for %d bytes, the message is longer", err.Want)
-	if err.Got > err.Want {
-		err.Text = fmt.Sprintf("the buffer has room for %d bytes, the message has %d", err.Want, err.Got)
 	}
 	return err
 }

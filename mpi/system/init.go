@@ -91,6 +91,7 @@ var settings = map[string]string{
 	// receive behind the end of the buffer. (Two copies were faster in our
 	// measurements.)
 	"OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+	"OMPI_MCA_btl_self_flags":                  "send,inplace", // the same, for messages to itself
 }
 
 // prepare sets up the environment for the library.

@@ -1,0 +1,163 @@
+package local
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+func TestTimers(t *testing.T) {
+	var q timers
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range 500 {
+		q.push(letter{due: int64(r.IntN(50)), bytes: int64(i)})
+	}
+	last := letter{due: -1}
+	for range 500 {
+		require.Equal(t, q.heap[0].due, q.next())
+		l := q.pop()
+		require.True(t, l.due > last.due || l.due == last.due && l.bytes > last.bytes, "%v after %v", l, last)
+		last = l
+	}
+	assert.EqualValues(t, forever, q.next())
+}
+
+// Two ranks hand a message back and forth, at intervals around the time that the other
+// one spins before it sleeps: no wake-up is lost, whatever carries the message.
+func TestWakeups(t *testing.T) {
+	for _, size := range []int{8, 2000, 40_000, 300_000} {
+		err := guarded(t, func() error {
+			w, err := New(2)
+			if err != nil {
+				return err
+			}
+			w.spin = 2 * time.Microsecond
+			done := make(chan error, 2)
+			for r := range 2 {
+				go func() {
+					done <- func() error {
+						c, x, dice := w.Comm(r), make([]byte, size), rand.New(rand.NewPCG(uint64(r), 1))
+						for i := range 600 {
+							if i%2 == r {
+								for until := osthread.Nanotime() + dice.Int64N(40_000); osthread.Nanotime() < until; {
+									osthread.Relax()
+								}
+								if err := c.Send(mpi.Of(x), 1-r, 0); err != nil {
+									return err
+								}
+							} else if _, err := c.Recv(mpi.Of(x), 1-r, 0); err != nil {
+								return err
+							}
+						}
+						return nil
+					}()
+				}()
+			}
+			if err := <-done; err != nil {
+				return err
+			}
+			if err := <-done; err != nil {
+				return err
+			}
+			return w.Close()
+		})
+		require.NoError(t, err)
+	}
+}
+
+// A waiting rank sleeps: it does not use a core.
+func TestWaiting_sleeps(t *testing.T) {
+	if osthread.ProcessCPUTime() == 0 {
+		t.Skip("this system does not tell the time a process has used")
+	}
+	w, err := New(2)
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() {
+		_, err := w.Comm(1).Recv(mpi.Buffer{}, 0, 0)
+		done <- err
+	}()
+	require.Eventually(t, w.ends[1].parker.Asleep, 10*time.Second, time.Millisecond)
+	require.NoError(t, w.Comm(0).Send(mpi.Buffer{}, 1, 0))
+	require.NoError(t, <-done)
+	require.NoError(t, w.Close())
+}
+
+func TestSleep(t *testing.T) {
+	w, err := New(2)
+	require.NoError(t, err)
+	e := w.ends[0]
+	start := time.Now()
+	e.Sleep(2 * time.Millisecond)
+	assert.GreaterOrEqual(t, time.Since(start), 2*time.Millisecond, "nothing came")
+	require.NoError(t, guarded(t, func() error {
+		e.Wake()
+		e.Wake()
+		e.Sleep(time.Hour) // the Wake before
+		go e.Wake()
+		e.Sleep(time.Hour) // the Wake meanwhile
+		for _, n := range []int{8, 5000, 100_000} {
+			r := w.Comm(1).Isend(mpi.Of(make([]byte, n)), 0, 0)
+			e.Sleep(time.Hour) // something is there
+			if _, err := w.Comm(0).Recv(mpi.Of(make([]byte, n)), 1, 0); err != nil {
+				return err
+			}
+			if _, err := r.Wait(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	require.NoError(t, w.Close())
+}
+
+func TestCancel(t *testing.T) {
+	every(t, 1, func(c *mpi.Comm) error {
+		r := c.Irecv(mpi.Of(make([]byte, 8)), 0, 1)
+		assert.NoError(t, r.Cancel())
+		_, err := r.Wait()
+		assert.ErrorIs(t, err, mpi.ErrCancelled)
+		r = c.Irecv(mpi.Of(make([]byte, 8)), mpi.AnySource, 1)
+		assert.NoError(t, c.Send(mpi.Of(make([]byte, 0)), 0, 1))
+		assert.NoError(t, r.Cancel(), "too late")
+		_, err = r.Wait()
+		assert.NoError(t, err)
+		return nil
+	})
+}
+
+func TestNew_refuses(t *testing.T) {
+	for _, f := range []func() (*World, error){
+		func() (*World, error) { return New(0) },
+		func() (*World, error) { return New(2, Eager(-1)) },
+		func() (*World, error) { return New(2, Network(Net{Latency: -1})) },
+		func() (*World, error) { return New(2, Inject(Faults{Delay: -1})) },
+	} {
+		_, err := f()
+		assert.ErrorContains(t, err, "mpi/local: ")
+	}
+}
+
+// Everything is given back: goroutines and GOMAXPROCS.
+func TestRun_leaves_nothing_behind(t *testing.T) {
+	procs := runtime.GOMAXPROCS(0)
+	for range 3 {
+		require.NoError(t, Run(5, func(c *mpi.Comm) error {
+			assert.Greater(t, runtime.GOMAXPROCS(0), 5)
+			return c.Barrier()
+		}, Network(fast)))
+	}
+	assert.Equal(t, procs, runtime.GOMAXPROCS(0))
+	require.Eventually(t, func() bool {
+		buf := make([]byte, 1<<20)
+		return !strings.Contains(string(buf[:runtime.Stack(buf, true)]), "local.(*World)")
+	}, 10*time.Second, time.Millisecond)
+}
