@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/mpi"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
-	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 // contender is a program that both sides of a comparison start in turn.

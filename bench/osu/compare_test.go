@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 // script writes a shell script and returns its path.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 

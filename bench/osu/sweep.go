@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/weft-hpc/weft/bench/osu/report"
-	"github.com/weft-hpc/weft/bench/osu/work"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/bench/internal/work"
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/osthread"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
-	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 // Widths of OSU's columns, and its decimals.

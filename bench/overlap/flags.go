@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-hpc/weft/bench/osu/work"
+	"github.com/weft-hpc/weft/bench/internal/work"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/system"
 	"github.com/weft-hpc/weft/mpi/world"

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/weft-hpc/weft/bench/osu/report"
-	"github.com/weft-hpc/weft/bench/osu/work"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/bench/internal/work"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"

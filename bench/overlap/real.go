@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
-	"github.com/weft-hpc/weft/bench/osu/report"
-	"github.com/weft-hpc/weft/bench/osu/work"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/bench/internal/work"
 )
 
 // overTCP measures over real TCP: it calibrates the work, starts this program in a

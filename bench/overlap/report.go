@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 // outcome is what the repetitions of one form say.

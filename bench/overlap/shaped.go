@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
-	"github.com/weft-hpc/weft/bench/osu/report"
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
