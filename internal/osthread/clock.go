@@ -28,6 +28,14 @@ func Sleep(d time.Duration) {
 // Errors: errors.ErrUnsupported outside Linux.
 func SetTimerSlack(ns int) error { return setTimerSlack(max(ns, 0)) }
 
+// SetTimeSlice asks the kernel to give the calling thread turns of d (in ns; 0.1 to
+// 100 ms), in place of its own choice of about 3 ms. The share of the core stays the
+// same, but a thread with short turns that wakes up gets the core at once from one with
+// long turns, where it would otherwise wait for that one's turn to end. The caller is
+// locked to its thread. One system call. Errors: those of the kernel; Linux before
+// 6.12 ignores it; errors.ErrUnsupported elsewhere.
+func SetTimeSlice(d time.Duration) error { return setTimeSlice(d) }
+
 // ThreadID returns the kernel's number of the calling thread, 0 where it is not
 // known. The caller is locked to its thread, or the answer is stale on arrival.
 func ThreadID() int { return threadID() }

@@ -62,6 +62,18 @@ func readCPUList(path string) (set CPUSet, ok bool) {
 	return set, err == nil && set.Count() > 0
 }
 
+func setTimeSlice(d time.Duration) error {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err == nil {
+		attr.Runtime = uint64(d)
+		err = unix.SchedSetAttr(0, attr, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("osthread: time slice of %v: %w", d, err)
+	}
+	return nil
+}
+
 func setTimerSlack(ns int) error {
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0); err != nil {
 		return fmt.Errorf("osthread: set the timer slack to %d ns: %w", ns, err)

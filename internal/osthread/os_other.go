@@ -21,6 +21,10 @@ func online() int { return runtime.NumCPU() }
 
 func siblings(cpu int) CPUSet { return CPUSetOf(cpu) }
 
+func setTimeSlice(time.Duration) error {
+	return fmt.Errorf("osthread: time slice on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
+
 func setTimerSlack(int) error {
 	return fmt.Errorf("osthread: timer slack on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }

@@ -3,10 +3,13 @@ package osthread
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
 
@@ -70,4 +73,20 @@ func TestSiblings(t *testing.T) {
 		assert.True(t, siblings(cpu).Has(cpu))
 	}
 	assert.Equal(t, CPUSetOf(MaxCPUs-1), siblings(MaxCPUs-1), "a core the kernel does not know is alone")
+}
+
+// The kernel takes the slice, and refuses one that is out of its range.
+func TestSetTimeSlice(t *testing.T) {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		done <- SetTimeSlice(100 * time.Microsecond)
+		attr, err := unix.SchedGetAttr(0, 0)
+		if err == nil && attr.Runtime != 0 { // kernels before 6.12 do not tell
+			assert.EqualValues(t, 100_000, attr.Runtime)
+		}
+		done <- err
+	}()
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
 }
