@@ -2,21 +2,25 @@ package commthread
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/mpi"
 )
 
 // body is a declared body that runs on the thread, as a coroutine of it: it has the
-// thread until it calls MPI or waits, and again when that has ended.
+// thread until it calls MPI or waits, and again when that has ended. A compute task
+// that the thread helps with is one, too.
 type body struct {
-	entry *entry
+	rec   *task.Record
+	entry *entry // nil for a compute task
 	next  func() (struct{}, bool)
 	yield func(struct{}) bool
-	done  func() bool // what it waits for
+	done  func() bool // what it waits for; nil while it has the thread
 	err   error
 }
 
@@ -29,11 +33,48 @@ func (t *Thread) begin(e *entry) {
 		t.drop(e)
 		return
 	}
-	b := &body{entry: e}
+	b := &body{rec: r, entry: e}
+	t.start(b, func() {
+		t.enter(r)
+		b.err = errGoexit // unless it ends otherwise
+		b.err = call(r)
+		t.lane.Left(r)
+	})
+}
+
+// help runs a compute task, if one is ready, and reports whether there was one. It is a
+// coroutine like a body, so what waits for messages in it does not wait on top of
+// anything else.
+func (t *Thread) help() bool {
+	if t.traced && t.helped > 0 { // the events of a log nest
+		return false
+	}
+	r := t.lane.Take()
+	if r == nil {
+		return false
+	}
+	t.helped++
+	t.start(&body{rec: r}, func() {
+		t.enter(nil)
+		t.lane.Once(r)
+	})
+	return true
+}
+
+// start makes a coroutine of run and gives it the thread. A coroutine cannot outlive
+// the thread that made it, so one that ends by runtime.Goexit must not end the thread:
+// it panics instead, and goOn recovers.
+func (t *Thread) start(b *body, run func()) {
 	b.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		b.yield = yield
-		t.enter(r)
-		b.err = call(r)
+		returned := false
+		defer func() {
+			if !returned {
+				panic(errGoexit)
+			}
+		}()
+		run()
+		returned = true
 	})
 	t.bodies = append(t.bodies, b)
 	t.goOn(b)
@@ -52,21 +93,26 @@ func call(r *task.Record) (err error) {
 // goOn gives the thread to a body until it waits or ends.
 func (t *Thread) goOn(b *body) {
 	b.done = nil
-	over := true
-	defer func() {
-		t.enter(nil)
-		if over { // ended, or ended this goroutine
-			t.endBody(b)
-		}
-	}()
-	if b.err == nil {
-		b.err = errGoexit // unless it ends otherwise
+	more := t.pass(b)
+	t.enter(nil)
+	if !more {
+		t.endBody(b)
 	}
-	_, more := b.next()
-	over = !more
 }
 
-// endBody ends the task of a body.
+// pass runs the coroutine of b to its next wait, and reports whether there is one.
+func (t *Thread) pass(b *body) (more bool) {
+	defer func() {
+		if v := recover(); v != nil && v != errGoexit {
+			panic(v) // an error of this package or the runtime
+		}
+	}()
+	_, more = b.next()
+	return more
+}
+
+// endBody ends the task of a body. The peers of one that failed may wait for messages
+// that it has not sent; if its communicator was revoked, they know.
 func (t *Thread) endBody(b *body) {
 	for i := range t.bodies {
 		if t.bodies[i] == b {
@@ -74,11 +120,18 @@ func (t *Thread) endBody(b *body) {
 			break
 		}
 	}
+	if b.entry == nil { // its worker has ended it
+		t.helped--
+		return
+	}
+	if b.err != nil && !errors.Is(b.err, mpi.ErrRevoked) {
+		t.revoke(nil, b.rec, fmt.Errorf("it failed: %w", b.err))
+	}
 	t.mu.Lock()
-	delete(t.bodyOf, b.entry.rec)
+	delete(t.bodyOf, b.rec)
 	t.passed(b.entry)
 	t.mu.Unlock()
-	t.lane.Finish(b.entry.rec, b.err)
+	t.lane.Finish(b.rec, b.err)
 }
 
 // enter says which body the calling goroutine runs; nil for the thread itself.
@@ -92,7 +145,7 @@ func (t *Thread) resume() (moved bool) {
 	for again := len(t.bodies) > 0; again; {
 		again = false
 		for _, b := range t.bodies {
-			if b.done != nil && b.done() {
+			if b.done() {
 				t.goOn(b)
 				moved, again = true, true
 				break // the list has changed
@@ -103,11 +156,10 @@ func (t *Thread) resume() (moved bool) {
 }
 
 // await returns when done reports true: to a body, after others have had the thread;
-// to the thread itself, inside a compute task that it helps with, after steps of its
-// loop.
+// to the thread itself (an OnReady hook that waits), after steps of its loop.
 func (t *Thread) await(done func() bool) {
 	if b := t.running(); b != nil {
-		r := b.entry.rec
+		r := t.lane.Current() // perhaps a task run in place inside that of b
 		for !done() {
 			b.done = done
 			b.yield(struct{}{})
@@ -122,6 +174,28 @@ func (t *Thread) await(done func() bool) {
 		}
 		t.rest()
 	}
+}
+
+// awaitCalls is await for calls, which reports name.
+func (t *Thread) awaitCalls(w *waiter) {
+	b := t.running()
+	if b == nil || w.done() {
+		t.await(w.done)
+		return
+	}
+	t.mu.Lock()
+	t.inCalls[b] = w.calls
+	t.mu.Unlock()
+	t.await(w.done)
+	t.mu.Lock()
+	delete(t.inCalls, b)
+	t.mu.Unlock()
+}
+
+// awaitPoll lets others have the thread, and returns after the next poll of the engine.
+func (t *Thread) awaitPoll() {
+	before := t.polls
+	t.await(func() bool { return t.polls != before })
 }
 
 // running returns the body that has the thread, nil for the thread itself.

@@ -38,7 +38,8 @@
 //	ended       the runtime has released what depends on it
 //
 // One whose producer has failed, or whose run was cancelled, is dropped instead: its
-// communicator is revoked, so that the peers do not wait for it, and it is skipped.
+// communicator is revoked, so that the peers do not wait for it, and it is skipped. One
+// whose arguments are wrong is refused when it is posted, with the same consequence.
 //
 // # Order
 //
@@ -51,6 +52,7 @@
 //	receive      communicator, source, tag; a wildcard meets every key it could match
 //	collective   communicator
 //	one-sided    window
+//	fence        communicator, as a collective, and window
 //
 // A body may send and receive anything. Unless it is declared tasks.Independent, it
 // starts when all operations before it have been posted and all bodies before it have
@@ -64,16 +66,22 @@
 //
 // The engine belongs to the thread. A body is a coroutine of it (iter.Pull: one of the
 // two runs, a switch takes 0.1 us): while it runs, it may call the engine directly, and
-// gives the thread back whenever it waits. Calls of other goroutines (forwarder) are
-// copied, made by the thread, and completed with their results; the submitting
-// goroutine runs tasks while it waits for one, a worker gives its core to a spare.
+// gives the thread back whenever it waits. So is a compute task that the thread helps
+// with (placement Help). A coroutine lives and dies with the thread that made it: a body
+// that calls runtime.Goexit ends alone, and one must not change the locks of its thread
+// (runtime.LockOSThread) from one wait to the next. Calls of other goroutines
+// (forwarder) are copied, made by the thread, and completed with their results; the
+// submitting goroutine runs tasks while it waits for one, a worker gives its core to a
+// spare. When the thread has ended (gone, set with mu held), callers call the engine
+// themselves again.
 //
 //	operation    from Commit to its end: the thread
 //	order        domains, their lists and queues, the lists of what may be posted:
 //	             all under Thread.mu, which spawning goroutines and workers take for
 //	             tens of ns
-//	finished, bodies, window, idle, counts
+//	finished, bodies, idle, counts
 //	             the thread alone
+//	window       the thread; changed under mu, for reports
 //
 // # The loop
 //
@@ -84,10 +92,11 @@
 //	resume    go on with bodies whose wait has ended
 //	rest      nothing of this was any use: spin a little, then sleep
 //
-// Sleep and wake: the thread sets asleep, then looks at poked under mu, then sleeps in
-// the engine. Who brings something sets poked under mu, and then looks at asleep: one
-// of the two sees the other. A wake while awake ends the next sleep at once, nothing
-// worse.
+// Sleep and wake, with sequentially consistent atomics: the thread sets asleep, then
+// looks at poked, then sleeps in the engine. Who brings something puts it into a list
+// and sets poked, under mu, and then looks at asleep: one of the two sees the other. A
+// wake while awake ends the next sleep at once, nothing worse. accept clears poked under
+// mu before it takes the lists, and its caller looks at everything again.
 //
 // An engine that is told of arrivals (in-process ranks) sleeps until there is one. On
 // one that must be polled, the thread sleeps 25 times the measured cost of a timer
@@ -102,10 +111,13 @@
 //
 // # Errors across ranks
 //
-// A comm task that is skipped or cancelled revokes its communicator and the kin:
-// pending and later operations on it fail on all ranks with mpi.ErrRevoked and the
-// reason, which names the rank and the first failed task. Operations that fail by
-// themselves are errors of their tasks, and poison what depends on them.
+// A comm task that is skipped, cancelled or refused revokes its communicator and the
+// kin: pending and later operations on it fail on all ranks with mpi.ErrRevoked and the
+// reason, which names the rank and the first failed task. A body that is skipped or
+// fails (but for ErrRevoked itself) may have been expected on any communicator: it
+// revokes all that the thread knows, or has calls on; so does the cancellation of the
+// runtime. Operations that fail in the engine are errors of their tasks, and poison what
+// depends on them.
 //
 // # Locks
 //
@@ -117,5 +129,7 @@
 //
 // An order between operations of different keys; progress while a body computes, or
 // while a compute task that the thread helps with runs (placement Help); that a transfer
-// ends when its rank never polls and its engine needs that.
+// ends when its rank never polls and its engine needs that; that no call of this rank is
+// caught by the revocation of another that is ahead, such as the last one of Start. The
+// duplicate that Start and Use make stays until the end of the program.
 package commthread

@@ -24,9 +24,15 @@ func (x *executor) Spawned(r *task.Record) {
 		t.enlist(&operationOf(r).entry)
 		return
 	}
+	t.enlistBody(r)
+}
+
+// enlistBody gives a body its place. The caller holds t.mu.
+func (t *Thread) enlistBody(r *task.Record) *entry {
 	e := &entry{rec: r}
 	t.bodyOf[r] = e
 	t.enlist(e)
+	return e
 }
 
 // Ready is part of dataflow.Executor.
@@ -38,18 +44,21 @@ func (x *executor) Ready(r *task.Record) {
 	if isOperation(r) {
 		o := operationOf(r)
 		e = &o.entry
-		o.readyAt = t.now()
+		o.posting.ready = t.now()
 	} else {
-		e = t.bodyOf[r]
+		if e = t.bodyOf[r]; e == nil { // it was spawned before the thread was started
+			e = t.enlistBody(r)
+		}
 	}
 	e.ready = true
 	if skip {
-		e.gone, t.poked = true, true
+		e.gone = true
+		t.poked.Store(true)
 		t.dropped = append(t.dropped, e)
 	} else {
 		t.offer(e)
 	}
-	poked := t.poked
+	poked := t.poked.Load()
 	t.mu.Unlock()
 	if poked {
 		t.rouse()
@@ -69,10 +78,13 @@ func (x *executor) Report() []string { return (*Thread)(x).report() }
 // wait for its message.
 func (t *Thread) drop(e *entry) {
 	c := t.world
-	if e.op != nil && e.op.call.Comm != nil {
+	switch {
+	case e.op == nil:
+		c = nil
+	case e.op.call.Comm != nil:
 		c = e.op.call.Comm
 	}
-	t.revoke(c, e.rec)
+	t.revoke(c, e.rec, nil)
 	t.mu.Lock()
 	t.passed(e)
 	delete(t.bodyOf, e.rec)

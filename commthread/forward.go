@@ -2,13 +2,19 @@ package commthread
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
+
+// warnings is where a task that blocks a worker is named. Tests look at it.
+var warnings io.Writer = os.Stderr
 
 // forwarder is the engine that the program sees while a thread runs: the thread and
 // its bodies call the true engine, the calls of other goroutines are handed to the
@@ -38,29 +44,54 @@ func (w *waiter) done() bool {
 func (f *forwarder) Post(calls []*mpi.Call) {
 	t := f.t
 	if t.mine() {
-		t.sent(calls)
-		f.Engine.Post(calls)
+		f.post(calls)
 		return
 	}
+	h := &handed{}
+	runtime.Callers(2, h.pcs[:])
 	stand := make([]*mpi.Call, len(calls))
 	t.mu.Lock()
+	if t.gone.Load() {
+		t.mu.Unlock()
+		f.post(calls)
+		return
+	}
 	for i, k := range calls {
 		stand[i] = t.standIn(k)
-		t.forwarded[k] = &handed{by: stand[i]}
+		t.forwarded[k] = &handed{by: stand[i], pcs: h.pcs}
 	}
-	t.commands = append(t.commands, func() {
-		t.sent(stand)
-		t.engine.Post(stand)
-	})
-	t.poked = true
+	t.commands = append(t.commands, func() { f.post(stand) })
+	t.poked.Store(true)
 	t.mu.Unlock()
 	t.rouse()
 }
 
+// post posts calls on the goroutine that may.
+func (f *forwarder) post(calls []*mpi.Call) {
+	f.t.sent(calls)
+	if !f.t.gone.Load() {
+		f.t.watch(calls)
+	}
+	f.Engine.Post(calls)
+}
+
 // handed is a call that another goroutine has handed over.
 type handed struct {
-	by   *mpi.Call // what the thread makes in its place
-	wait *waiter   // who waits for it; may be nil
+	by   *mpi.Call   // what the thread makes in its place
+	pcs  [10]uintptr // where
+	wait *waiter     // who waits for it; may be nil
+}
+
+// where returns file:line of the call, outside of the packages that pass it on.
+func (h *handed) where() string {
+	const module = "github.com/weft-hpc/weft/"
+	frames := runtime.CallersFrames(h.pcs[:])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, module+"mpi.") && !strings.HasPrefix(f.Function, module+"commthread.") || !more {
+			return fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+	}
 }
 
 // standIn returns the call that the thread makes for k. When it has completed, k is
@@ -104,10 +135,19 @@ func (f *forwarder) Do(k *mpi.Call) {
 func (f *forwarder) Await(any bool, calls []*mpi.Call) {
 	t, w := f.t, &waiter{any: any, calls: calls}
 	if t.mine() {
-		t.await(w.done)
+		f.await(w)
 		return
 	}
 	t.aside(w)
+}
+
+// await waits on the goroutine that may call the engine.
+func (f *forwarder) await(w *waiter) {
+	if f.t.gone.Load() {
+		f.Engine.Await(w.any, w.calls)
+		return
+	}
+	f.t.awaitCalls(w)
 }
 
 // aside waits on another goroutine than the thread's.
@@ -132,7 +172,7 @@ func (t *Thread) aside(w *waiter) {
 		},
 		func(number uint64, label string) {
 			t.warned.Do(func() {
-				fmt.Fprintf(os.Stderr, "weft: task %d %q waits for messages inside its body: a worker more is started to use its core meanwhile; a task with the clause OnComm, or Send and Recv of the communication thread, would not need one\n", number, label)
+				fmt.Fprintf(warnings, "weft: task %d %q waits for messages inside its body: a worker more is started to use its core meanwhile; a task with the clause OnComm, or Send and Recv of the communication thread, would not need one\n", number, label)
 			})
 		})
 }
@@ -144,13 +184,8 @@ func (f *forwarder) Poll() int {
 	case !t.mine():
 		t.rouse()
 		return 0
-	case t.running() != nil: // let others have the thread
-		first := true
-		t.await(func() bool {
-			was := first
-			first = false
-			return !was
-		})
+	case !t.gone.Load() && t.running() != nil: // let others have the thread
+		t.awaitPoll()
 		return 0
 	}
 	return f.Engine.Poll()
@@ -186,12 +221,25 @@ func (f *forwarder) onThread(g func()) {
 		func(uint64, string) {})
 }
 
+// command has the thread call g; if it has ended, the caller does.
 func (t *Thread) command(g func()) {
+	if !t.hand(g) {
+		g()
+	}
+}
+
+// hand has the thread call g, and reports whether it is still there to do so.
+func (t *Thread) hand(g func()) bool {
 	t.mu.Lock()
+	if t.gone.Load() {
+		t.mu.Unlock()
+		return false
+	}
 	t.commands = append(t.commands, g)
-	t.poked = true
+	t.poked.Store(true)
 	t.mu.Unlock()
 	t.rouse()
+	return true
 }
 
 // Outstanding is part of mpi.Engine.
@@ -234,7 +282,7 @@ func (f *forwarder) Free(h mpi.Handle) (err error) {
 
 // Revoke is part of mpi.Engine.
 func (f *forwarder) Revoke(h mpi.Handle, reason string) {
-	f.onThread(func() { f.Engine.Revoke(h, reason) })
+	f.onThread(func() { f.t.revokeKin(h, reason) })
 }
 
 // Revoked is part of mpi.Engine.

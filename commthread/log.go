@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
@@ -20,6 +21,20 @@ type pair struct {
 	tag      int
 }
 
+// posting is what the log of a call says besides the call itself.
+type posting struct {
+	ready  time.Duration
+	posted time.Duration
+	seq    uint64 // of sends and collectives
+	order  uint64 // in which the calls of this rank were posted
+}
+
+// noted is a message of the log.
+type noted struct {
+	dataflow.Message
+	order uint64
+}
+
 const maxMessages = 1 << 20 // of a log
 
 // now returns the time since the start of the log.
@@ -30,60 +45,91 @@ func (t *Thread) now() time.Duration {
 	return time.Since(t.origin)
 }
 
-// number counts the messages of a pair in the order in which they are posted; a receive
-// from any source gets its number when it has completed.
-func (t *Thread) number(o *operation) {
-	k := &o.call
-	o.seq = 0
-	if k.Kind.Receives() && (k.Peer < 0 || k.Tag < 0) {
+// number gives a call that is about to be posted its numbers. Receives are numbered when
+// the log is taken: what one from any source is a receive of is known only then.
+func (t *Thread) number(k *mpi.Call, p *posting) {
+	t.postings++
+	p.order, p.seq = t.postings, 0
+	to := pair{comm: k.Comm.ID(), from: -1, to: -1}
+	switch {
+	case k.Kind.Sends() && k.Peer >= 0 && k.Peer < k.Comm.Size():
+		to.from, to.to, to.tag = k.Comm.World(k.Comm.Rank()), k.Comm.World(k.Peer), k.Tag
+	case !k.Kind.Collective():
 		return
 	}
-	o.seq = t.count(k, k.Peer, k.Tag)
+	t.counts[to]++
+	p.seq = t.counts[to]
 }
 
-func (t *Thread) count(k *mpi.Call, peer, tag int) uint64 {
-	p := pair{comm: k.Comm.ID(), from: -1, to: -1}
-	me := k.Comm.World(k.Comm.Rank())
-	switch {
-	case k.Kind.Sends() && peer >= 0 && peer < k.Comm.Size():
-		p.from, p.to, p.tag = me, k.Comm.World(peer), tag
-	case k.Kind.Receives() && peer >= 0 && peer < k.Comm.Size():
-		p.from, p.to, p.tag = k.Comm.World(peer), me, tag
-	case k.Kind.PointToPoint():
-		return 0
+// watch has the log note calls of bodies and of other goroutines. The thread posts
+// them.
+func (t *Thread) watch(calls []*mpi.Call) {
+	if !t.traced {
+		return
 	}
-	t.counts[p]++
-	return t.counts[p]
+	var current uint64
+	if r := t.lane.Current(); r != nil {
+		current = r.Seq()
+	}
+	now := t.now()
+	for _, k := range calls {
+		if !k.Kind.Sends() && !k.Kind.Receives() && !k.Kind.Collective() && !k.Kind.OneSided() {
+			continue // a probe
+		}
+		p, next, number := posting{ready: now, posted: now}, k.OnDone, cmp.Or(k.Task, current)
+		t.number(k, &p)
+		k.OnDone = func(k *mpi.Call) {
+			k.OnDone = next
+			t.mu.Lock()
+			t.note(k, number, &p)
+			t.mu.Unlock()
+			if next != nil {
+				next(k)
+			}
+		}
+	}
 }
 
-// note records a completed operation. The caller holds t.mu.
-func (t *Thread) note(o *operation) {
-	k := &o.call
+// note records a completed call. The caller holds t.mu.
+func (t *Thread) note(k *mpi.Call, number uint64, p *posting) {
 	m := dataflow.Message{
-		Task: o.Seq(), Kind: k.Kind.String(), Comm: k.Comm.ID(), Peer: -1, Seq: o.seq, Bytes: k.Payload(),
-		Ready: o.readyAt, Posted: o.postedAt, Done: t.now(), Failed: k.Err != nil,
+		Task: number, Kind: k.Kind.String(), Comm: k.Comm.ID(), Peer: -1, Seq: p.seq, Bytes: k.Payload(),
+		Ready: p.ready, Posted: p.posted, Done: t.now(), Failed: k.Err != nil,
 	}
 	if k.Kind.PointToPoint() {
-		peer, tag := k.Peer, k.Tag
+		peer := k.Peer
+		m.Tag = k.Tag
 		if k.Kind.Receives() && k.Err == nil {
-			peer, tag = k.Status.Source, k.Status.Tag
-			m.Bytes = k.Status.Bytes
-			if o.seq == 0 {
-				m.Seq = t.count(k, peer, tag)
-			}
+			peer, m.Tag, m.Bytes = k.Status.Source, k.Status.Tag, k.Status.Bytes
 		}
 		if peer >= 0 && peer < k.Comm.Size() {
 			m.Peer = k.Comm.World(peer)
 		}
-		m.Tag = tag
 	}
 	if len(t.messages) < maxMessages {
-		t.messages = append(t.messages, m)
+		t.messages = append(t.messages, noted{m, p.order})
+	}
+}
+
+// numberReceives gives the receives their numbers: those that took the messages of one
+// sender with one tag did so in the order in which they were posted. The caller holds
+// t.mu.
+func (t *Thread) numberReceives() {
+	slices.SortFunc(t.messages, func(a, b noted) int { return cmp.Compare(a.order, b.order) })
+	counts := map[pair]uint64{}
+	for i := range t.messages {
+		m := &t.messages[i]
+		if strings.HasSuffix(m.Kind, "recv") && !m.Failed && m.Peer >= 0 {
+			from := pair{comm: m.Comm, from: m.Peer, tag: m.Tag}
+			counts[from]++
+			m.Seq = counts[from]
+		}
 	}
 }
 
 // Log returns the event log of the runtime with the messages of the thread, or nil
-// without the option dataflow.Trace. The same rules as for Log of the runtime.
+// without the option dataflow.Trace: those of comm tasks, of bodies, and of other
+// goroutines, which have no task. The same rules as for Log of the runtime.
 func (t *Thread) Log() *dataflow.Log {
 	l := t.lane.Runtime().Log()
 	if l == nil {
@@ -94,7 +140,9 @@ func (t *Thread) Log() *dataflow.Log {
 	l.Rank, l.Ranks = t.world.Rank(), t.world.Size()
 	l.Host, _ = os.Hostname()
 	shift := t.origin.Sub(l.Start) // the log may have been reset since
-	for _, m := range t.messages {
+	t.numberReceives()
+	for _, n := range t.messages {
+		m := n.Message
 		m.Ready, m.Posted, m.Done = m.Ready+shift, m.Posted+shift, m.Done+shift
 		if m.Posted >= 0 {
 			l.Messages = append(l.Messages, m)
@@ -151,11 +199,30 @@ func GatherLogs(c *mpi.Comm, l *dataflow.Log) ([]*dataflow.Log, error) {
 	return logs, nil
 }
 
-// clockOffset returns what to add to this rank's wall clock to get that of rank 0: from
-// the round trip of a message with the shortest time, of several (Cristian's method).
-func clockOffset(c *mpi.Comm) (offset time.Duration, err error) {
+// clockOffset returns what to add to this rank's wall clock to get that of rank 0: 0 on
+// the same machine.
+func clockOffset(c *mpi.Comm) (time.Duration, error) {
+	var mine, first [256]byte
+	copy(mine[:], c.Engine().Host())
+	first = mine
+	if err := c.Bcast(mpi.One(&first), 0); err != nil {
+		return 0, err
+	}
+	far, all := first != mine, make([]bool, c.Size())
+	if err := c.Allgather(mpi.One(&far), mpi.Of(all)); err != nil {
+		return 0, err
+	}
+	return measureOffset(c, all)
+}
+
+// measureOffset is clockOffset for the ranks that are far: from the round trip of a
+// message with the shortest time, of several (Cristian's method).
+func measureOffset(c *mpi.Comm, far []bool) (offset time.Duration, err error) {
 	const rounds, tag = 10, 0
 	for r := 1; r < c.Size(); r++ {
+		if !far[r] {
+			continue
+		}
 		switch c.Rank() {
 		case 0:
 			for range rounds {

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/deps"
-	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -17,14 +15,13 @@ import (
 // operation is a comm task that is one MPI call: a descriptor without a body.
 type operation struct {
 	task.Record
-	entry    entry
-	call     mpi.Call
-	status   *mpi.Status // gets that of the call; may be nil
-	thread   *Thread
-	site     uintptr // of the spawn
-	readyAt  time.Duration
-	postedAt time.Duration
-	seq      uint64
+	entry   entry
+	call    mpi.Call
+	status  *mpi.Status // gets that of the call; may be nil
+	thread  *Thread
+	site    uintptr // of the spawn
+	posting posting // traced
+	refused bool    // the call was never posted, because it asks for what cannot be
 }
 
 // decls are the declarations of the operations, by kind. Immutable after init.
@@ -57,7 +54,7 @@ func isOperation(r *task.Record) bool { return uint(r.Decl.ID-firstDecl) < uint(
 func (o *operation) clear() {
 	o.call.Reset()
 	o.call.OnDone, o.call.User = nil, nil
-	o.thread, o.status = nil, nil
+	o.thread, o.status, o.refused = nil, nil, false
 	o.entry = entry{}
 }
 
@@ -118,9 +115,9 @@ func (o *operation) prepare(t *Thread) bool {
 	k := &o.call
 	k.Task = o.Seq()
 	k.User = o
-	k.OnDone = t.completed
+	k.OnDone = t.onDone
 	if t.traced {
-		t.number(o)
+		t.number(k, &o.posting)
 	}
 	switch {
 	case k.Kind.Sends() || k.Kind == mpi.CallPut || k.Kind == mpi.CallAccumulate || k.Kind == mpi.CallNotify:
@@ -128,11 +125,14 @@ func (o *operation) prepare(t *Thread) bool {
 	case k.Kind.Collective():
 		t.owed = k.Kind == mpi.CallFence
 	}
-	return k.Comm.Prepare(k)
+	if k.Comm.Prepare(k) {
+		return true
+	}
+	o.refused = k.Err != nil
+	return false
 }
 
 // completed is called by the engine when a call has ended.
 func (t *Thread) completed(k *mpi.Call) {
 	t.finished = append(t.finished, k.User.(*operation))
-	t.idle.completed = osthread.Nanotime()
 }

@@ -1,7 +1,10 @@
 package commthread
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/mpi"
@@ -16,16 +19,17 @@ import (
 // first; so are the collective operations of a communicator. That holds within one
 // scope.
 func (t *Thread) Send(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, cl ...tasks.Clause) {
-	t.send(in, c, mpi.CallSend, b, dst, tag, cl)
+	t.send(in, 2, c, mpi.CallSend, b, dst, tag, cl)
 }
 
 // Ssend is Send that ends only when the receive has matched.
 func (t *Thread) Ssend(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, cl ...tasks.Clause) {
-	t.send(in, c, mpi.CallSsend, b, dst, tag, cl)
+	t.send(in, 2, c, mpi.CallSsend, b, dst, tag, cl)
 }
 
-func (t *Thread) send(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
-	if o := t.spawn(in, c, k, 2); o != nil {
+// send spawns a send; skip is that of spawn.
+func (t *Thread) send(in tasks.Scope, skip int, c *mpi.Comm, k mpi.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
+	if o := t.spawn(in, c, k, skip); o != nil {
 		o.call.Send, o.call.Peer, o.call.Tag = b, dst, tag
 		o.access(b, deps.In)
 		o.submit(cl)
@@ -35,17 +39,18 @@ func (t *Thread) send(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, b mpi.Buffer,
 // Recv spawns a task that receives a message from rank src of c, or AnySource, with
 // tag, or AnyTag, into b. It writes b: tasks that read b wait for the message.
 func (t *Thread) Recv(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, src, tag int, cl ...tasks.Clause) {
-	t.recv(in, c, nil, b, src, tag, cl)
+	t.recv(in, 2, c, nil, b, src, tag, cl)
 }
 
 // RecvStatus is Recv that also stores what Recv of a Comm returns; tasks that read st
 // wait for it.
 func (t *Thread) RecvStatus(in tasks.Scope, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl ...tasks.Clause) {
-	t.recv(in, c, st, b, src, tag, cl)
+	t.recv(in, 2, c, st, b, src, tag, cl)
 }
 
-func (t *Thread) recv(in tasks.Scope, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl []tasks.Clause) {
-	if o := t.spawn(in, c, mpi.CallRecv, 2); o != nil {
+// recv spawns a receive; skip is that of spawn.
+func (t *Thread) recv(in tasks.Scope, skip int, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl []tasks.Clause) {
+	if o := t.spawn(in, c, mpi.CallRecv, skip); o != nil {
 		o.call.Recv, o.call.Peer, o.call.Tag = b, src, tag
 		o.access(b, deps.Out)
 		if o.status = st; st != nil {
@@ -132,13 +137,25 @@ func (t *Thread) Allgather(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...t
 }
 
 // ReduceScatter spawns a task that combines s of all ranks and puts counts[i] elements
-// of the result into r of rank i. counts is not changed until the task has ended.
+// of the result into r of rank i; nil stands for equal parts. counts is not changed
+// until the task has ended.
 func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, counts []int, op *mpi.Op, cl ...tasks.Clause) {
 	o := t.spawn(in, c, mpi.CallReduceScatter, 1)
 	if o == nil {
 		return
 	}
-	o.call.Send, o.call.Recv, o.call.Op, o.call.RecvCounts = s, r, op, counts
+	whole := s
+	if s.IsInPlace() {
+		whole = r
+	}
+	if counts == nil && c != nil {
+		counts = slices.Repeat([]int{whole.Len() / c.Size()}, c.Size())
+	}
+	displs := make([]int, len(counts))
+	for i := 1; i < len(counts); i++ {
+		displs[i] = displs[i-1] + counts[i-1]
+	}
+	o.call.Send, o.call.Recv, o.call.Op, o.call.RecvCounts, o.call.RecvDispls = s, r, op, counts, displs
 	if s.IsInPlace() {
 		o.access(r, deps.Inout)
 	} else {
@@ -153,8 +170,12 @@ func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cou
 // part starts when that has arrived. The parts are equally long. The communicator has
 // been given to Start or Use.
 func (t *Thread) Alltoall(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...tasks.Clause) {
-	if c == nil || s.Err() != nil || r.Err() != nil || !s.Contiguous() || !r.Contiguous() || s.Len()%c.Size() != 0 || r.Len() != s.Len() {
-		t.misuse(in, c, fmt.Errorf("alltoall of %d elements into %d: both buffers are contiguous and hold the same number of elements for each rank", s.Len(), r.Len()), cl)
+	if err := cmp.Or(s.Err(), r.Err()); err != nil {
+		t.misuse(in, 2, c, fmt.Errorf("alltoall: %w", err), cl)
+		return
+	}
+	if c == nil || !s.Contiguous() || !r.Contiguous() || s.Len()%c.Size() != 0 || r.Len() != s.Len() || r.ElemSize() != s.ElemSize() {
+		t.misuse(in, 2, c, fmt.Errorf("alltoall of %d elements of %d bytes into %d of %d: both buffers are contiguous and hold the same number of elements for each rank", s.Len(), s.ElemSize(), r.Len(), r.ElemSize()), cl)
 		return
 	}
 	n := s.Len() / c.Size()
@@ -168,18 +189,25 @@ func (t *Thread) Alltoall(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...ta
 // Alltoallv is Alltoall of parts given by counts and displacements, in elements.
 func (t *Thread) Alltoallv(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, scounts, sdispls []int, r mpi.Buffer, rcounts, rdispls []int, cl ...tasks.Clause) {
 	if err := checkParts(c, s, scounts, sdispls); err != nil {
-		t.misuse(in, c, fmt.Errorf("alltoallv, send buffer: %w", err), cl)
+		t.misuse(in, 2, c, fmt.Errorf("alltoallv, send buffer: %w", err), cl)
 		return
 	}
 	if err := checkParts(c, r, rcounts, rdispls); err != nil {
-		t.misuse(in, c, fmt.Errorf("alltoallv, receive buffer: %w", err), cl)
+		t.misuse(in, 2, c, fmt.Errorf("alltoallv, receive buffer: %w", err), cl)
+		return
+	}
+	if me := c.Rank(); scounts[me] != rcounts[me] || s.ElemSize() != r.ElemSize() && scounts[me] > 0 {
+		t.misuse(in, 2, c, fmt.Errorf("alltoallv: this rank sends itself %d elements of %d bytes and receives %d of %d", scounts[me], s.ElemSize(), rcounts[me], r.ElemSize()), cl)
 		return
 	}
 	t.exchange(in, c, s, scounts, sdispls, r, rcounts, rdispls, cl)
 }
 
 func checkParts(c *mpi.Comm, b mpi.Buffer, counts, displs []int) error {
-	if c == nil || b.Err() != nil || !b.Contiguous() || len(counts) != c.Size() || len(displs) != c.Size() {
+	if err := b.Err(); err != nil {
+		return err
+	}
+	if c == nil || !b.Contiguous() || len(counts) != c.Size() || len(displs) != c.Size() {
 		return fmt.Errorf("%d counts and %d displacements for a contiguous buffer of a communicator", len(counts), len(displs))
 	}
 	for i, n := range counts {
@@ -190,9 +218,9 @@ func checkParts(c *mpi.Comm, b mpi.Buffer, counts, displs []int) error {
 	return nil
 }
 
-// misuse spawns a task that fails.
-func (t *Thread) misuse(in tasks.Scope, c *mpi.Comm, err error, cl []tasks.Clause) {
-	if o := t.spawn(in, c, mpi.CallAlltoall, 2); o != nil {
+// misuse spawns a task that fails; skip is that of spawn.
+func (t *Thread) misuse(in tasks.Scope, skip int, c *mpi.Comm, err error, cl []tasks.Clause) {
+	if o := t.spawn(in, c, mpi.CallAlltoall, skip); o != nil {
 		o.Fail(err)
 		o.submit(cl)
 	}
@@ -210,18 +238,18 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 	}
 	t.mu.Unlock()
 	if k == nil {
-		t.misuse(in, c, fmt.Errorf("alltoall on %s, which the communication thread does not know: call Use on all its ranks first", c.Name()), cl)
+		t.misuse(in, 3, c, fmt.Errorf("alltoall on %s, which the communication thread does not know: call Use on all its ranks first", c.Name()), cl)
 		return
 	}
 	me, p := c.Rank(), c.Size()
 	for i := 1; i < p; i++ {
 		if from := (me + p - i) % p; rc[from] > 0 {
-			t.recv(in, k.private, nil, r.Part(rd[from], rc[from]), from, tag, cl)
+			t.recv(in, 3, k.private, nil, r.Part(rd[from], rc[from]), from, tag, cl)
 		}
 	}
 	for i := 1; i < p; i++ {
 		if to := (me + i) % p; sc[to] > 0 {
-			t.send(in, k.private, mpi.CallSend, s.Part(sd[to], sc[to]), to, tag, cl)
+			t.send(in, 3, k.private, mpi.CallSend, s.Part(sd[to], sc[to]), to, tag, cl)
 		}
 	}
 	own, ownTo := s.Part(sd[me], sc[me]), r.Part(rd[me], rc[me])
@@ -235,11 +263,20 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 
 // access of a window: the operations on one window are posted in spawn order.
 func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k mpi.CallKind, fill func(*operation), cl []tasks.Clause) {
-	if o := t.spawn(in, w.Comm(), k, 2); o != nil {
-		o.call.Win = w
-		fill(o)
-		o.submit(cl)
+	var c *mpi.Comm
+	if w != nil {
+		c = w.Comm()
 	}
+	o := t.spawn(in, c, k, 2)
+	if o == nil {
+		return
+	}
+	if w == nil {
+		o.Fail(errors.New("the window is nil"))
+	}
+	o.call.Win = w
+	fill(o)
+	o.submit(cl)
 }
 
 // Put spawns a task that writes b to the window of rank target, from element at on. It
@@ -288,5 +325,9 @@ func (t *Thread) AwaitNotify(in tasks.Scope, w *mpi.Win, written mpi.Buffer, id,
 // Fence spawns a task that ends when every access of every rank spawned before its fence
 // is complete. It updates this rank's part of the window.
 func (t *Thread) Fence(in tasks.Scope, w *mpi.Win, cl ...tasks.Clause) {
-	t.oneSided(in, w, mpi.CallFence, func(o *operation) { o.access(w.Memory(), deps.Inout) }, cl)
+	t.oneSided(in, w, mpi.CallFence, func(o *operation) {
+		if w != nil {
+			o.access(w.Memory(), deps.Inout)
+		}
+	}, cl)
 }

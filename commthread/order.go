@@ -1,7 +1,6 @@
 package commthread
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/weft-hpc/weft/internal/task"
@@ -58,7 +57,13 @@ type domainOrder struct {
 	waiting entryList // operations not posted, bodies not ended
 	bodies  []*entry  // of these, the bodies that are not independent
 	queues  map[key]*queue
-	wilds   []*entry // receives not posted that name any source or any tag
+	wide    []*entry // operations not posted that also meet some of other keys
+}
+
+// spareOrders are parts that are used again.
+type spareOrders struct {
+	domains []*domainOrder
+	queues  []*queue
 }
 
 // key names what must be posted in program order: equal keys match the same messages.
@@ -86,39 +91,46 @@ type queue struct {
 
 func keyOf(k *mpi.Call) key {
 	switch {
+	case k.Kind.Collective(): // a fence, too
+		return key{class: classCollective, comm: k.Comm}
 	case k.Kind.OneSided():
 		return key{class: classOneSided, win: k.Win}
-	case k.Kind.Collective():
-		return key{class: classCollective, comm: k.Comm}
 	case k.Kind.Sends():
 		return key{class: classSend, comm: k.Comm, peer: k.Peer, tag: k.Tag}
 	}
 	return key{class: classReceive, comm: k.Comm, peer: k.Peer, tag: k.Tag}
 }
 
-func (k key) wild() bool {
-	return k.class == classReceive && (k.peer == mpi.AnySource || k.tag == mpi.AnyTag)
+// wide reports whether e meets operations of other keys: a receive from any source or
+// with any tag, a fence.
+func (e *entry) wide() bool {
+	k := &e.op.call
+	return k.Kind.Receives() && (k.Peer == mpi.AnySource || k.Tag == mpi.AnyTag) || k.Kind == mpi.CallFence
 }
 
-// meets reports whether one message could match receives of both keys.
-func (k key) meets(l key) bool {
+// meets reports whether e, which is wide, and f must be posted in program order: one
+// message could match both, or they are accesses to one window.
+func (e *entry) meets(f *entry) bool {
+	k, l := &e.op.call, &f.op.call
+	if k.Kind == mpi.CallFence {
+		return l.Kind.OneSided() && k.Win == l.Win
+	}
 	either := func(a, b, anyOf int) bool { return a == b || a == anyOf || b == anyOf }
-	return k.class == classReceive && l.class == classReceive && k.comm == l.comm &&
-		either(k.peer, l.peer, mpi.AnySource) && either(k.tag, l.tag, mpi.AnyTag)
+	return l.Kind.Receives() && k.Comm == l.Comm && either(k.Peer, l.Peer, mpi.AnySource) && either(k.Tag, l.Tag, mpi.AnyTag)
 }
 
 // enlist gives a comm task its place in program order. The caller holds t.mu.
 func (t *Thread) enlist(e *entry) {
+	if e.independent() {
+		return
+	}
 	d := t.domains[e.rec.Domain]
 	if d == nil {
-		d = &domainOrder{queues: map[key]*queue{}}
+		d = t.newOrder()
 		t.domains[e.rec.Domain] = d // passed deletes it
 	}
 	d.last++
 	e.dom, e.order = d, d.last
-	if e.independent() {
-		return
-	}
 	d.waiting.push(e)
 	if e.op == nil {
 		d.bodies = append(d.bodies, e)
@@ -127,7 +139,7 @@ func (t *Thread) enlist(e *entry) {
 	k := keyOf(&e.op.call)
 	q := d.queues[k]
 	if q == nil {
-		q = &queue{key: k}
+		q = t.newQueue(k)
 		d.queues[k] = q
 	}
 	e.queue = q
@@ -137,69 +149,89 @@ func (t *Thread) enlist(e *entry) {
 		q.last.nextInKey = e
 	}
 	q.last = e
-	if k.wild() {
-		d.wilds = append(d.wilds, e)
+	if e.wide() {
+		d.wide = append(d.wide, e)
 	}
+}
+
+func (t *Thread) newOrder() *domainOrder {
+	if n := len(t.spare.domains); n > 0 {
+		d := t.spare.domains[n-1]
+		t.spare.domains = t.spare.domains[:n-1]
+		return d
+	}
+	return &domainOrder{queues: map[key]*queue{}}
+}
+
+func (t *Thread) newQueue(k key) *queue {
+	if n := len(t.spare.queues); n > 0 {
+		q := t.spare.queues[n-1]
+		t.spare.queues = t.spare.queues[:n-1]
+		q.key = k
+		return q
+	}
+	return &queue{key: k}
 }
 
 func (e *entry) independent() bool { return e.op == nil && e.rec.Flags&task.Independent != 0 }
 
-// may reports whether nothing before e keeps it from being posted or started.
-func (e *entry) may() bool {
+// blocker returns what was spawned before e and keeps it from being posted or started;
+// nil if nothing does.
+func (e *entry) blocker() *entry {
 	d := e.dom
 	switch {
 	case e.independent():
-		return true
+		return nil
 	case e.op == nil:
-		return d.waiting.first == e
+		if d.waiting.first != e {
+			return d.waiting.first
+		}
+		return nil
 	case len(d.bodies) > 0 && d.bodies[0].order < e.order:
-		return false
+		return d.bodies[0]
 	case e.queue.first != e:
-		return false
+		return e.queue.first
 	}
-	return !d.wildBefore(e)
+	return d.wideBefore(e)
 }
 
-// wildBefore reports whether an earlier receive, not posted yet, could take a message
-// of e, where one of the two is a wildcard.
-func (d *domainOrder) wildBefore(e *entry) bool {
-	k := e.queue.key
-	if len(d.wilds) == 0 || k.class != classReceive {
-		return false
+// wideBefore returns an operation of another key, spawned before e and not posted yet,
+// that e meets.
+func (d *domainOrder) wideBefore(e *entry) *entry {
+	if len(d.wide) == 0 {
+		return nil
 	}
-	if k.wild() {
+	if e.wide() {
 		for f := d.waiting.first; f != e; f = f.next {
-			if f.op != nil && f.queue.key.meets(k) {
-				return true
+			if f.op != nil && e.meets(f) {
+				return f
 			}
 		}
-		return false
+		return nil
 	}
-	for _, w := range d.wilds {
-		if w.order < e.order && w.queue.key.meets(k) {
-			return true
+	for _, w := range d.wide {
+		if w.order < e.order && w.meets(e) {
+			return w
 		}
 	}
-	return false
+	return nil
 }
 
 // offer puts e where the thread takes it from, if it is ready and may go. The caller
 // holds t.mu.
 func (t *Thread) offer(e *entry) {
-	if !e.ready || e.gone || !e.may() {
+	if !e.ready || e.gone || e.blocker() != nil {
 		return
 	}
-	t.poked = true
+	e.gone = true
+	t.poked.Store(true)
 	switch {
 	case e.op == nil:
-		e.gone = true
 		t.startable = append(t.startable, e)
 	case e.op.call.Kind.Receives():
-		e.gone = true
-		t.receives = append(t.receives, e.op)
+		t.receives.push(e.op)
 	default:
-		e.gone = true
-		t.sendable = append(t.sendable, e.op)
+		t.sendable.push(e.op)
 	}
 }
 
@@ -216,11 +248,14 @@ func (t *Thread) passed(e *entry) {
 	} else {
 		d.bodies = slices.DeleteFunc(d.bodies, func(b *entry) bool { return b == e })
 		for f := d.waiting.first; f != nil; f = f.next {
-			t.offer(f)
+			if t.offer(f); f.op == nil {
+				break // the next body: it keeps back what is behind it
+			}
 		}
 	}
 	if f := d.waiting.first; f == nil {
 		delete(t.domains, e.rec.Domain)
+		t.spare.domains = append(t.spare.domains, d)
 	} else if f.op == nil {
 		t.offer(f)
 	}
@@ -229,12 +264,9 @@ func (t *Thread) passed(e *entry) {
 // unqueue takes an operation out of its key.
 func (t *Thread) unqueue(e *entry) {
 	d, q := e.dom, e.queue
+	k := q.key
 	if q.first == e {
 		q.first = e.nextInKey
-		if q.first == nil {
-			q.last = nil
-			delete(d.queues, q.key)
-		}
 	} else { // dropped before its turn
 		p := q.first
 		for p.nextInKey != e {
@@ -245,23 +277,20 @@ func (t *Thread) unqueue(e *entry) {
 			q.last = p
 		}
 	}
+	e.nextInKey = nil
 	if q.first != nil {
 		t.offer(q.first)
+	} else {
+		q.last, q.key = nil, key{}
+		delete(d.queues, k)
+		t.spare.queues = append(t.spare.queues, q)
 	}
-	e.nextInKey = nil
-	if q.key.class == classReceive && len(d.wilds) > 0 {
-		d.wilds = slices.DeleteFunc(d.wilds, func(w *entry) bool { return w == e })
+	if len(d.wide) > 0 && (k.class == classReceive || e.op.call.Kind.OneSided()) {
+		d.wide = slices.DeleteFunc(d.wide, func(w *entry) bool { return w == e })
 		for f := d.waiting.first; f != nil; f = f.next {
-			if f.op != nil && f.queue.key.class == classReceive {
+			if f.op != nil && (f.op.call.Kind.Receives() || f.op.call.Kind.OneSided()) {
 				t.offer(f)
 			}
 		}
-	}
-}
-
-// byPriority sorts operations by priority, if any has one; equal ones stay in order.
-func byPriority(ops []*operation) {
-	if slices.ContainsFunc(ops, func(o *operation) bool { return o.Prio != 0 }) {
-		slices.SortStableFunc(ops, func(a, b *operation) int { return cmp.Compare(b.Prio, a.Prio) })
 	}
 }

@@ -16,69 +16,92 @@ var threads struct {
 	all map[place]*Thread // guarded by mu
 }
 
-// place is a rank of a world whose ranks live in this process.
+// place is a rank, in the world, of threads that were started together.
 type place struct {
-	world string
+	group uint64
 	rank  int
 }
 
-func register(t *Thread)   { setPlace(t, t) }
-func unregister(t *Thread) { setPlace(t, nil) }
+func (t *Thread) where() place { return place{t.group, t.world.World(t.world.Rank())} }
 
-func setPlace(t, to *Thread) {
+func register(t *Thread) {
 	threads.mu.Lock()
 	defer threads.mu.Unlock()
-	p := place{t.engine.Host(), t.world.World(t.world.Rank())}
 	if threads.all == nil {
 		threads.all = map[place]*Thread{}
 	}
-	if to == nil {
-		delete(threads.all, p)
-	} else {
-		threads.all[p] = to
-	}
+	threads.all[t.where()] = t
 }
 
-func threadOf(world string, rank int) *Thread {
+func unregister(t *Thread) {
 	threads.mu.Lock()
 	defer threads.mu.Unlock()
-	return threads.all[place{world, rank}]
+	delete(threads.all, t.where())
 }
 
-// wait is one call that a rank waits for.
+func threadOf(p place) *Thread {
+	threads.mu.Lock()
+	defer threads.mu.Unlock()
+	return threads.all[p]
+}
+
+// wait is one thing that a rank waits for.
 type wait struct {
 	peer int // in the world; -1 if none or any
 	text string
 }
 
-// waits returns the calls under way and those not posted yet.
+// waits returns the calls under way, and what is not posted yet.
 func (t *Thread) waits() (all []wait) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for e := t.pending.first; e != nil; e = e.next {
-		all = append(all, waitOf(&e.op.call, fmt.Sprintf("task %d", e.rec.Seq())+e.op.where()))
+		all = append(all, waitOf(&e.op.call, e.name()))
 	}
-	for k := range t.forwarded {
-		all = append(all, waitOf(k, "a call outside of comm tasks"))
+	in := map[*task.Record]bool{}
+	for b, calls := range t.inCalls {
+		in[b.rec] = true
+		for _, k := range calls {
+			if !k.Done() {
+				all = append(all, waitOf(k, bodyName(b.rec)))
+			}
+		}
 	}
-	for r := range t.bodyOf {
-		all = append(all, wait{peer: -1, text: bodyText(r)})
+	for k, h := range t.forwarded {
+		all = append(all, waitOf(k, "a call at "+h.where()+", handed to the communication thread,"))
 	}
-	for _, o := range append(append([]*operation(nil), t.receives...), t.sendable...) {
-		all = append(all, wait{peer: -1, text: fmt.Sprintf("task %d%s is ready and not posted: %s; the window of %d calls is full", o.Seq(), o.where(), &o.call, t.window)})
+	for r, e := range t.bodyOf {
+		if e.gone && !in[r] {
+			all = append(all, wait{peer: -1, text: bodyName(r) + " has not ended"})
+		}
+	}
+	for _, ops := range [...][]*operation{t.receives.all(), t.sendable.all()} {
+		for _, o := range ops {
+			all = append(all, wait{peer: -1, text: fmt.Sprintf("%s is ready and not posted: %s; the window of %d calls is full", o.entry.name(), &o.call, t.window)})
+		}
+	}
+	for _, d := range t.domains {
+		for e := d.waiting.first; e != nil; e = e.next {
+			if e.ready && !e.gone {
+				all = append(all, wait{peer: -1, text: fmt.Sprintf("%s is ready and waits for its turn behind %s", e.name(), e.blocker().name())})
+			}
+		}
 	}
 	return all
 }
 
-func (o *operation) where() string {
-	file, line := o.Source()
-	return fmt.Sprintf(" (%s:%d)", file, line)
+// name names a comm task and the line that spawned or declared it.
+func (e *entry) name() string {
+	if e.op == nil {
+		return bodyName(e.rec)
+	}
+	file, line := e.rec.Source()
+	return fmt.Sprintf("task %d %q (%s:%d)", e.rec.Seq(), e.rec.Label(), file, line)
 }
 
-// bodyText describes a body that has not ended.
-func bodyText(r *task.Record) string {
+func bodyName(r *task.Record) string {
 	file, line := r.Source()
-	return fmt.Sprintf("task %d %q (%s:%d), a body on the communication thread, has not ended", r.Seq(), r.Label(), file, line)
+	return fmt.Sprintf("task %d %q (%s:%d), a body on the communication thread,", r.Seq(), r.Label(), file, line)
 }
 
 func waitOf(k *mpi.Call, who string) wait {
@@ -104,7 +127,6 @@ func (t *Thread) report() (lines []string) {
 
 // circle follows what each rank waits for until a rank comes up again.
 func (t *Thread) circle(me int) string {
-	world := t.engine.Host()
 	var path []string
 	seen := map[int]bool{}
 	var follow func(rank int) bool
@@ -112,7 +134,7 @@ func (t *Thread) circle(me int) string {
 		if rank == me && len(path) > 0 {
 			return true
 		}
-		v := threadOf(world, rank)
+		v := threadOf(place{t.group, rank})
 		if v == nil || seen[rank] {
 			return false
 		}

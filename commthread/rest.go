@@ -35,7 +35,7 @@ func (t *Thread) rest() {
 	if t.posted >= t.window && now-max(s.completed, s.since) > int64(saturated) {
 		t.grow()
 	}
-	if t.place == Help && t.lane.Help() {
+	if t.place == Help && t.help() {
 		s.busy()
 		return
 	}
@@ -52,10 +52,10 @@ func (t *Thread) rest() {
 
 // nap returns how long the thread may sleep if nobody wakes it.
 func (t *Thread) nap() time.Duration {
-	busy := t.busyCalls()
+	busy, full := t.underWay()
 	d := noEnd
 	switch {
-	case t.posted >= t.window:
+	case full:
 		d = saturated
 	case t.told:
 	case busy && t.idle.sleeps < 2: // a handshake may need several polls
@@ -71,24 +71,19 @@ func (t *Thread) nap() time.Duration {
 	return d
 }
 
-// busyCalls reports whether any call of this rank is under way.
-func (t *Thread) busyCalls() bool {
-	if t.posted > 0 || len(t.bodies) > 0 {
-		return true
-	}
+// underWay reports whether any call of this rank is under way, and whether others wait
+// for room in the window.
+func (t *Thread) underWay() (busy, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.forwarded) > 0
+	return t.posted > 0 || len(t.bodies) > 0 || len(t.forwarded) > 0, t.posted >= t.window && t.waiting()
 }
 
 // sleep lets the engine sleep unless something has been brought: whoever brings it
 // first sets poked and then looks at asleep; the thread does it the other way round.
 func (t *Thread) sleep(d time.Duration) {
 	t.asleep.Store(true)
-	t.mu.Lock()
-	poked := t.poked || t.stop.Load() && len(t.forwarded) == 0
-	t.mu.Unlock()
-	if !poked {
+	if !t.poked.Load() {
 		t.engine.Sleep(d)
 		t.idle.sleeps++
 	}
@@ -103,6 +98,7 @@ func (t *Thread) pin() {
 	}
 	_ = osthread.SetAffinity(set) // a refusal costs time, not correctness
 	_ = osthread.SetTimerSlack(1)
+	_ = osthread.SetTimeSlice(100 * time.Microsecond) // to get the core from a worker that computes
 }
 
 // pollPeriod returns the period of polling on an engine that does not tell of

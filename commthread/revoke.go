@@ -1,32 +1,100 @@
 package commthread
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // revoke makes every operation on c and its kin fail, on all ranks, because r does not
-// communicate as its peers expect.
-func (t *Thread) revoke(c *mpi.Comm, r *task.Record) {
+// communicate as its peers expect; c is nil for a body, which may use any communicator.
+func (t *Thread) revoke(c *mpi.Comm, r *task.Record, err error) {
+	if err == nil {
+		err = t.cause(r)
+	}
+	of := t.world
+	if c != nil {
+		of = t.public(c)
+	}
 	file, line := r.Source()
-	reason := fmt.Sprintf("rank %d of %s does not run %s (task %d, %s:%d)", c.Rank(), c.Name(), r.Label(), r.Seq(), file, line)
-	switch {
-	case r.Err != nil:
-		reason += fmt.Sprintf(": %v", r.Err)
-	default:
-		if err := t.lane.Reason(); err != nil {
-			reason += fmt.Sprintf(", because of: %v", err)
+	reason := fmt.Sprintf("rank %d of %s does not run %s (task %d, %s:%d)", of.Rank(), of.Name(), r.Label(), r.Seq(), file, line)
+	if err != nil {
+		reason += ", because of: " + firstLine(err)
+	}
+	if c == nil {
+		t.revokeAll(reason)
+	} else {
+		t.revokeKin(c.Handle(), reason)
+	}
+}
+
+// public returns the program's communicator that c is the duplicate of; c if it is none.
+func (t *Thread) public(c *mpi.Comm) *mpi.Comm {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k := t.family[c]; k != nil {
+		return k.public
+	}
+	return c
+}
+
+// cause returns why r is not run: the first failure known.
+func (t *Thread) cause(r *task.Record) error {
+	if r.Err != nil {
+		return r.Err
+	}
+	if err := r.Domain.Failures(); err != nil {
+		return err
+	}
+	return t.lane.Reason()
+}
+
+// firstLine returns what err says, without the stacks of panics and the failures that
+// came later.
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+// revokeKin revokes a communicator and, if it has one, its duplicate.
+func (t *Thread) revokeKin(h mpi.Handle, reason string) {
+	t.engine.Revoke(h, reason)
+	t.mu.Lock()
+	var k *kin
+	for c, of := range t.family {
+		if c.Handle() == h {
+			k = of
 		}
 	}
-	t.mu.Lock()
-	k := t.family[c]
 	t.mu.Unlock()
-	if k == nil {
-		t.engine.Revoke(c.Handle(), reason)
-		return
+	if k != nil {
+		t.engine.Revoke(k.public.Handle(), reason)
+		t.engine.Revoke(k.private.Handle(), reason)
 	}
-	t.engine.Revoke(k.public.Handle(), reason)
-	t.engine.Revoke(k.private.Handle(), reason)
+}
+
+// revokeAll revokes every communicator that the thread knows of, or has a call on.
+func (t *Thread) revokeAll(reason string) {
+	all := map[mpi.Handle]bool{}
+	t.mu.Lock()
+	for c := range t.family {
+		all[c.Handle()] = true
+	}
+	t.mu.Unlock()
+	t.engine.Outstanding(func(k *mpi.Call) { all[k.Comm.Handle()] = true })
+	for h := range all {
+		t.engine.Revoke(h, reason)
+	}
+}
+
+// cancelled tells the peers that this rank starts no task any more.
+func (t *Thread) cancelled() {
+	reason := fmt.Sprintf("the runtime of rank %d of %s was cancelled", t.world.Rank(), t.world.Name())
+	if err := t.lane.Reason(); err != nil && err != context.Canceled {
+		reason += ", because of: " + firstLine(err)
+	}
+	t.revokeAll(reason)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,36 +32,51 @@ type Thread struct {
 	claim   *osthread.Claim
 	procs   func()
 	ended   chan struct{}
+	unwatch func() bool // take back the watch for a cancellation
+	group   uint64      // of the threads that were started together
+
+	// Of the goroutine that started it.
+	stopped bool
 
 	// Of the thread.
 	window   int // calls under way at which posting waits
 	posted   int // calls of comm tasks under way
 	finished []*operation
-	bodies   []*body // under way
+	settled  []*operation    // memory of finished, used in turn
+	taken    []*operation    // memory of a batch
+	calls    []*mpi.Call     // likewise
+	onDone   func(*mpi.Call) // completed
+	bodies   []*body         // under way, and compute tasks that the thread helps with
+	helped   int             // of these, the latter
+	polls    uint64          // of the engine
 	idle     idleState
 	counts   map[pair]uint64 // messages by pair, for the trace
+	postings uint64          // calls, for the trace
 	owed     bool            // a message was sent since the last collective: peers may need our progress
 	windows  int             // open
 	self     uintptr         // identity of the thread's own goroutine
 
 	active atomic.Uintptr // identity of the goroutine that may call the engine now
 	asleep atomic.Bool
+	poked  atomic.Bool // look at commands and lists; set with mu held
 	stop   atomic.Bool
+	gone   atomic.Bool // set with mu held: the thread has ended, nothing is handed to it any more
 	warned sync.Once
 
 	mu        sync.Mutex
 	family    map[*mpi.Comm]*kin            // guarded by mu
 	domains   map[*task.Domain]*domainOrder // guarded by mu
 	bodyOf    map[*task.Record]*entry       // guarded by mu
-	sendable  []*operation                  // guarded by mu: may be posted
-	receives  []*operation                  // guarded by mu: may be posted
+	spare     spareOrders                   // guarded by mu
+	sendable  lineup                        // guarded by mu: may be posted
+	receives  lineup                        // guarded by mu: may be posted
 	startable []*entry                      // guarded by mu: bodies that may start
 	dropped   []*entry                      // guarded by mu: to be skipped
 	commands  []func()                      // guarded by mu: of other goroutines
 	pending   entryList                     // guarded by mu: operations posted and not completed
 	forwarded map[*mpi.Call]*handed         // guarded by mu: calls of other goroutines
-	messages  []dataflow.Message            // guarded by mu
-	poked     bool                          // guarded by mu: look at commands and lists
+	inCalls   map[*body][]*mpi.Call         // guarded by mu: what bodies wait for
+	messages  []noted                       // guarded by mu
 }
 
 // kin are the communicators that fail together.
@@ -75,7 +89,8 @@ type kin struct {
 // tasks of rt. From then on the thread makes all MPI calls of the rank: those of comm
 // tasks, and those of any goroutine, which are handed to it. Collective over c (it is
 // duplicated for the thread's own messages). The submitting goroutine of rt calls it,
-// with no communication under way.
+// with no communication under way. Errors: options that make no sense, a runtime that
+// is closed or has a thread already, and those of the duplication.
 func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	o := defaults()
 	for _, f := range opts {
@@ -84,13 +99,21 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	if c == nil || rt == nil {
+		return nil, errors.New("commthread: start: the communicator or the runtime is nil")
+	}
 	t := &Thread{
 		world: c, opt: o, window: o.window, traced: rt.Log() != nil, origin: time.Now(),
 		family: map[*mpi.Comm]*kin{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{},
-		forwarded: map[*mpi.Call]*handed{}, counts: map[pair]uint64{}, ended: make(chan struct{}),
+		forwarded: map[*mpi.Call]*handed{}, inCalls: map[*body][]*mpi.Call{}, counts: map[pair]uint64{}, ended: make(chan struct{}),
 	}
-	if err := t.Use(c); err != nil {
+	t.onDone = t.completed
+	var err error
+	if t.lane, err = rt.Attach((*executor)(t)); err != nil {
 		return nil, err
+	}
+	if err := t.join(); err != nil {
+		return nil, errors.Join(err, t.lane.Detach())
 	}
 	t.restore = c.Intercept(func(next mpi.Engine) mpi.Engine {
 		t.engine = next
@@ -100,15 +123,29 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	if t.period = o.poll; t.period == 0 {
 		t.period = pollPeriod(t.told)
 	}
-	var err error
-	if t.lane, err = rt.Attach((*executor)(t)); err != nil {
-		return nil, errors.Join(err, t.restore())
-	}
 	t.procs = osthread.RaiseProcs(1)
 	t.place, t.claim = o.place.choose(rt.Workers())
 	register(t)
+	t.unwatch = t.lane.OnCancel(func() { t.hand(t.cancelled) })
 	go t.run()
 	return t, nil
+}
+
+// started counts the groups of threads whose first rank is in this process.
+var started atomic.Uint64
+
+// join makes what the threads of all ranks have in common.
+func (t *Thread) join() error {
+	if err := t.Use(t.world); err != nil {
+		return err
+	}
+	if t.world.Rank() == 0 {
+		t.group = started.Add(1)
+	}
+	if err := t.world.Bcast(mpi.One(&t.group), 0); err != nil {
+		return fmt.Errorf("commthread: %w", err)
+	}
+	return nil
 }
 
 // Run runs body with a runtime and its communication thread: dataflow.Run, Start, and
@@ -137,8 +174,18 @@ func Run(c *mpi.Comm, body func(*dataflow.Runtime, *Thread) error, rtOpts []data
 }
 
 // Use prepares another communicator of the rank for operations that need messages of
-// the thread's own (Alltoall). Collective over c; c stays usable by itself.
+// the thread's own (Alltoall). Collective over c; c stays usable by itself. Done once
+// for a communicator, it does nothing when called again.
 func (t *Thread) Use(c *mpi.Comm) error {
+	if c == nil {
+		return errors.New("commthread: use: the communicator is nil")
+	}
+	t.mu.Lock()
+	known := t.family[c] != nil
+	t.mu.Unlock()
+	if known {
+		return nil
+	}
 	private, err := c.Dup()
 	if err != nil {
 		return fmt.Errorf("commthread: %w", err)
@@ -151,20 +198,22 @@ func (t *Thread) Use(c *mpi.Comm) error {
 	return nil
 }
 
-// Stop waits for every task of the runtime, ends the thread and gives the engine back
-// to the goroutine that started it. It returns what Wait returns.
+// Stop waits for every task of the runtime and for the calls of other goroutines that
+// are under way, ends the thread and gives the engine back to the goroutine that
+// started it, which alone may call Stop, outside of tasks. It returns what Wait
+// returns; a second Stop returns nil.
 func (t *Thread) Stop() error {
+	if err := t.lane.Mine("Stop of the communication thread"); err != nil || t.stopped {
+		return err
+	}
+	t.stopped = true
 	err := t.lane.Runtime().Wait()
+	t.unwatch()
 	t.stop.Store(true)
 	t.wake()
 	<-t.ended
 	unregister(t)
-	if e := t.restore(); e != nil {
-		err = errors.Join(err, e)
-	}
-	if e := t.lane.Detach(); e != nil {
-		err = errors.Join(err, e)
-	}
+	err = errors.Join(err, t.restore(), t.lane.Detach())
 	if t.claim != nil {
 		t.claim.Release()
 	}
@@ -176,16 +225,9 @@ func (t *Thread) Stop() error {
 func (t *Thread) Placement() Placement { return t.place }
 
 // run is the goroutine of the thread. It ends without unlocking, so that its pinned
-// thread ends, too. A body that ends its goroutine ends this one: another goes on.
+// thread ends, too.
 func (t *Thread) run() {
-	returned := false
-	defer func() {
-		if !returned {
-			go t.run()
-			return
-		}
-		close(t.ended)
-	}()
+	defer close(t.ended)
 	runtime.LockOSThread()
 	t.pin()
 	t.self = osthread.G()
@@ -197,22 +239,27 @@ func (t *Thread) run() {
 		}
 		t.rest()
 	}
-	returned = true
 }
 
-// over reports whether the thread has been stopped and nothing is left to do.
+// over reports whether the thread has been stopped and nothing is left to do; then
+// other goroutines call the engine themselves again.
 func (t *Thread) over() bool {
 	if !t.stop.Load() {
 		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.commands) == 0 && len(t.forwarded) == 0
+	over := len(t.commands) == 0 && len(t.forwarded) == 0
+	if over {
+		t.gone.Store(true)
+	}
+	return over
 }
 
 // step does what can be done now, and reports whether that was anything.
 func (t *Thread) step() bool {
 	moved := t.accept()
+	t.polls++
 	if t.engine.Poll() > 0 {
 		moved = true
 	}
@@ -225,14 +272,14 @@ func (t *Thread) step() bool {
 	return moved
 }
 
-// accept takes over what other goroutines have brought, and posts what may be posted.
+// accept takes over what other goroutines have brought, and posts what may be posted. It
+// reports whether there was news.
 func (t *Thread) accept() bool {
-	t.mu.Lock()
-	if !t.poked {
-		t.mu.Unlock()
+	if !t.poked.Load() {
 		return false
 	}
-	t.poked = false
+	t.mu.Lock()
+	t.poked.Store(false)
 	commands, start, dropped := t.commands, t.startable, t.dropped
 	t.commands, t.startable, t.dropped = nil, nil, nil
 	t.mu.Unlock()
@@ -242,76 +289,83 @@ func (t *Thread) accept() bool {
 	for _, e := range dropped {
 		t.drop(e)
 	}
-	moved := t.post()
+	t.post()
 	for _, e := range start {
 		t.begin(e)
 	}
-	return moved || len(commands)+len(start)+len(dropped) > 0
+	return true // also if there was nothing: what has changed is to be looked at again
 }
 
 // post starts operations, receives first, in batches, as long as the window is open.
-func (t *Thread) post() (moved bool) {
+func (t *Thread) post() {
 	for {
 		batch := t.batch()
 		if len(batch) == 0 {
-			return moved
+			return
 		}
-		moved = true
-		calls := make([]*mpi.Call, 0, len(batch))
+		t.calls = t.calls[:0]
 		for _, o := range batch {
 			if o.prepare(t) {
-				calls = append(calls, &o.call)
+				t.calls = append(t.calls, &o.call)
 			}
 		}
-		t.engine.Post(calls)
+		t.engine.Post(t.calls)
 		t.settle()
 	}
 }
 
 const batchSize = 64 // calls posted at once
 
-// batch takes operations to be posted, and opens the way for those behind them.
-func (t *Thread) batch() (batch []*operation) {
+// batch takes operations to be posted, and opens the way for those behind them, which
+// may be in it, too.
+func (t *Thread) batch() []*operation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	room := min(t.window-t.posted, batchSize)
-	for _, list := range [...]*[]*operation{&t.receives, &t.sendable} {
-		n := min(room-len(batch), len(*list))
-		if n <= 0 {
+	batch, now := t.taken[:0], t.now()
+	for room := min(t.window-t.posted, batchSize); len(batch) < room; {
+		o := t.next()
+		if o == nil {
+			break
+		}
+		if t.lane.Skips(&o.Record) {
+			t.dropped = append(t.dropped, &o.entry)
+			t.poked.Store(true)
 			continue
 		}
-		byPriority(*list)
-		for _, o := range (*list)[:n] {
-			if t.lane.Skips(&o.Record) {
-				t.dropped = append(t.dropped, &o.entry)
-				t.poked = true
-				continue
-			}
-			batch = append(batch, o)
-		}
-		*list = slices.Delete(*list, 0, n)
-	}
-	now := t.now()
-	for _, o := range batch {
-		o.postedAt = now
+		o.posting.posted = now
 		t.passed(&o.entry)
 		t.pending.push(&o.entry)
+		batch = append(batch, o)
 	}
 	t.posted += len(batch)
-	if len(t.receives)+len(t.sendable) > 0 && t.posted < t.window {
-		t.poked = true // come back for the rest; otherwise settle says when
-	}
+	t.taken = batch
 	return batch
 }
+
+// next takes the operation to be posted next, nil if there is none. The caller holds
+// t.mu.
+func (t *Thread) next() *operation {
+	switch {
+	case t.receives.len() > 0:
+		return t.receives.pop()
+	case t.sendable.len() > 0:
+		return t.sendable.pop()
+	}
+	return nil
+}
+
+// waiting reports whether operations wait for room in the window. The caller holds
+// t.mu.
+func (t *Thread) waiting() bool { return t.receives.len()+t.sendable.len() > 0 }
 
 // grow opens the window when everything in it waits: two ranks whose windows hold only
 // calls that wait for each other's next ones would never move again.
 func (t *Thread) grow() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.posted >= t.window && len(t.receives)+len(t.sendable) > 0 {
+	if t.posted >= t.window && t.waiting() {
 		t.window *= 2
-		t.poked = true
+		t.poked.Store(true)
 	}
 }
 
@@ -320,26 +374,32 @@ func (t *Thread) settle() bool {
 	if len(t.finished) == 0 {
 		return false
 	}
+	t.idle.completed = osthread.Nanotime()
 	for len(t.finished) > 0 {
 		done := t.finished
-		t.finished = nil
+		t.finished, t.settled = t.settled[:0], done
 		t.mu.Lock()
 		t.posted -= len(done)
 		for _, o := range done {
 			t.pending.remove(&o.entry)
 			if t.traced {
-				t.note(o)
+				t.note(&o.call, o.Seq(), &o.posting)
 			}
 		}
-		if len(t.receives)+len(t.sendable) > 0 {
-			t.poked = true
+		if t.waiting() {
+			t.poked.Store(true)
 		}
 		t.mu.Unlock()
-		for _, o := range done {
+		for i, o := range done {
 			if o.status != nil {
 				*o.status = o.call.Status
 			}
-			t.lane.Finish(&o.Record, o.call.Err)
+			err := o.call.Err
+			if o.refused {
+				t.revoke(o.call.Comm, &o.Record, err)
+			}
+			t.lane.Finish(&o.Record, err)
+			done[i] = nil
 		}
 	}
 	return true
@@ -348,7 +408,7 @@ func (t *Thread) settle() bool {
 // wake makes the thread look at what has been brought to it. Any goroutine.
 func (t *Thread) wake() {
 	t.mu.Lock()
-	t.poked = true
+	t.poked.Store(true)
 	t.mu.Unlock()
 	t.rouse()
 }
@@ -361,5 +421,5 @@ func (t *Thread) rouse() {
 }
 
 // mine reports whether the caller may call the engine: it is the thread, or the body
-// that the thread runs at the moment.
-func (t *Thread) mine() bool { return t.active.Load() == osthread.G() }
+// that the thread runs at the moment; anybody, when the thread has ended.
+func (t *Thread) mine() bool { return t.active.Load() == osthread.G() || t.gone.Load() }

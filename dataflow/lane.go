@@ -1,8 +1,12 @@
 package dataflow
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
+
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
@@ -40,6 +44,9 @@ func (rt *Runtime) Attach(e Executor) (*Lane, error) {
 	if err := rt.mine("Attach"); err != nil {
 		return nil, err
 	}
+	if rt.closed {
+		return nil, ErrClosed
+	}
 	if rt.comm != nil {
 		return nil, errors.New("weft: the runtime has a communication thread already")
 	}
@@ -66,6 +73,14 @@ func (l *Lane) Detach() error {
 // Runtime returns the runtime of the lane.
 func (l *Lane) Runtime() *Runtime { return l.rt }
 
+// Mine returns an error that names method unless the caller is the submitting
+// goroutine outside of tasks.
+func (l *Lane) Mine(method string) error { return l.rt.mine(method) }
+
+// OnCancel has f called on a goroutine of its own when the runtime is cancelled; stop
+// takes that back.
+func (l *Lane) OnCancel(f func()) (stop func() bool) { return context.AfterFunc(l.rt.ctx, f) }
+
 // Enter says that the calling goroutine begins, or goes on, to run the body of r;
 // with nil, that it has stopped to.
 func (l *Lane) Enter(r *task.Record) {
@@ -73,6 +88,18 @@ func (l *Lane) Enter(r *task.Record) {
 	l.w.cur = r
 	if r != nil {
 		r.Exec = l.w
+	}
+}
+
+// Current returns the task whose body the goroutine that called Enter is in, the
+// innermost one if one was run in place inside another.
+func (l *Lane) Current() *task.Record { return l.w.cur }
+
+// Left says that the body of r has returned, on its goroutine: reductions of its
+// children are complete.
+func (l *Lane) Left(r *task.Record) {
+	if d := r.Children; d != nil {
+		d.Tracker.CloseReductions(emptyRegion)
 	}
 }
 
@@ -108,25 +135,31 @@ func (l *Lane) Reason() error {
 	if err := l.rt.domain.Failures(); err != nil {
 		return err
 	}
-	return l.rt.ctx.Err()
+	return context.Cause(l.rt.ctx)
 }
 
 // Aside waits for something outside of the runtime on the calling goroutine, which
 // may be any: it returns when done reports true. sleep sleeps until the next call of
 // the function that register is given, which is called once. The submitting
 // goroutine runs tasks meanwhile; a worker inside a body gives its core to a spare,
-// and body is the number and label of its task.
+// and inBody is told the number and label of its task. Inside Block it just sleeps; in
+// the seeded mode, which has no spares, it runs other tasks, too.
 func (l *Lane) Aside(done func() bool, register func(wake func()), sleep func(), inBody func(task uint64, label string)) {
 	g := osthread.G()
 	rt := l.rt
-	if g == rt.w0.g.Load() && rt.w0.cur == nil {
+	if g == rt.w0.g.Load() && rt.w0.cur == nil && rt.w0.state.Load() != away {
 		register(rt.w0.parker.Unpark)
 		rt.w0.run(done, true)
 		return
 	}
 	for _, w := range *rt.workers.Load() {
-		if w.g.Load() == g && w.cur != nil {
+		if w.g.Load() == g && w.cur != nil && w.state.Load() != away {
 			inBody(w.cur.Seq(), w.cur.Label())
+			if rt.opt.mode == seeded { // no spares: other bodies may have to send first
+				register(w.parker.Unpark)
+				w.run(done, true)
+				return
+			}
 			w.Block(w.cur, sleep)
 			return
 		}
@@ -150,27 +183,55 @@ func (w *worker) rouse() {
 	w.parker.Unpark()
 }
 
-// blockForeign calls f on another goroutine, while the executor goes on.
+// blockForeign calls f on another goroutine, while the executor goes on. A panic of f,
+// or the end of its goroutine, is that of the body.
 func (w *worker) blockForeign(f func()) {
 	var over atomic.Bool
+	var c panics.Catcher
+	returned := false
 	e := *w.foreign.Load()
 	go func() {
 		defer e.Wake()
 		defer over.Store(true)
-		f()
+		c.Try(func() {
+			f()
+			returned = true
+		})
 	}()
 	e.Await(over.Load)
+	if p := c.Recovered(); p != nil {
+		panic(p.AsError())
+	}
+	if !returned {
+		runtime.Goexit()
+	}
 }
 
-// Help runs one compute task, if one is ready, and reports whether there was one.
-func (l *Lane) Help() bool {
-	r := l.w.search()
-	if r == nil {
-		return false
+// Take returns a compute task for the executor to run with Once, nil if none is ready.
+// The modes that use one goroutine alone have none.
+func (l *Lane) Take() *task.Record {
+	w, rt := l.w, l.rt
+	if rt.opt.mode != parallel {
+		return nil
 	}
-	l.w.once(r)
-	return true
+	if r := w.urgent(); r != nil {
+		return r
+	}
+	if r := rt.entrance.takeOne(); r != nil { // no batch: nobody would steal the rest from here
+		return r
+	}
+	for _, v := range *rt.workers.Load() {
+		for !v.dq.empty() {
+			if r := v.dq.steal(); r != nil {
+				return r
+			}
+		}
+	}
+	return rt.prio.popAbove(noPriority)
 }
+
+// Once runs r, which Take has returned, on the calling goroutine.
+func (l *Lane) Once(r *task.Record) { l.w.once(r) }
 
 // Busy reports whether some worker is awake, so that there may be tasks to help with.
 func (l *Lane) Busy() bool { return int(l.rt.parked.Load()) < l.rt.opt.workers }

@@ -53,6 +53,7 @@ func BenchmarkBandwidth8KiB(b *testing.B) { benchBandwidth(b, 8<<10, 64) }
 func benchBandwidth(b *testing.B, size, window int) {
 	b.SetBytes(int64(size))
 	rounds := b.N/window + 1
+	best := time.Duration(1 << 62)
 	err := Run(2, func(c *mpi.Comm) error {
 		bufs := make([][]byte, window)
 		for i := range bufs {
@@ -63,6 +64,7 @@ func benchBandwidth(b *testing.B, size, window int) {
 			if round == 2 && c.Rank() == 0 {
 				b.ResetTimer()
 			}
+			start := time.Now()
 			for i := range rs {
 				if c.Rank() == 0 {
 					rs[i] = c.Isend(mpi.Of(bufs[i]), 1, 0)
@@ -77,6 +79,7 @@ func benchBandwidth(b *testing.B, size, window int) {
 				if _, err := c.Recv(mpi.Buffer{}, 1, 1); err != nil {
 					return err
 				}
+				best = min(best, time.Since(start))
 			} else if err := c.Send(mpi.Buffer{}, 0, 1); err != nil {
 				return err
 			}
@@ -85,6 +88,7 @@ func benchBandwidth(b *testing.B, size, window int) {
 	})
 	require.NoError(b, err)
 	b.ReportMetric(float64(size)*float64(b.N)/1e9/b.Elapsed().Seconds(), "GB/s")
+	b.ReportMetric(float64(size*window)/float64(best), "best-GB/s")
 }
 
 // BenchmarkInFlight times the completion of one of 10, 1000 and 10000 receives in
@@ -98,7 +102,7 @@ func BenchmarkInFlight(b *testing.B) {
 
 func benchInFlight(b *testing.B, n int) {
 	rounds := b.N/n + 1
-	var total time.Duration
+	total, best := time.Duration(0), time.Duration(1<<62)
 	err := Run(2, func(c *mpi.Comm) error {
 		x := make([]int64, n)
 		rs := make([]*mpi.Request, n)
@@ -120,7 +124,8 @@ func benchInFlight(b *testing.B, n int) {
 				if err := mpi.Waitall(rs...); err != nil {
 					return err
 				}
-				total += time.Since(start)
+				took := time.Since(start)
+				total, best = total+took, min(best, took)
 				continue
 			}
 			if _, err := c.Recv(mpi.Buffer{}, 1, n); err != nil {
@@ -136,4 +141,5 @@ func benchInFlight(b *testing.B, n int) {
 	})
 	require.NoError(b, err)
 	b.ReportMetric(float64(total.Nanoseconds())/float64(rounds*n), "ns/completion")
+	b.ReportMetric(float64(best.Nanoseconds())/float64(n), "best-ns/completion")
 }

@@ -5,10 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/mpitest"
 )
 
+// The suite of the contract, with few and with more ranks than cores, with eager
+// limits that send everything the long way, over networks and with faults that a
+// correct program does not notice.
 func TestConformance(t *testing.T) {
 	variants := []struct {
 		name  string
@@ -21,10 +25,12 @@ func TestConformance(t *testing.T) {
 		{"host", []int{2, 4}, []Option{Network(fast)}},
 		{"nic", []int{2, 4}, []Option{Network(nicOf(fast))}},
 		{"delay", []int{3}, []Option{Inject(Faults{Seed: 1, Delay: 20_000})}},
+		{"reorder", []int{3}, []Option{Inject(Faults{Seed: 2, Reorder: true})}},
+		{"host, eager 0", []int{2}, []Option{Eager(0), Network(fast)}},
 	}
 	for _, v := range variants {
 		for _, n := range v.ranks {
-			if testing.Short() && n > 4 {
+			if n > 3 && (testing.Short() || invariant.Race) {
 				continue
 			}
 			mpitest.Options{Hang: 20 * time.Second}.Test(t, fmt.Sprintf("%s, %d ranks", v.name, n), func(body func(*mpi.Comm) error) error {

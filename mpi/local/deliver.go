@@ -194,6 +194,9 @@ func (e *endpoint) consume(m *message, c *mpi.Call) {
 	st := status(m.key, m.n)
 	st.whole = m.whole
 	switch {
+	case m.transfer != nil && !m.transfer.confirm(): // held by a matched probe
+		m.transfer.release()
+		e.fail(c, c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d took the message back: it has gone, or its communicator was revoked", st.Source))
 	case m.transfer != nil:
 		e.enroll(c)
 		e.begin(m.transfer, c)

@@ -14,7 +14,7 @@ import (
 type Faults struct {
 	Seed uint64
 	// Delay is the most that is added to the time of a message; messages of one sender
-	// to one receiver keep their order.
+	// to one receiver keep their order. Without a Network, nothing else takes time.
 	Delay time.Duration
 	// Reorder lets messages of different senders, and of different communicators,
 	// overtake each other at the receiver.

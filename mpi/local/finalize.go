@@ -4,28 +4,31 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // depart takes the rank of e out of the world when its body has ended. Owner only.
 func (e *endpoint) depart(err error) {
-	e.progress()
 	f := &fate{err: err, clean: err == nil, calls: map[uint32]int{}}
-	e.report()
-	e.Outstanding(func(c *mpi.Call) {
-		if c.Kind != mpi.CallRecv {
-			f.clean = false
+	if err == nil {
+		e.progress()
+		e.report()
+		e.Outstanding(func(c *mpi.Call) { f.clean = f.clean && c.Kind == mpi.CallRecv })
+		if !f.clean {
+			f.err = errors.New("it has finished with calls under way")
 		}
-	})
+	}
 	for _, m := range e.comms {
 		f.calls[m.group.ctx] = m.called
 	}
-	if err == nil && !f.clean {
-		f.err = errors.New("it has finished with calls under way")
-	}
 	e.leave(f)
-	e.scan() // takes back what others could still match
-	e.tell()
+	var c panics.Catcher // after a panic, those who are told may panic again
+	c.Try(func() {
+		e.scan() // takes back what others could still match
+		e.tell()
+	})
 }
 
 // report collects what is under way. Owner only.
@@ -41,9 +44,9 @@ func (e *endpoint) Finalize() error {
 	if e.closed {
 		return nil
 	}
-	e.progress()
 	e.closed = true
-	if !e.reported {
+	if !e.reported && e.fate.Load() == nil {
+		e.progress()
 		e.report()
 	}
 	return errors.Join(append(e.unfinished, e.unreceived()...)...)

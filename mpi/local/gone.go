@@ -88,8 +88,8 @@ func (e *endpoint) bereaved(c *mpi.Call, m *comm) error {
 		}
 		return lost(c, m, c.Peer, f)
 	}
-	if c.Kind == mpi.CallMrecv || c.Kind == mpi.CallAwaitNotify || c.Kind == mpi.CallFlush {
-		return nil
+	if c.Kind == mpi.CallMrecv || c.Kind == mpi.CallFlush || c.Kind == mpi.CallAwaitNotify && !inVain(c) {
+		return nil // it needs nobody any more, or perhaps
 	}
 	return e.orphaned(c, m)
 }
@@ -187,12 +187,17 @@ func (e *endpoint) giveUp(c *mpi.Call, m *comm, err error) {
 			e.giveUpTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
 		}
 	default:
-		if e.promised(c, m, err) {
+		if c.Kind == mpi.CallAwaitNotify {
+			e.expire()
+			if e.access(c, m) {
+				err = nil // the last one was quick enough
+			}
+		} else if e.promised(c, m, err) {
 			return
 		}
 		if i := slices.Index(e.waiting, c); i >= 0 {
 			e.waiting = slices.Delete(e.waiting, i, i+1)
-			e.fail(c, err)
+			e.fail(c, err) // nil for one that has succeeded
 		}
 	}
 }

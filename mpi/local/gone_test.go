@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,43 @@ func TestRank_that_fails(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Notifications of a rank that fails are not waited for, those that are there count.
+func TestAwaitNotify_of_a_rank_that_fails(t *testing.T) {
+	for name, opts := range nets {
+		err := guarded(t, func() error {
+			return Run(2, func(c *mpi.Comm) error {
+				w, err := c.NewWin(mpi.Of(make([]int64, 1)))
+				if err != nil {
+					return err
+				}
+				if err := c.Send(mpi.Buffer{}, 1-c.Rank(), 0); err != nil {
+					return err
+				}
+				if _, err := c.Recv(mpi.Buffer{}, 1-c.Rank(), 0); err != nil {
+					return err
+				}
+				if c.Rank() == 0 {
+					if err := w.PutNotify(mpi.Of([]int64{4}), 1, 0, 5); err != nil {
+						return err
+					}
+					if err := w.Flush(1); err != nil {
+						return err
+					}
+					return errBroken
+				}
+				if err := w.AwaitNotify(5, 1); err != nil {
+					return err
+				}
+				if err := w.AwaitNotify(5, 1); !errors.Is(err, mpi.ErrPeerGone) {
+					return fmt.Errorf("await: %v", err)
+				}
+				return nil
+			}, opts...)
+		})
+		require.EqualError(t, err, "rank 0: "+errBroken.Error(), name)
 	}
 }
 
@@ -199,6 +237,48 @@ func TestRevoke_is_needed(t *testing.T) {
 	w.Kill(0)
 	require.ErrorIs(t, <-done, mpi.ErrPeerGone)
 	require.NoError(t, w.Close())
+}
+
+// A body that ends its goroutine, as the functions of package testing do.
+func TestGoexit(t *testing.T) {
+	err := guarded(t, func() error {
+		return Run(2, func(c *mpi.Comm) error {
+			if c.Rank() == 0 {
+				runtime.Goexit()
+			}
+			_ = c.Barrier()
+			return nil
+		})
+	})
+	require.EqualError(t, err, "rank 0: the body ended its goroutine (runtime.Goexit)")
+}
+
+// The sender of a message that a matched probe has taken can leave: the message is
+// gone then. The receiver can leave, too: the send ends.
+func TestMprobe_and_leave(t *testing.T) {
+	for name, opts := range nets {
+		w, err := New(2, opts...)
+		require.NoError(t, err)
+		out := w.Comm(0).Issend(mpi.Of(make([]byte, 100_000)), 1, 0)
+		m, err := w.Comm(1).Mprobe(0, 0)
+		require.NoError(t, err)
+		w.Kill(0)
+		_, err = out.Wait()
+		require.ErrorIs(t, err, mpi.ErrPeerGone, name)
+		_, err = m.Recv(mpi.Of(make([]byte, 100_000)))
+		require.ErrorIs(t, err, mpi.ErrPeerGone, name)
+		require.NoError(t, w.Close())
+
+		w, err = New(2, opts...)
+		require.NoError(t, err)
+		out = w.Comm(0).Issend(mpi.Of(make([]byte, 100_000)), 1, 0)
+		_, err = w.Comm(1).Mprobe(0, 0)
+		require.NoError(t, err)
+		w.Kill(1)
+		_, err = out.Wait()
+		require.ErrorIs(t, err, mpi.ErrPeerGone, name)
+		require.NoError(t, w.Close())
+	}
 }
 
 func TestAbort(t *testing.T) {

@@ -13,7 +13,6 @@ type message struct {
 	n        int   // bytes of the payload
 	whole    int   // bytes that were sent, if a fault has cut it; otherwise 0
 	due      int64 // when it is there; 0 if it is
-	order    uint64
 	packet   *packet
 	transfer *transfer
 	group    *group
@@ -197,15 +196,16 @@ const forever = 1<<63 - 1
 
 // take removes and returns the oldest message for a receive with key k, there or on
 // its way, and claims its transfer; nil if there is none.
-func (t *matcher) take(k key) *message { return t.takeBy(k, forever) }
+func (t *matcher) take(k key) *message { return t.takeBy(k, forever, (*transfer).claim) }
 
-func (t *matcher) takeBy(k key, now int64) *message {
+// takeBy is take for messages that are there at time now, with another way to claim.
+func (t *matcher) takeBy(k key, now int64, claim func(*transfer) bool) *message {
 	for {
 		m := t.look(k, now)
 		if m == nil {
 			return nil
 		}
-		if m.transfer != nil && !m.transfer.claim() {
+		if m.transfer != nil && !claim(m.transfer) {
 			continue // withdrawn meanwhile: look drops it
 		}
 		t.remove(m)

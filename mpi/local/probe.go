@@ -31,7 +31,7 @@ func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 	defer e.mu.Unlock()
 	var got *message
 	if c.Kind == mpi.CallMprobe || c.Kind == mpi.CallImprobe {
-		got = e.match.takeBy(k, now)
+		got = e.match.takeBy(k, now, (*transfer).hold)
 	} else {
 		got = e.match.look(k, now)
 	}

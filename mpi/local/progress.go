@@ -37,6 +37,7 @@ func (e *endpoint) start(c *mpi.Call) {
 	e.begun(c, m)
 	if c.Slot > 0 && !c.Kind.Collective() { // it is pending: perhaps in vain
 		if err := e.refuse(c, m); err != nil {
+			e.readMail() // what its peers wrote before they left
 			e.giveUp(c, m, err)
 		}
 	}
@@ -195,7 +196,8 @@ func (e *endpoint) park(d time.Duration, heed bool) {
 	}
 }
 
-// Sleep implements mpi.Engine.
+// Sleep implements mpi.Engine. It ends for the next due time of a shaped network, as
+// exactly as the timer slack of the thread allows (osthread.SetTimerSlack).
 func (e *endpoint) Sleep(d time.Duration) {
 	if !e.woken.Swap(false) && !e.ready() {
 		if e.world.timed {

@@ -25,7 +25,7 @@ func Run(ranks int, body func(*mpi.Comm) error, opts ...Option) error {
 	errs := make([]error, ranks)
 	var wg sync.WaitGroup
 	for r := range ranks {
-		wg.Go(func() { errs[r] = w.runRank(r, body) })
+		wg.Go(func() { w.runRank(r, body, &errs[r]) })
 	}
 	wg.Wait()
 	failed := errors.Join(errs...)
@@ -39,26 +39,19 @@ func Run(ranks int, body func(*mpi.Comm) error, opts ...Option) error {
 	return unfinished
 }
 
-// runRank runs the body of one rank and takes the rank out of the world.
-func (w *World) runRank(r int, body func(*mpi.Comm) error) (err error) {
+// runRank runs the body of one rank, sets err to what came of it, and takes the rank
+// out of the world.
+func (w *World) runRank(r int, body func(*mpi.Comm) error, err *error) {
 	var c panics.Catcher
-	returned := false
+	*err = errors.New("the body ended its goroutine (runtime.Goexit)")
 	defer func() { // a Goexit comes here too
-		if err == nil && !returned {
-			err = fmt.Errorf("the body ended its goroutine (runtime.Goexit)")
-		}
-		w.ends[r].depart(err)
-		if err != nil {
-			err = fmt.Errorf("rank %d: %w", r, err)
+		w.ends[r].depart(*err)
+		if *err != nil {
+			*err = fmt.Errorf("rank %d: %w", r, *err)
 		}
 	}()
-	c.Try(func() {
-		err = body(w.comms[r])
-		returned = true
-	})
+	c.Try(func() { *err = body(w.comms[r]) })
 	if p := c.Recovered(); p != nil {
-		returned = true
-		err = p.AsError()
+		*err = p.AsError()
 	}
-	return err
 }

@@ -185,6 +185,7 @@ func (x *transfer) inject(at, n int, due int64) bool {
 		return false
 	}
 	x.injected = int64(at + n)
+	x.whole = x.injected == x.n
 	if n > 0 {
 		x.from.world.move(x, at, n, due)
 	}
@@ -213,7 +214,7 @@ const lateWire = 5 * time.Microsecond
 // its bytes have left: then it completes by itself.
 func (e *endpoint) giveUpTimed(x *transfer, c *mpi.Call, err error, revoked bool) {
 	x.mu.Lock()
-	if x.recv != nil && x.injected == x.n && x.n > 0 && !revoked {
+	if x.whole && !revoked {
 		x.mu.Unlock()
 		return
 	}

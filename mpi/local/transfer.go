@@ -27,6 +27,7 @@ type transfer struct {
 	mu       sync.Mutex
 	injected int64   // guarded by mu: bytes given to the wire
 	stopped  bool    // guarded by mu: one end has given up
+	whole    bool    // guarded by mu: all bytes have been given to the wire
 	copies   []*Copy // guarded by mu: given to a wire that is not the default
 
 	state atomic.Int32 // of matching: see below
@@ -37,9 +38,11 @@ type transfer struct {
 }
 
 // States of transfer.state: open until the receiver claims it (then it goes through,
-// whatever happens) or the sender withdraws it (then the receiver drops it).
+// whatever happens) or the sender withdraws it (then the receiver drops it). A matched
+// probe holds it: no other receive can have it, but the sender can withdraw still.
 const (
 	stateOpen int32 = iota
+	stateHeld
 	stateClaimed
 	stateWithdrawn
 )
@@ -60,8 +63,18 @@ func (e *endpoint) newTransfer(p *parcel, dst *endpoint) *transfer {
 	return x
 }
 
-func (x *transfer) claim() bool     { return x.state.CompareAndSwap(stateOpen, stateClaimed) }
-func (x *transfer) withdraw() bool  { return x.state.CompareAndSwap(stateOpen, stateWithdrawn) }
+func (x *transfer) claim() bool { return x.state.CompareAndSwap(stateOpen, stateClaimed) }
+func (x *transfer) hold() bool  { return x.state.CompareAndSwap(stateOpen, stateHeld) }
+
+// confirm claims a transfer that is claimed or held; false if it has been withdrawn.
+func (x *transfer) confirm() bool {
+	return x.state.CompareAndSwap(stateHeld, stateClaimed) || x.state.Load() == stateClaimed
+}
+
+func (x *transfer) withdraw() bool {
+	return x.state.CompareAndSwap(stateOpen, stateWithdrawn) || x.state.CompareAndSwap(stateHeld, stateWithdrawn)
+}
+
 func (x *transfer) withdrawn() bool { return x.state.Load() == stateWithdrawn }
 
 // release gives one of the two references back.

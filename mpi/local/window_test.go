@@ -73,12 +73,15 @@ func TestWindow_lock_of_a_dead_rank(t *testing.T) {
 				if err := w.Lock(0, true); err != nil {
 					return err
 				}
-				for r := range 3 {
-					if err := c.Send(mpi.Buffer{}, r, 0); err != nil {
+				for _, r := range []int{0, 2} {
+					if _, err := c.Sendrecv(mpi.Buffer{}, r, 0, mpi.Buffer{}, r, 0); err != nil {
 						return err
 					}
 				}
 				return errBroken
+			}
+			if err := c.Send(mpi.Buffer{}, 1, 0); err != nil {
+				return err
 			}
 			if _, err := c.Recv(mpi.Buffer{}, 1, 0); err != nil {
 				return err
@@ -87,6 +90,9 @@ func TestWindow_lock_of_a_dead_rank(t *testing.T) {
 				return err
 			}
 			if err := w.Unlock(0); err != nil {
+				return err
+			}
+			if _, err := c.Sendrecv(mpi.Buffer{}, 2-c.Rank(), 0, mpi.Buffer{}, 2-c.Rank(), 0); err != nil {
 				return err
 			}
 			if err := w.Fence(); !errors.Is(err, mpi.ErrPeerGone) {

@@ -44,8 +44,9 @@
 // own non-blocking ones; strided buffers are derived datatypes, kept for later use, in
 // messages and one-sided calls, and packed in collectives. Reductions with a user's
 // operation, MaxLoc and MinLoc are schedules of messages (package
-// mpi/internal/schedule). Each communicator has a hidden twin for these, so that they
-// never meet a message of the program. Probes, locks and awaited notifications are
+// mpi/internal/schedule); so are maxima and minima of unsigned integers where the
+// library takes these for signed ones. Each communicator has a hidden twin for all
+// collectives, so that they never meet a message of the program. Probes, locks and awaited notifications are
 // tried again in every Poll. Limits of MPI show: a message may have more than 2^31-1
 // elements, a part of a collective may not. Sums of floats are combined in the order
 // that the library chooses; Max and Min treat NaN as it does.
@@ -62,10 +63,18 @@
 // # Windows
 //
 // A window is an MPI window that is locked shared, by all and for all, as long as it
-// is open, and a second one of hidden words: a lock, which is taken by compare and swap,
-// and the notification counters. PutNotify, Flush and Unlock complete their accesses at
+// is open, and a second one of hidden words: a lock, which is taken by fetch and add, and
+// the notification counters. PutNotify, Flush and Unlock complete their accesses at
 // the target before they return, even from Post: MPI has no non-blocking flush.
-// Accumulate with MaxLoc or MinLoc excludes others of its kind only.
+// Accumulate with an operation that MPI does not have excludes others of its kind only.
+//
+// # Settings
+//
+// Init sets, in the environment of Open MPI and as far as they are not set: no signal
+// handlers; messages between processes of one machine by two copies and to itself
+// without shortcuts, because 4.1 lets a message that is too long for its receive write
+// behind the buffer otherwise; and, on machines without InfiniBand, no windows of UCX,
+// which it offers and cannot make.
 //
 // # What is not guaranteed
 //
@@ -73,5 +82,8 @@
 //     rank, in one-sided calls too.
 //   - If a rank dies, the launcher ends the program. [mpi.ErrPeerGone] does not occur.
 //   - The order of collectives is not checked: ranks that differ hang, or worse.
+//   - Open MPI 4.1 says nothing to a rank that sends itself a message longer than a
+//     receive it posted before; the receive gets its beginning. To other ranks, and in
+//     the other order, it is [mpi.ErrTruncate].
 //   - Locks are not fair: many readers can keep a writer waiting.
 package system

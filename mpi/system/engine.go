@@ -125,8 +125,13 @@ func (e *engine) Sleep(d time.Duration) {
 // Wake ends Sleep. Any goroutine.
 func (e *engine) Wake() { e.park.Unpark() }
 
+// forwarding is the time that launchers are given to pass on what was printed: MPICH's
+// ends without doing so.
+const forwarding = 200 * time.Millisecond
+
 // Abort prints the reason and ends the program on all ranks. Any goroutine.
 func (e *engine) Abort(code int, reason string) {
 	fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", e.comms[0].rank, reason)
+	C.weft_nap(C.int64_t(forwarding))
 	C.weft_abort(C.int(code))
 }

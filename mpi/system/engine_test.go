@@ -3,6 +3,7 @@
 package system
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,13 +28,20 @@ func TestOneRank(t *testing.T) {
 	_, completes := c.Engine().(CCompleter)
 	require.True(t, completes)
 
-	report, err := mpitest.Run(c, mpitest.Options{Lacks: mpitest.OrderCheck | mpitest.KeepsNaN})
+	report, err := mpitest.Run(c, mpitest.Options{Lacks: mpitest.OrderCheck | mpitest.KeepsNaN, Only: possible})
 	require.NoError(t, err)
 	require.NoError(t, report.Check(false))
 	typesAreForgotten(t, c)
 	require.NoError(t, c.Engine().Finalize())
 	require.ErrorIs(t, c.Engine().Finalize(), mpi.ErrState)
 	assert.ErrorIs(t, c.Barrier(), mpi.ErrState, "a call after the end")
+}
+
+// possible leaves out what Open MPI 4.1 does not report to a rank that sends to itself:
+// a message longer than a receive that was posted first.
+func possible(name string) bool {
+	silent := name == "truncate/receive posted first" || name == "truncate/one of many"
+	return !silent || !strings.HasPrefix(Library(), LauncherOpenMPI)
 }
 
 // typesAreForgotten uses more layouts than are kept.

@@ -25,8 +25,11 @@ static int start_message(const weft_op *o, MPI_Request *r) {
 	return rc;
 }
 
+// Collectives are those of the hidden communicator: with one rank, in MPICH 4.0, a
+// wildcard receive of the program would take their messages.
+
 static int start_reduction(const weft_op *o, MPI_Request *r) {
-	MPI_Comm c = weft_comm_of(o);
+	MPI_Comm c = weft_comms[o->comm].hidden;
 	MPI_Datatype t = weft_types[o->stype];
 	MPI_Op op = weft_ops_table[o->op];
 	void *send = in_place_or(o->send, o->flags, WEFT_SEND_IN_PLACE), *recv = (void *)o->recv;
@@ -44,7 +47,7 @@ static int start_reduction(const weft_op *o, MPI_Request *r) {
 }
 
 static int start_collective(const weft_op *o, MPI_Request *r) {
-	MPI_Comm c = weft_comm_of(o);
+	MPI_Comm c = weft_comms[o->comm].hidden;
 	int n = weft_comms[o->comm].size;
 	MPI_Datatype st = weft_types[o->stype], rt = weft_types[o->rtype];
 	void *send = in_place_or(o->send, o->flags, WEFT_SEND_IN_PLACE);

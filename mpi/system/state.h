@@ -9,8 +9,8 @@
 
 typedef struct { MPI_Comm visible, hidden; int size; } weft_comm;
 // weft_win is a window: its memory, by bytes, and its words. The memory of a rank
-// begins shift bytes after that of MPI, which some libraries want at multiples of 16.
-typedef struct { MPI_Win data, words; int64_t *base; int *shift; int element; } weft_win;
+// begins shift bytes after where MPI believes that it does.
+typedef struct { MPI_Win data, words; int64_t *base; int64_t *shift; int element; } weft_win;
 
 // Tables by number; the functions of table.c make them grow.
 extern weft_comm *weft_comms;

@@ -18,16 +18,20 @@ static int open_window(MPI_Win w) {
 	return MPI_Win_lock_all(0, w);
 }
 
-// create_data opens the memory of the user, and tells all where it begins.
+// create_data opens the memory of the user, and tells all where it begins: MPICH 4.0
+// moves the beginning of a window that lies close behind another one.
 static int create_data(weft_win *w, MPI_Comm c, char *base, int64_t bytes) {
-	enum { ALIGNMENT = 16 };
-	int n = 0, shift = (int)((uintptr_t)base % ALIGNMENT);
+	int n = 0, found = 0;
+	char *begin = NULL;
+	int rc = MPI_Win_create(base, bytes, 1, MPI_INFO_NULL, c, &w->data);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	MPI_Win_get_attr(w->data, MPI_WIN_BASE, &begin, &found);
+	int64_t shift = found && bytes > 0 ? base - begin : 0;
 	MPI_Comm_size(c, &n);
 	if ((w->shift = malloc(n * sizeof *w->shift)) == NULL)
 		return MPI_ERR_NO_MEM;
-	int rc = MPI_Allgather(&shift, 1, MPI_INT, w->shift, 1, MPI_INT, c);
-	if (rc == MPI_SUCCESS)
-		rc = MPI_Win_create(base - shift, bytes > 0 ? bytes + shift : 0, 1, MPI_INFO_NULL, c, &w->data);
+	rc = MPI_Allgather(&shift, 1, MPI_INT64_T, w->shift, 1, MPI_INT64_T, c);
 	return rc == MPI_SUCCESS ? open_window(w->data) : rc;
 }
 

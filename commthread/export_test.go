@@ -1,0 +1,57 @@
+package commthread
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Audit returns what a thread that has been stopped should not hold any more.
+func Audit(t *Thread) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var errs []error
+	none := func(n int, what string) {
+		if n != 0 {
+			errs = append(errs, fmt.Errorf("%d %s are left", n, what))
+		}
+	}
+	if !t.gone.Load() {
+		errs = append(errs, errors.New("the thread has not ended"))
+	}
+	none(len(t.domains), "domains with an order")
+	none(len(t.bodyOf), "bodies that have not ended")
+	none(len(t.bodies), "coroutines")
+	none(t.helped, "compute tasks being helped with")
+	none(len(t.inCalls), "bodies inside calls")
+	none(t.receives.len()+t.sendable.len(), "operations to be posted")
+	none(len(t.startable)+len(t.dropped), "bodies to be started or skipped")
+	none(len(t.commands), "commands")
+	none(len(t.forwarded), "forwarded calls")
+	none(len(t.finished), "calls that have completed")
+	none(t.posted, "operations under way")
+	if t.pending.first != nil || t.pending.last != nil {
+		errs = append(errs, errors.New("the list of pending operations is not empty"))
+	}
+	for _, d := range t.spare.domains {
+		if d.waiting.first != nil || len(d.bodies)+len(d.queues)+len(d.wide) > 0 {
+			errs = append(errs, errors.New("an order that is not used holds something"))
+		}
+	}
+	t.engine.Outstanding(func(k *mpi.Call) { errs = append(errs, fmt.Errorf("outstanding: %v", k)) })
+	return errors.Join(errs...)
+}
+
+// Spoil makes an audit of a stopped thread fail.
+func Spoil(t *Thread) { t.posted++ }
+
+// PresentWindow returns how many calls may be under way. After Stop.
+func PresentWindow(t *Thread) int { return t.window }
+
+// SetWarnings sets where warnings go, before any thread is started.
+func SetWarnings(w io.Writer) { warnings = w }
+
+// ClockOffset is clockOffset, MeasureOffset is measureOffset.
+var ClockOffset, MeasureOffset = clockOffset, measureOffset

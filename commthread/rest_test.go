@@ -1,0 +1,136 @@
+package commthread_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// deaf is an engine that is not told of arrivals, as that of an MPI library: its sleep
+// ends with Wake or the time only.
+type deaf struct{ mpi.Engine }
+
+func (d deaf) Limits() mpi.Limits {
+	l := d.Engine.Limits()
+	l.ToldOfArrivals = false
+	return l
+}
+
+// Wakes and completions that meet the thread on its way to sleep are not lost: goroutines
+// and workers hand over one call at a time, and sleep until it has ended, while the
+// thread does the same.
+func TestRest_no_wake_is_lost(t *testing.T) {
+	for name, s := range map[string]setup{
+		"dedicated": {}, "shared": {ct: []commthread.Option{commthread.Place(commthread.Shared)}},
+		"help":      {ct: []commthread.Option{commthread.Place(commthread.Help)}},
+		"2 workers": {rt: []dataflow.Option{dataflow.Workers(2)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			succeed(t, 2, s, func(r rank) error { return storm(r, 300) })
+		})
+	}
+}
+
+// storm has four goroutines, a chain of comm tasks and the submitter play ping-pong.
+func storm(r rank, rounds int) error {
+	errs := make([]error, 5)
+	play := func(tag int) error {
+		x := 0
+		for i := range rounds {
+			if r.Rank() == 0 {
+				x = i
+				if err := errors.Join(r.Comm.Send(mpi.One(&x), 1, tag), recv(r.Comm, &x, 1, tag)); err != nil {
+					return err
+				}
+			} else if err := recv(r.Comm, &x, 0, tag); err != nil {
+				return err
+			} else {
+				x++
+				if err := r.Comm.Send(mpi.One(&x), 0, tag); err != nil {
+					return err
+				}
+			}
+			if x != i+1 {
+				return fmt.Errorf("round %d of tag %d: got %d", i, tag, x)
+			}
+		}
+		return nil
+	}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() { errs[i] = play(i) })
+	}
+	y := 0
+	for range rounds {
+		if r.Rank() == 0 {
+			after(r.rt, &y, func() error { y++; return nil })
+			r.ct.Send(r.rt, r.Comm, mpi.One(&y), 1, 10)
+			r.ct.Recv(r.rt, r.Comm, mpi.One(&y), 1, 11)
+		} else {
+			r.ct.Recv(r.rt, r.Comm, mpi.One(&y), 0, 10)
+			after(r.rt, &y, func() error { y++; return nil })
+			r.ct.Send(r.rt, r.Comm, mpi.One(&y), 0, 11)
+		}
+	}
+	errs[4] = play(4)
+	r.rt.Block(wg.Wait)
+	err := r.rt.Wait()
+	if err == nil && y != 2*rounds {
+		err = fmt.Errorf("the tasks counted to %d", y)
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+func recv(c *mpi.Comm, x *int, src, tag int) error {
+	_, err := c.Recv(mpi.One(x), src, tag)
+	return err
+}
+
+// On an engine that must be polled, messages and one-sided accesses arrive, too.
+func TestRest_engine_not_told(t *testing.T) {
+	withWorld(t, 2, func(c *mpi.Comm) error {
+		restore := c.Intercept(func(next mpi.Engine) mpi.Engine { return deaf{next} })
+		err := commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
+			r := rank{c, rt, ct}
+			mem := make([]int, 1)
+			w, err := c.NewWin(mpi.Of(mem))
+			if err != nil {
+				return err
+			}
+			x := c.Rank() + 1
+			ct.PutNotify(rt, w, mpi.One(&x), r.peer(), 0, 1)
+			ct.AwaitNotify(rt, w, w.Memory(), 1, 1)
+			rt.Spawn("check", func(*tasks.Context) error {
+				if mem[0] != r.peer()+1 {
+					return fmt.Errorf("the window holds %d", mem[0])
+				}
+				return nil
+			}, tasks.Reads(mem))
+			return errors.Join(storm(r, 20), w.Free())
+		}, []dataflow.Option{dataflow.Workers(1)})
+		return errors.Join(err, restore())
+	})
+}
+
+// On a network that takes time, as well: everything ends.
+func TestRest_slow_network(t *testing.T) {
+	net, err := local.ParseNet("L=300us,bw=1Gbit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, 2, setup{net: []local.Option{local.Network(net)}}, func(r rank) error {
+		x, y := make([]byte, 200_000), make([]byte, 200_000)
+		for range 5 {
+			r.ct.Recv(r.rt, r.Comm, mpi.Of(y), r.peer(), 0)
+			r.ct.Send(r.rt, r.Comm, mpi.Of(x), r.peer(), 0)
+		}
+		return r.rt.Wait()
+	})
+}
