@@ -16,7 +16,7 @@ import (
 
 // bench runs body on ranks with dedicated threads, as far as there are cores.
 func bench(b *testing.B, n int, place commthread.Placement, body func(r rank) error) {
-	for _, err := range run(b, n, setup{ct: []commthread.Option{commthread.Place(place)}}, body) {
+	for _, err := range run(b, n, setup{cts: []commthread.Option{commthread.Place(place)}}, body) {
 		require.NoError(b, err)
 	}
 }
@@ -67,7 +67,7 @@ func (p *probe) Post(calls []*mpi.Call) {
 func BenchmarkSpawnToPost(b *testing.B) {
 	b.ReportAllocs()
 	var p *probe
-	s := setup{ct: []commthread.Option{commthread.Place(commthread.Dedicated)}}
+	s := setup{cts: []commthread.Option{commthread.Place(commthread.Dedicated)}}
 	s.world = func(w *local.World) {
 		w.Comm(0).Intercept(func(next mpi.Engine) mpi.Engine {
 			p = &probe{Engine: next}

@@ -132,4 +132,9 @@
 // ends when its rank never polls and its engine needs that; that no call of this rank is
 // caught by the revocation of another that is ahead, such as the last one of Start. The
 // duplicate that Start and Use make stays until the end of the program.
+//
+// A body on a worker that waits for its children runs other tasks meanwhile, on top of
+// itself. If one of those blocks in a message that some rank sends only after the first
+// body has gone on, neither does. Bodies on the thread do not lie on top of each other:
+// what blocks in messages belongs there (tasks.OnComm).
 package commthread

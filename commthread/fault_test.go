@@ -144,7 +144,7 @@ func TestFault_program_ends(t *testing.T) {
 				errs := make([]error, 2)
 				err := local.Run(2, func(c *mpi.Comm) error {
 					errs[c.Rank()] = commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
-						r := rank{c, rt, ct}
+						r := rank{c, rt, ct, setup{}}
 						w, err := c.NewWin(mpi.Of(make([]int, 2)))
 						if _, e := r.apart(); e != nil || err != nil {
 							return errors.Join(err, e)
@@ -208,7 +208,7 @@ func TestFault_rank_dies(t *testing.T) {
 // A context that ends is a cancellation.
 func TestFault_context_ends(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	errs := run(t, 2, setup{rt: []dataflow.Option{dataflow.Context(ctx)}}, func(r rank) error {
+	errs := run(t, 2, setup{rts: []dataflow.Option{dataflow.Context(ctx)}}, func(r rank) error {
 		x := 0
 		r.ct.Recv(r.rt, r.Comm, mpi.One(&x), r.peer(), 0)
 		if r.Rank() == 0 {

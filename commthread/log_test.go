@@ -67,7 +67,7 @@ func match(logs []*dataflow.Log) error {
 // wildcards complete out of order, and where bodies and others send beside tasks.
 func TestLog_messages_match(t *testing.T) {
 	var logs []*dataflow.Log
-	s := setup{rt: []dataflow.Option{dataflow.Trace(0)}}
+	s := setup{rts: []dataflow.Option{dataflow.Trace(0)}}
 	succeed(t, 2, s, func(r rank) error {
 		const big = 100_000 // by rendezvous: later than the small one behind it
 		x, y := make([]byte, big), make([]byte, big)
@@ -118,7 +118,7 @@ func TestLog_messages_match(t *testing.T) {
 
 // Times are those since the start of the log, also after it was reset.
 func TestLog_reset(t *testing.T) {
-	succeed(t, 1, setup{rt: []dataflow.Option{dataflow.Trace(0)}}, func(r rank) error {
+	succeed(t, 1, setup{rts: []dataflow.Option{dataflow.Trace(0)}}, func(r rank) error {
 		swap := func() error { x, y := 0, 0; return r.Sendrecv2(&x, &y) }
 		if err := swap(); err != nil {
 			return err

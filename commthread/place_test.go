@@ -21,7 +21,7 @@ func TestPlace_choice(t *testing.T) {
 	cores := osthread.NumCores()
 	place := func(n int, p commthread.Placement) (got []commthread.Placement) {
 		got = make([]commthread.Placement, n)
-		succeed(t, n, setup{ct: []commthread.Option{commthread.Place(p)}}, func(r rank) error {
+		succeed(t, n, setup{cts: []commthread.Option{commthread.Place(p)}}, func(r rank) error {
 			got[r.Rank()] = r.ct.Placement()
 			return r.Barrier() // the core is held until all have theirs
 		})
@@ -44,7 +44,7 @@ func TestPlace_choice(t *testing.T) {
 // other placements nobody does.
 func TestPlace_help_computes(t *testing.T) {
 	for _, p := range []commthread.Placement{commthread.Help, commthread.Shared} {
-		succeed(t, 1, setup{ct: []commthread.Option{commthread.Place(p)}}, func(r rank) error {
+		succeed(t, 1, setup{cts: []commthread.Option{commthread.Place(p)}}, func(r rank) error {
 			var ran atomic.Int32
 			for range 100 {
 				r.rt.Spawn("compute", func(*tasks.Context) error { ran.Add(1); return nil })
@@ -68,7 +68,7 @@ func TestPlace_help_computes(t *testing.T) {
 // Helped bodies that wait for each other's messages, for children, or that end badly,
 // stop neither the thread nor each other.
 func TestPlace_help_never_deadlocks(t *testing.T) {
-	s := setup{ct: []commthread.Option{commthread.Place(commthread.Help)}}
+	s := setup{cts: []commthread.Option{commthread.Place(commthread.Help)}}
 	errs := run(t, 1, s, func(r rank) error {
 		const n = 20
 		var over atomic.Int32

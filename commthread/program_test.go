@@ -312,6 +312,11 @@ func (p *program) blocking(r rank, m *memory, s step) error {
 		return swap()
 	case bodies:
 		cl = append(cl, tasks.OnComm)
+	case onWorker:
+		if !r.alone { // where bodies run on top of each other, these may keep each other waiting
+			break
+		}
+		fallthrough
 	case independent:
 		cl = append(cl, tasks.OnComm, tasks.Independent)
 	}
@@ -319,16 +324,19 @@ func (p *program) blocking(r rank, m *memory, s step) error {
 	return nil
 }
 
-// nested sends and receives with children of a task, on a worker or on the thread.
+// nested sends and receives with children of a task, on a worker or on the thread. The
+// one on a worker does not wait for its children: meanwhile the worker would run another
+// body on top of it, which may block until it goes on.
 func (p *program) nested(r rank, m *memory, s step) {
 	var cl []tasks.Clause
-	if s.kind == commChildren {
+	onThread := s.kind == commChildren
+	if onThread {
 		cl = []tasks.Clause{tasks.OnComm, tasks.Independent}
 	}
 	if r.Rank() == s.a {
 		r.rt.Spawn("parent of send", func(ctx *tasks.Context) error {
 			r.ct.Send(ctx, r.Comm, mpi.Of(m.x[s.i]), s.b, 1000+s.n)
-			if s.n%2 == 0 {
+			if onThread {
 				return ctx.Wait()
 			}
 			return nil
@@ -336,14 +344,18 @@ func (p *program) nested(r rank, m *memory, s step) {
 	}
 	if r.Rank() == s.b {
 		r.rt.Spawn("parent of receive", func(ctx *tasks.Context) error {
-			half := p.length / 2
+			x, half := m.x[s.j], p.length/2
 			got := make([]int64, p.length)
 			r.ct.Recv(ctx, r.Comm, mpi.Of(got), s.a, 1000+s.n)
-			ctx.Spawn("copy", func(*tasks.Context) error { copy(m.x[s.j][:half], got); return nil }, tasks.Reads(got), tasks.Writes(m.x[s.j][:half]))
+			ctx.Spawn("copy", func(*tasks.Context) error { copy(x[:half], got); return nil }, tasks.Reads(got), tasks.Writes(x[:half]))
+			if !onThread {
+				ctx.Spawn("copy", func(*tasks.Context) error { copy(x[half:], got[half:]); return nil }, tasks.Reads(got), tasks.Writes(x[half:]))
+				return nil
+			}
 			if err := ctx.WaitOn(got); err != nil {
 				return err
 			}
-			copy(m.x[s.j][half:], got[half:])
+			copy(x[half:], got[half:])
 			return nil
 		}, append(cl, tasks.Writes(m.x[s.j]))...)
 	}

@@ -25,6 +25,7 @@ type rank struct {
 	*mpi.Comm
 	rt *dataflow.Runtime
 	ct *commthread.Thread
+	setup
 }
 
 // peer is the other one of two ranks.
@@ -43,23 +44,24 @@ func (r rank) apart() (*mpi.Comm, error) {
 
 // setup is what a program runs with besides the number of ranks.
 type setup struct {
-	rt    []dataflow.Option // after Workers(1)
-	ct    []commthread.Option
+	rts   []dataflow.Option // after Workers(1)
+	cts   []commthread.Option
 	net   []local.Option
 	world func(*local.World) // is given the world before it starts
+	alone bool               // one goroutine runs all bodies
 	dead  bool               // a rank dies: what it leaves in the engine is not looked at
 }
 
 var modes = map[string]setup{
 	"1 worker":     {},
-	"2 workers":    {rt: []dataflow.Option{dataflow.Workers(2)}},
-	"serial":       {rt: []dataflow.Option{dataflow.Serial()}},
-	"seeded":       {rt: []dataflow.Option{dataflow.Seeded(3)}},
-	"small window": {rt: []dataflow.Option{dataflow.Window(4)}},
-	"traced":       {rt: []dataflow.Option{dataflow.Trace(0)}},
-	"one call":     {ct: []commthread.Option{commthread.Window(1)}},
-	"shared":       {ct: []commthread.Option{commthread.Place(commthread.Shared)}},
-	"help":         {ct: []commthread.Option{commthread.Place(commthread.Help)}},
+	"2 workers":    {rts: []dataflow.Option{dataflow.Workers(2)}},
+	"serial":       {rts: []dataflow.Option{dataflow.Serial()}},
+	"seeded":       {rts: []dataflow.Option{dataflow.Seeded(3)}, alone: true},
+	"small window": {rts: []dataflow.Option{dataflow.Window(4)}},
+	"traced":       {rts: []dataflow.Option{dataflow.Trace(0)}},
+	"one call":     {cts: []commthread.Option{commthread.Window(1)}},
+	"shared":       {cts: []commthread.Option{commthread.Place(commthread.Shared)}},
+	"help":         {cts: []commthread.Option{commthread.Place(commthread.Help)}},
 	"no eager":     {net: []local.Option{local.Eager(0)}},
 }
 
@@ -99,8 +101,8 @@ func run(t testing.TB, n int, s setup, body func(r rank) error) []error {
 			c := w.Comm(i)
 			errs[i] = commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 				threads[i] = ct
-				return body(rank{c, rt, ct})
-			}, append([]dataflow.Option{dataflow.Workers(1)}, s.rt...), s.ct...)
+				return body(rank{c, rt, ct, s})
+			}, append([]dataflow.Option{dataflow.Workers(1)}, s.rts...), s.cts...)
 		})
 	}
 	wg.Wait()

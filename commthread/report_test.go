@@ -16,7 +16,7 @@ import (
 
 // stalling runs a program that gets stuck, and returns the reports of its ranks.
 func stalling(t *testing.T, n int, ct []commthread.Option, body func(r rank)) []string {
-	s := setup{rt: []dataflow.Option{dataflow.Stall(50*time.Millisecond, true)}, ct: ct}
+	s := setup{rts: []dataflow.Option{dataflow.Stall(50*time.Millisecond, true)}, cts: ct}
 	reports := make([]string, n)
 	run(t, n, s, func(r rank) error {
 		other, err := r.apart()

@@ -28,9 +28,9 @@ func (d deaf) Limits() mpi.Limits {
 // thread does the same.
 func TestRest_no_wake_is_lost(t *testing.T) {
 	for name, s := range map[string]setup{
-		"dedicated": {}, "shared": {ct: []commthread.Option{commthread.Place(commthread.Shared)}},
-		"help":      {ct: []commthread.Option{commthread.Place(commthread.Help)}},
-		"2 workers": {rt: []dataflow.Option{dataflow.Workers(2)}},
+		"dedicated": {}, "shared": {cts: []commthread.Option{commthread.Place(commthread.Shared)}},
+		"help":      {cts: []commthread.Option{commthread.Place(commthread.Help)}},
+		"2 workers": {rts: []dataflow.Option{dataflow.Workers(2)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			succeed(t, 2, s, func(r rank) error { return storm(r, 300) })
@@ -98,7 +98,7 @@ func TestRest_engine_not_told(t *testing.T) {
 	withWorld(t, 2, func(c *mpi.Comm) error {
 		restore := c.Intercept(func(next mpi.Engine) mpi.Engine { return deaf{next} })
 		err := commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
-			r := rank{c, rt, ct}
+			r := rank{c, rt, ct, setup{}}
 			mem := make([]int, 1)
 			w, err := c.NewWin(mpi.Of(mem))
 			if err != nil {

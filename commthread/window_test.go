@@ -18,7 +18,7 @@ func TestWindow_grows(t *testing.T) {
 		for _, tasks := range []int{4, 4096} { // the runtime's own window
 			t.Run(fmt.Sprint(window, tasks), func(t *testing.T) {
 				var threads [2]*commthread.Thread
-				s := setup{ct: []commthread.Option{commthread.Window(window)}, rt: []dataflow.Option{dataflow.Window(tasks)}}
+				s := setup{cts: []commthread.Option{commthread.Window(window)}, rts: []dataflow.Option{dataflow.Window(tasks)}}
 				succeed(t, 2, s, func(r rank) error {
 					threads[r.Rank()] = r.ct
 					const n = 20

@@ -67,6 +67,10 @@ func (w *worker) await(c *task.Cold) {
 		w.rt.stalls.below++
 		defer func() { w.rt.stalls.below-- }()
 	}
+	if e := w.foreign.Load(); e != nil {
+		(*e).Await(func() bool { return c.Ready.Load() || w.rt.ending() })
+		return
+	}
 	w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true)
 }
 
@@ -116,7 +120,11 @@ func (w *worker) WaitChildren(r *task.Record) error {
 	d.Spawned = 0
 	if d.Live.Add(n) != 0 {
 		w.log.wait(r)
-		w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true)
+		if e := w.foreign.Load(); e != nil {
+			(*e).Await(func() bool { return d.Live.Load() == 0 || w.forsaken() })
+		} else { // closures of its own: they stay on the stack
+			w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true)
+		}
 		w.log.waited(r)
 		if d.Live.Load() != 0 {
 			return w.whyForsaken()

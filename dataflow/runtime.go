@@ -137,7 +137,7 @@ func (o *options) goroutines() int {
 func (rt *Runtime) takeCores() {
 	n := rt.opt.goroutines()
 	rt.procs = osthread.RaiseProcsFunc(2*n+1, noteProcs)
-	if usable, online := osthread.NumCores(), osthread.Online(); usable == 1 && online > 1 {
+	if inherited, online := osthread.Inherited().Count(), osthread.Online(); inherited == 1 && online > 1 {
 		warnOnce(&oneCore, "this process may use 1 of %d cores: if a launcher bound it, lift that (mpirun --bind-to none, or taskset)", online)
 	}
 	if n > osthread.NumCores() {

@@ -70,10 +70,6 @@ var errGoexit = errors.New("the body called runtime.Goexit (t.FailNow and friend
 // eager, as soon as done reports true. A body that panics fails its task, and run
 // goes on.
 func (w *worker) run(done func() bool, eager bool) {
-	if e := w.foreign.Load(); e != nil {
-		(*e).Await(done)
-		return
-	}
 	if w.root != nil {
 		w.rt.stalls.waits.Add(1)
 		w.rt.stalls.waiting.Add(1)

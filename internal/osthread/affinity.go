@@ -10,6 +10,10 @@ import (
 // empty. Any goroutine; does not block beyond a short mutex; no system call.
 func Usable() CPUSet { return cores.usableCores() }
 
+// Inherited returns the mask the process was started with, whatever [Confine] took
+// away since. Any goroutine; does not block; no system call.
+func Inherited() CPUSet { return inherited }
+
 // Confine leaves only those usable cores that are in set, because other processes
 // use the rest: the share of one of several ranks on a machine. It changes what may
 // be claimed, and no mask of a thread. Called at the start, before any core is

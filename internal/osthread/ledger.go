@@ -5,7 +5,10 @@ import "sync"
 // cores is the core ledger of the process. The mask is read during package
 // initialization, which the Go runtime does on the main thread, before any goroutine
 // of the program can have pinned it.
-var cores = coreLedger{usable: startMask(), siblings: siblings}
+var (
+	inherited = startMask() // immutable
+	cores     = coreLedger{usable: inherited, siblings: siblings}
+)
 
 type coreLedger struct {
 	mu       sync.Mutex
