@@ -26,15 +26,16 @@ const (
 
 // Leftovers reports, as [mpi.ErrPending], the calls of this rank that have not
 // completed, and messages to it that nobody has received. It asks what has arrived:
-// ranks synchronize before it. Revoked communicators are not looked at.
-func (e *engine) Leftovers() error {
+// ranks synchronize before it. Revoked communicators are not looked at, nor is apart,
+// on which the caller may still talk to other ranks; -1 is none.
+func (e *engine) Leftovers(apart mpi.Handle) error {
 	var errs []error
 	e.Poll()
 	e.Outstanding(func(k *mpi.Call) {
 		errs = append(errs, k.Fail(mpi.ErrPending, 0, 0, "it was started and never waited for"))
 	})
 	for h, c := range e.comms {
-		if c == nil || c.revoked {
+		if c == nil || c.revoked || mpi.Handle(h) == apart {
 			continue
 		}
 		var r C.weft_result
@@ -56,7 +57,7 @@ func (e *engine) Finalize() error {
 	if e.closed {
 		return fmt.Errorf("mpi: finalize: %w: it has been called already", mpi.ErrState)
 	}
-	err := e.Leftovers()
+	err := e.Leftovers(-1)
 	e.closed = true
 	e.giveUp()
 	end := osthread.Nanotime() + int64(drainTime)

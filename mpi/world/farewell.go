@@ -47,7 +47,7 @@ func (f *farewell) leave(err error) error {
 	}
 	err, code := f.round(err)
 	if code == 0 {
-		err, code = f.round(leftovers(f.world))
+		err, code = f.round(leftovers(f.world, f.apart))
 	}
 	final := f.world.Engine().Finalize()
 	if code != 0 {

@@ -51,9 +51,9 @@ func protect(c *mpi.Comm, body func(*mpi.Comm) error) (err error) {
 }
 
 // leftovers reports what the ranks left under way; all bodies have returned.
-func leftovers(c *mpi.Comm) error {
-	if e, ok := c.Engine().(interface{ Leftovers() error }); ok {
-		return e.Leftovers()
+func leftovers(c, apart *mpi.Comm) error {
+	if e, ok := c.Engine().(interface{ Leftovers(mpi.Handle) error }); ok {
+		return e.Leftovers(apart.Handle())
 	}
 	return nil
 }

@@ -1,0 +1,68 @@
+// Package fft computes discrete Fourier transforms of complex128 and float64:
+// one-dimensional ones of any length, many at a time, and arrays of several
+// dimensions, alone or as a graph of tasks.
+//
+//	p, err := fft.New(1000)                  // a plan: immutable, use it often and from anywhere
+//	err = p.Forward(dst, src)                // dst may be src
+//	err = p.Inverse(dst, dst)
+//	fft.Scale(dst, 1./1000)                  // transforms do not scale
+//
+//	many, err := fft.NewMany(256, 16, fft.Interleaved(16), fft.Interleaved(16))
+//	real, err := fft.NewReal(1000)           // 1000 float64 to 501 complex128
+//	grid, err := fft.NewGrid([]int{256, 256, 128}) // NewRealGrid for float64
+//	err = grid.SpawnForward(rt, dst, src)    // tasks; rt.Wait() waits for them
+//
+// # Conventions
+//
+// They are FFTW's: forward has exp(-2 pi i j k / n), inverse exp(+2 pi i j k / n),
+// neither scales, arrays are row-major, and a layout is a stride within and a
+// distance between transforms. Who comes from gonum: Forward is Coefficients,
+// Inverse is Sequence.
+//
+// # How
+//
+// A length n = r1 r2 ... is transformed in passes, one for each radix, by the
+// kernels of package codelet. The first pass reads the input where it lies, the last
+// one writes the output where it belongs, and those between go through scratch
+// that fits a cache. Pencils that interleave (element i of pencil b at i*count+b) fill the
+// lanes of the vectors as they are, so they are taken a few at a time, whole cache
+// lines wide: strides cost nothing until they are pages. A single contiguous
+// pencil fills them with its own elements, turned in registers by the first pass.
+// Anything else is gathered into scratch first; contiguous pencils of awkward length
+// by transposition in blocks.
+//
+// Radices are 2 to 10, 12, 15, 16 and 25, so any product of 2, 3, 5 and 7 is quick, with
+// the fewest passes. A length with another prime factor becomes a convolution of a smooth
+// length at least twice as long (Bluestein).
+//
+// Arrays of three dimensions and more cost one reading and one writing of memory for the
+// last two together, and one for each of the others; see [Grid].
+//
+// # Concurrency
+//
+// Plans are immutable; tables are made once, on first use, under a sync.Once. Scratch
+// comes from a pool of the plan and goes back, so plans are safe for concurrent
+// use and nothing is allocated in the steady state. There is no lock to order, and
+// nothing here starts a goroutine or blocks. Tasks of a [Grid] run wherever their runtime lets
+// them.
+//
+// # Accuracy
+//
+// Roots of unity are within an ulp. The error grows as the square root of the number of
+// passes: relative to the root mean square, the largest difference after a round trip is
+// about 1e-15 for 1000 points and 2e-15 for 8 million. Results for one plan do not
+// depend on the place of a pencil in a batch, or on the number of workers. They differ in the
+// last bits between layouts, instruction sets and machines.
+//
+// # Cost
+//
+// On one core of a 2.6 GHz EPYC (Zen 5, AVX-512), in cache and out of place, counting 5 n
+// log2 n operations: 16 interleaved pencils of 64 to 1024 points 65 to 85 GFLOP/s,
+// contiguous ones 60 to 85; 1.2 to 3.5 times FFTW 3.3.10 on the same core. An array of 256 x
+// 256 x 128 in place: 0.03 s on one core, 0.017 s on two. bench/fft measures.
+//
+// # Not guaranteed
+//
+// Infinite or NaN elements spoil their pencil and no other. Memory is not checked
+// for overlap beyond what the error says; two goroutines that write the same slice race.
+package fft

@@ -1,0 +1,107 @@
+package fft
+
+import (
+	"slices"
+
+	"github.com/weft-hpc/weft/fft/codelet"
+)
+
+// factors finds the radices of transforms. Every pass reads and writes all of the
+// data, so few passes come first; among equally many, the smallest sum of radices is
+// the least arithmetic.
+type factors struct {
+	radices []int
+	known   map[int][]int // by length; nil for a length with another prime
+}
+
+func newFactors() *factors {
+	return &factors{radices: codelet.Radices(), known: map[int][]int{1: {}}}
+}
+
+// of returns the radices of n in descending order, or nil if n has a prime factor
+// above 7. Those of 1 are none, but not nil.
+func (f *factors) of(n int) []int {
+	if r, ok := f.known[n]; ok {
+		return r
+	}
+	best := f.choose(n, f.radices)
+	slices.SortFunc(best, func(a, b int) int { return b - a })
+	f.known[n] = best
+	return best
+}
+
+// choose returns the best radices of n that start with one of the given ones.
+func (f *factors) choose(n int, first []int) (best []int) {
+	for _, r := range first {
+		if n%r != 0 {
+			continue
+		}
+		if rest := f.of(n / r); rest != nil {
+			if list := append([]int{r}, rest...); best == nil || better(list, best) {
+				best = list
+			}
+		}
+	}
+	return best
+}
+
+func better(a, b []int) bool {
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return sum(a) < sum(b)
+}
+
+func sum(x []int) (s int) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// across returns the radices of passes over interleaved pencils. The first and the last
+// touch the user's rows, whose distance is often a large power of two: 16 legs then
+// compete for the same places of a cache of 12 ways, and 4 or 8 do not. The last
+// one, which writes, suffers more.
+func (f *factors) across(n int) []int {
+	switch {
+	case n&(n-1) != 0 || n < 256:
+		return f.of(n)
+	case n == 256:
+		return []int{4, 16, 4}
+	case n <= 1024:
+		return []int{8, 16, n / (8 * 16)}
+	}
+	return append(slices.Clone(f.of(n/8)), 8)
+}
+
+// along returns the radices of passes along a single pencil: the first one can be
+// turned by the set, if there is such a radix.
+func (f *factors) along(n int, set *codelet.Set) []int {
+	var first []int
+	for _, r := range f.radices {
+		if n%r == 0 && set.CanTurn(r) && n/r >= set.Lanes() {
+			first = append(first, r)
+		}
+	}
+	if len(first) == 0 {
+		return f.of(n)
+	}
+	return f.choose(n, first)
+}
+
+// smoothAbove returns the smallest length of at least n that is quick: a power of
+// two times 1, 3, 5, 7, 9 or 15, and divisible by 16 if n is above 16.
+func smoothAbove(n int) int {
+	best := 0
+	for _, odd := range []int{1, 3, 5, 7, 9, 15} {
+		m := odd
+		for m < n || n > 16 && m%16 != 0 {
+			m *= 2
+		}
+		if best == 0 || m < best {
+			best = m
+		}
+	}
+	return best
+}

@@ -1,0 +1,28 @@
+package fft
+
+import (
+	"math"
+
+	"github.com/weft-hpc/weft/fft/codelet"
+)
+
+// maxPoints is the largest number of points of a plan, and how far a layout reaches:
+// what is computed from it does not overflow.
+const maxPoints = math.MaxInt >> 8
+
+// Option changes how a plan is made.
+type Option func(*options)
+
+type options struct{ set *codelet.Set }
+
+// Kernels makes a plan use the given kernels instead of the fastest of this
+// machine ([codelet.Sets]).
+func Kernels(set *codelet.Set) Option { return func(o *options) { o.set = set } }
+
+func collect(list []Option) options {
+	o := options{set: codelet.Best()}
+	for _, f := range list {
+		f(&o)
+	}
+	return o
+}

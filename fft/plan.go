@@ -1,0 +1,241 @@
+package fft
+
+import (
+	"fmt"
+
+	"github.com/weft-hpc/weft/fft/codelet"
+)
+
+// Plan transforms a number of pencils of one length. It is immutable: any number
+// of goroutines may use one at the same time, each with destinations of its own.
+type Plan struct {
+	n, count int
+	in, out  Layout
+	set      *codelet.Set
+	line     line
+	turned   *smooth // not nil if contiguous pencils need no rearrangement
+	width    int     // pencils side by side in the scratch
+	group    int     // contiguous pencils per pass
+	stream   bool    // the output passes the caches
+	scratch  workspaces
+}
+
+// line transforms pencils of one length that lie side by side.
+type line interface {
+	columns(dst, src block, w, width int, inverse, stream bool, ws *workspace)
+	// passScratch and aroundScratch are the lengths of workspace.a, .b and .d for
+	// one pencil.
+	passScratch() int
+	aroundScratch() int
+}
+
+// New plans transforms of one contiguous sequence of length n.
+//
+// Any length will do. Products of 2, 3, 5 and 7 are quick; others cost two transforms
+// of about twice the length (Bluestein). Planning computes the tables of one
+// direction at its first use, in O(n). Error: n < 1.
+func New(n int, opts ...Option) (*Plan, error) {
+	return NewMany(n, 1, Contiguous(n), Contiguous(n), opts...)
+}
+
+// NewMany plans transforms of count pencils of length n, laid out in the input and
+// in the output as in and out say. Pencils side by side (Dist 1) and contiguous
+// ones (Stride 1) are read and written where they lie, others through scratch.
+//
+// Errors: n < 1, count < 1, too many points, a layout in which pencils overlap.
+func NewMany(n, count int, in, out Layout, opts ...Option) (*Plan, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("fft: a transform of length %d: the length must be at least 1", n)
+	}
+	if count < 1 {
+		return nil, fmt.Errorf("fft: a plan for %d transforms: there must be at least 1", count)
+	}
+	if n > maxPoints/count {
+		return nil, fmt.Errorf("fft: %d transforms of length %d: that is more than %d points", count, n, maxPoints)
+	}
+	if err := in.check("input", n, count); err != nil {
+		return nil, err
+	}
+	if err := out.check("output", n, count); err != nil {
+		return nil, err
+	}
+	p := &Plan{n: n, count: count, in: in, out: out, set: collect(opts).set}
+	p.choose()
+	return p, nil
+}
+
+// lineOf returns what transforms pencils of length n.
+func lineOf(n int, set *codelet.Set) line {
+	if s := newSmooth(n, set); s != nil {
+		return s
+	}
+	return newBluestein(n, set)
+}
+
+// scratchPoints is the size that the scratch of interleaved pencils aims at: the
+// passes then stay in a first-level cache. farPoints is the same where the rows of
+// the input are pages apart in memory: there wider pieces of rows count for more,
+// and the scratch takes a share of the second-level cache. A row of the scratch
+// has 8 to 16 numbers, or 16 to 64. The rows are far apart if all of them together
+// span more than farSpan.
+//
+// streamPoints is the size of an output that no cache holds.
+const (
+	scratchPoints = 1 << 10
+	farPoints     = 1 << 13
+	farSpan       = 1 << 15
+	streamPoints  = 1 << 20
+)
+
+// chooseWidth picks how many pencils to treat side by side.
+func (p *Plan) chooseWidth() {
+	alone := p.set.Lanes() == 1 && p.in.Dist != 1 && p.out.Dist != 1 // no lanes to fill
+	if p.count == 1 || alone {
+		p.width = 1
+		return
+	}
+	w := min(max(scratchPoints/p.n, 8), 16)
+	if p.in.Dist == 1 && p.n*p.in.Stride >= farSpan {
+		w = min(max(farPoints/p.n, 16), 64)
+	}
+	const line = 4 // numbers in a cache line, and a multiple of all lanes
+	p.width = min(w/line, (p.count+line-1)/line) * line
+}
+
+// choose picks the way to do it, and the scratch.
+func (p *Plan) choose() {
+	p.line = lineOf(p.n, p.set)
+	p.chooseWidth()
+	p.stream = p.out.Dist == 1 && p.out.span(p.n, p.count) >= streamPoints
+	p.group = max(1, min(p.count, 1024/p.n))
+	around := 0
+	s, ok := p.line.(*smooth)
+	if ok && s.along.turned && p.in.Stride == 1 && p.out.Stride == 1 {
+		p.turned = s
+	} else if p.gathers() || p.scatters() {
+		around = p.n * p.width
+	}
+	passes := p.line.passScratch() * p.width
+	if p.turned != nil {
+		passes = p.n * p.group
+	}
+	p.scratch.prepare(passes, around, p.line.aroundScratch()*p.width)
+}
+
+// gathers says whether the input needs to be brought side by side first.
+func (p *Plan) gathers() bool { return p.width > 1 && p.in.Dist != 1 }
+
+// scatters says whether the output is made in scratch.
+func (p *Plan) scatters() bool { return p.width > 1 && p.out.Dist != 1 }
+
+// Len returns the length of a pencil.
+func (p *Plan) Len() int { return p.n }
+
+// Count returns the number of pencils.
+func (p *Plan) Count() int { return p.count }
+
+// Forward computes dst[k] = sum over j of src[j] exp(-2 pi i j k / n) for every
+// pencil. It does not scale, as FFTW does not: forward and inverse multiply by n
+// ([Scale]). dst may be src (from its first element) if both layouts are the same;
+// otherwise they must not share memory, and src is not changed.
+//
+// Any goroutine; does not block; allocates nothing once the pool of scratch is warm. Error:
+// a slice too short for its layout, or overlapping slices. Cost: see the package
+// comment.
+func (p *Plan) Forward(dst, src []complex128) error { return p.run(dst, src, false) }
+
+// Inverse computes dst[j] = sum over k of src[k] exp(+2 pi i j k / n) for every
+// pencil, without scaling. All else is as in Forward.
+func (p *Plan) Inverse(dst, src []complex128) error { return p.run(dst, src, true) }
+
+func (p *Plan) run(dst, src []complex128, inverse bool) error {
+	if err := p.check(dst, src); err != nil {
+		return err
+	}
+	p.part(dst, src, p.count, inverse)
+	return nil
+}
+
+// part transforms the first count of the pencils.
+func (p *Plan) part(dst, src []complex128, count int, inverse bool) {
+	ws := p.scratch.get()
+	if p.turned != nil {
+		for b := 0; b < count; b += p.group {
+			from, to := block{src[b*p.in.Dist:], 1, p.in.Dist}, block{dst[b*p.out.Dist:], 1, p.out.Dist}
+			p.turned.pencils(to, from, min(p.group, count-b), inverse, ws)
+		}
+	} else {
+		for b := 0; b < count; b += p.width {
+			p.chunk(dst[b*p.out.Dist:], src[b*p.in.Dist:], min(p.width, count-b), inverse, ws)
+		}
+	}
+	p.scratch.put(ws)
+}
+
+// check reports slices that do not fit the plan.
+func (p *Plan) check(dst, src []complex128) error {
+	needIn, needOut := p.in.span(p.n, p.count), p.out.span(p.n, p.count)
+	if len(src) < needIn {
+		return fmt.Errorf("fft: the input has %d numbers: %d transforms of length %d need %d", len(src), p.count, p.n, needIn)
+	}
+	if len(dst) < needOut {
+		return fmt.Errorf("fft: the output has %d numbers: %d transforms of length %d need %d", len(dst), p.count, p.n, needOut)
+	}
+	shared, same := overlap(dst[:needOut], src[:needIn])
+	if shared && (!same || p.in != p.out) {
+		return fmt.Errorf("fft: input and output share memory: in place they must start together and have the same layout")
+	}
+	return nil
+}
+
+// chunk transforms w pencils, at most width.
+func (p *Plan) chunk(dst, src []complex128, w int, inverse bool, ws *workspace) {
+	from, to := block{src, p.in.Stride, 1}, block{dst, p.out.Stride, 1}
+	if p.gathers() {
+		from = block{ws.c, p.width, 1}
+		p.gather(src, w, ws)
+	}
+	if p.scatters() {
+		to = block{ws.c, p.width, 1}
+	}
+	p.line.columns(to, from, w, p.width, inverse, p.stream, ws)
+	if p.scatters() {
+		p.scatter(dst, w, ws)
+	}
+}
+
+// gather brings w pencils of length n side by side.
+func (p *Plan) gather(src []complex128, w int, ws *workspace) {
+	if p.in.Stride == 1 && p.in.Dist >= p.n {
+		p.set.Transpose(ws.c, p.width, src, p.in.Dist, w, p.n, &ws.pass)
+		return
+	}
+	rearrange(block{ws.c, p.width, 1}, block{src, p.in.Stride, p.in.Dist}, p.n, w)
+}
+
+// scatter puts w pencils that lie side by side where they belong.
+func (p *Plan) scatter(dst []complex128, w int, ws *workspace) {
+	if p.out.Stride == 1 && p.out.Dist >= p.n {
+		p.set.Transpose(dst, p.out.Dist, ws.c, p.width, p.n, w, &ws.pass)
+		return
+	}
+	rearrange(block{dst, p.out.Stride, p.out.Dist}, block{ws.c, p.width, 1}, p.n, w)
+}
+
+// rearrange copies w pencils of length n one by one.
+func rearrange(dst, src block, n, w int) {
+	for b := range w {
+		d, s := dst.data[b*dst.pencil:], src.data[b*src.pencil:]
+		for i := range n {
+			d[i*dst.row] = s[i*src.row]
+		}
+	}
+}
+
+// Scale multiplies x by f: by 1/n, it makes an inverse transform undo a forward
+// one. Any goroutine.
+func Scale(x []complex128, f float64) {
+	for i, v := range x {
+		x[i] = complex(real(v)*f, imag(v)*f)
+	}
+}
