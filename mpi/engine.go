@@ -94,7 +94,6 @@ type port struct {
 
 	inUse  atomic.Bool // scratch is
 	single *Call       // calls that are waited for at once
-	next   atomic.Uint32
 }
 
 func (p *port) get() Engine { return *p.engine.Load() }

@@ -132,7 +132,7 @@ func TestSum(t *testing.T) {
 		for _, e := range c.errs {
 			stories = append(stories, tell(e))
 		}
-		err, code := sum(stories)
+		code, err := sum(stories)
 		assert.Equal(t, c.code, code, name)
 		if c.says == "" {
 			assert.NoError(t, err, name)

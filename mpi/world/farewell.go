@@ -45,9 +45,9 @@ func (f *farewell) leave(err error) error {
 	if err != nil {
 		f.world.Revoke(err)
 	}
-	err, code := f.round(err)
+	code, err := f.round(err)
 	if code == 0 {
-		err, code = f.round(leftovers(f.world, f.apart))
+		code, err = f.round(leftovers(f.world, f.apart))
 	}
 	final := f.world.Engine().Finalize()
 	if code != 0 {
@@ -58,7 +58,7 @@ func (f *farewell) leave(err error) error {
 
 // round tells how this rank fared and returns the verdict, and, if that is bad, an
 // error.
-func (f *farewell) round(err error) (error, int) {
+func (f *farewell) round(err error) (int, error) {
 	if f.apart.Rank() == 0 {
 		return f.judge(err)
 	}
@@ -71,12 +71,12 @@ func (f *farewell) round(err error) (error, int) {
 	if verdict[0] != 0 && err == nil {
 		err = errors.New("another rank failed")
 	}
-	return err, int(verdict[0])
+	return int(verdict[0]), err
 }
 
 // judge collects the stories of all, prints what there is to print, and gives the
 // verdict.
-func (f *farewell) judge(own error) (error, int) {
+func (f *farewell) judge(own error) (int, error) {
 	n := f.apart.Size()
 	stories := make([][]byte, n)
 	stories[0] = tell(own)
@@ -86,7 +86,7 @@ func (f *farewell) judge(own error) (error, int) {
 		requests[r] = f.apart.Irecv(mpi.Of(stories[r]), r, tagStory)
 	}
 	all := f.wait(own, requests...)
-	err, code := sum(stories)
+	code, err := sum(stories)
 	if code != 0 {
 		fmt.Fprintln(f.stderr(), "weft:", err)
 	}
@@ -98,9 +98,9 @@ func (f *farewell) judge(own error) (error, int) {
 		requests[r] = f.apart.Isend(mpi.Of(verdict), r, tagVerdict)
 	}
 	if err := mpi.Waitall(requests...); err != nil && code == 0 {
-		return err, 1
+		return 1, err
 	}
-	return err, code
+	return code, err
 }
 
 // wait waits for the requests, for ever as long as no failure is known. It reports
@@ -165,9 +165,9 @@ func tell(err error) []byte {
 
 func text(story []byte) string { return string(bytes.TrimRight(story[1:], "\x00")) }
 
-// sum returns the error of all stories, and the exit code. Errors that are equal on
+// sum returns the exit code, and the error of all stories. Errors that are equal on
 // several ranks are given once; consequences only if there is nothing else.
-func sum(stories [][]byte) (error, int) {
+func sum(stories [][]byte) (int, error) {
 	code, worst := 0, byte(0)
 	for _, s := range stories {
 		worst = max(worst, s[0])
@@ -179,7 +179,7 @@ func sum(stories [][]byte) (error, int) {
 		}
 	}
 	if code == 0 {
-		return nil, 0
+		return 0, nil
 	}
 	if slices.ContainsFunc(stories, func(s []byte) bool { return s[0] == failed }) {
 		code = 1
@@ -194,7 +194,7 @@ func sum(stories [][]byte) (error, int) {
 		seen = append(seen, line)
 		lines = append(lines, fmt.Sprintf("rank %d: %s", r, line))
 	}
-	return errors.New(strings.Join(lines, "\n")), code
+	return code, errors.New(strings.Join(lines, "\n"))
 }
 
 // silent names the ranks that have told nothing.

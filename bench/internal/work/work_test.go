@@ -15,9 +15,9 @@ func TestRate_converts_both_ways(t *testing.T) {
 }
 
 func TestWork_depends_on_its_length(t *testing.T) {
-	assert.NotEqual(t, Work(1).Do(), Work(2).Do())
-	assert.InDelta(t, 4, Work(2000).Do(), 1e-6, "the chains settle at 1")
-	assert.Equal(t, 4.0, Work(0).Do(), "no round, no step")
+	assert.NotEqual(t, rounds(1), rounds(2))
+	assert.InDelta(t, 4, rounds(2000), 1e-6, "the chains settle at 1")
+	assert.Equal(t, 4.0, rounds(0), "no round, no step")
 }
 
 func TestCalibrate(t *testing.T) {

@@ -45,7 +45,6 @@ type node struct {
 	sim    *sim
 	world  int
 	runner *Runner
-	own    []*mpi.Call // collectives of the program that are under way
 }
 
 // port is a communicator of a node, and the engine that its Comm sees.
