@@ -103,6 +103,15 @@ func (t *timing) note(late int64) {
 	t.most = max(t.most, late)
 }
 
+// Timing has report called with the [World.TimingError] when the world is closed, if a
+// simulated network had anything to be late for.
+func Timing(report func(n int, mean, worst time.Duration)) Option {
+	return func(w *World) error {
+		w.onTiming = report
+		return nil
+	}
+}
+
 // TimingError returns how late the shaped network was: over all events that a rank
 // waited for in the engine, the number, the mean and the largest time from when it was
 // due to when the rank saw it. Any goroutine.

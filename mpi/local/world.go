@@ -29,7 +29,9 @@ type World struct {
 	anyGone atomic.Bool
 	aborted atomic.Pointer[AbortError]
 	restore func()
-	once    sync.Once
+
+	onTiming func(n int, mean, worst time.Duration) // may be nil
+	once     sync.Once
 }
 
 // Option changes how a [World] works.
@@ -109,6 +111,9 @@ func (w *World) Close() error {
 	w.once.Do(func() {
 		err = w.finalize()
 		w.restore()
+		if n, mean, worst := w.TimingError(); n > 0 && w.onTiming != nil {
+			w.onTiming(n, mean, worst)
+		}
 	})
 	return err
 }

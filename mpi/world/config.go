@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"time"
 
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -119,7 +121,9 @@ func (c *Config) runHere(body func(*mpi.Comm) error) error {
 	if c.Eager < -1 {
 		return usage("-eager %d: it is a number of bytes, or -1 for the default", c.Eager)
 	}
-	opts := []local.Option{local.Network(c.Net)}
+	opts := []local.Option{local.Network(c.Net), local.Timing(func(n int, mean, worst time.Duration) {
+		fmt.Fprintf(os.Stderr, "weft: network %v: %d deadlines, met %.1f us late on average, %.0f us at worst\n", c.Net, n, mean.Seconds()*1e6, worst.Seconds()*1e6)
+	})}
 	if c.Eager >= 0 {
 		opts = append(opts, local.Eager(c.Eager))
 	}

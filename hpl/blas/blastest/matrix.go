@@ -1,0 +1,126 @@
+package blastest
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// gap is what stands between columns and elements: a NaN that no operation yields.
+var gap = math.Float64frombits(0x7ff8_dead_beef_0001)
+
+// matrix is a column-major matrix whose slice ends where its memory does.
+type matrix struct {
+	m, n, ld int
+	a        []float64
+	memory   *guarded
+}
+
+// newMatrix returns a matrix with extra rows of gap between its columns, and the
+// elements that fill gives.
+func newMatrix(m, n, extra int, fill func(i, j int) float64) *matrix {
+	ld := max(1, m+extra)
+	length := 0
+	if m > 0 && n > 0 {
+		length = (n-1)*ld + m
+	}
+	x := &matrix{m: m, n: n, ld: ld, memory: newGuarded(length)}
+	x.a = x.memory.x
+	for i := range x.a {
+		x.a[i] = gap
+	}
+	for j := range n {
+		for i := range m {
+			x.a[i+j*ld] = fill(i, j)
+		}
+	}
+	return x
+}
+
+// random returns a matrix of small whole numbers.
+func random(r *rand.Rand, m, n, extra int) *matrix {
+	return newMatrix(m, n, extra, func(int, int) float64 { return whole(r) })
+}
+
+// vector returns n small whole numbers, inc apart: the row of a matrix.
+func vector(r *rand.Rand, n, inc int) *matrix { return random(r, 1, n, inc-1) }
+
+// like returns a matrix of the same shape, elsewhere.
+func (x *matrix) like(fill func(i, j int) float64) *matrix {
+	return newMatrix(x.m, x.n, x.ld-x.m, fill)
+}
+
+func (x *matrix) clone() *matrix {
+	c := newMatrix(x.m, x.n, x.ld-x.m, func(i, j int) float64 { return 0 })
+	copy(c.a, x.a)
+	return c
+}
+
+func (x *matrix) at(i, j int) float64 { return x.a[i+j*x.ld] }
+
+func (x *matrix) set(i, j int, v float64) { x.a[i+j*x.ld] = v }
+
+// op returns element (i, j) of the matrix or of its transpose.
+func (x *matrix) op(trans bool, i, j int) float64 {
+	if trans {
+		return x.at(j, i)
+	}
+	return x.at(i, j)
+}
+
+// free gives the memory back; guarded pages are dear.
+func free(all ...*matrix) {
+	for _, x := range all {
+		x.memory.free()
+	}
+}
+
+// same reports the first element whose bits differ, gaps included, except that one
+// NaN is as good as another where a NaN is wanted.
+func same(r Reporter, what string, got, want *matrix) bool {
+	r.Helper()
+	for i, v := range want.a {
+		g := got.a[i]
+		isGap := math.Float64bits(v) == math.Float64bits(gap)
+		if g == v || !isGap && math.IsNaN(v) && math.IsNaN(g) || isGap && math.Float64bits(g) == math.Float64bits(gap) {
+			continue
+		}
+		r.Errorf("%s: element (%d, %d) of %d x %d is %v, want %v", what, i%got.ld, i/got.ld, got.m, got.n, g, v)
+		return false
+	}
+	return got.memory.intact(r, what)
+}
+
+// near reports the first element that differs by more than tolerance.
+func near(r Reporter, what string, got, want *matrix, tolerance float64) bool {
+	r.Helper()
+	rounded := want.clone()
+	defer free(rounded)
+	for j := range want.n {
+		for i := range want.m {
+			if math.Abs(got.at(i, j)-want.at(i, j)) <= tolerance*max(1, math.Abs(want.at(i, j))) {
+				rounded.set(i, j, got.at(i, j))
+			}
+		}
+	}
+	return same(r, what, got, rounded)
+}
+
+// multiply is the plain loop: C := alpha*op(A)*op(B) + beta*C.
+func multiply(ta, tb bool, k int, alpha float64, a, b *matrix, beta float64, c *matrix) {
+	for j := range c.n {
+		for i := range c.m {
+			sum := 0.0
+			for p := 0; p < k && alpha != 0; p++ {
+				sum += a.op(ta, i, p) * b.op(tb, p, j)
+			}
+			v := 0.0
+			if beta != 0 {
+				v = beta * c.at(i, j)
+			}
+			if alpha != 0 {
+				v += alpha * sum
+			}
+			c.set(i, j, v)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package blas
+
+// The blocks of Dgemm. A strip of B, k x nr, stays in the first cache while all
+// strips of a block of A pass by, which stay in the second; the block of B, whose
+// strips pass one after the other, is in the third.
+const (
+	blockA        = 192 * 192        // elements of a block of A: 288 KiB
+	blockColumns  = 2016             // columns of a block of B
+	directColumns = 64               // a B with no more columns does not pay for packing A
+	widestStrip   = 24               // the largest mr
+	widestPair    = 8                // the largest nr
+	blockB        = 384 * (2 * 1024) // elements of a block of B: 6 MiB, rarely touched in full
+)
+
+func (t *primitives) Dgemm(ta, tb Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	rows, columns := stored(ta, m, k)
+	checkMatrix("Dgemm", "a", rows, columns, a, lda)
+	rows, columns = stored(tb, k, n)
+	checkMatrix("Dgemm", "b", rows, columns, b, ldb)
+	checkMatrix("Dgemm", "c", m, n, c, ldc)
+	if m == 0 || n == 0 {
+		return
+	}
+	t.scaleMatrix(beta, m, n, c, ldc)
+	if k == 0 || alpha == 0 {
+		return
+	}
+	w := takeWorkspace()
+	defer w.giveBack()
+	depth := evenly(k, maxDepth)
+	for p := 0; p < k; p += depth {
+		kc := min(depth, k-p)
+		for j := 0; j < n; j += blockColumns {
+			nc := min(blockColumns, n-j)
+			t.packB(w.b, bool(tb), kc, nc, b[place(bool(tb), p, j, ldb):], ldb)
+			block := operand{b: w.b, k: kc, alpha: alpha}
+			t.gemmBlock(block, w.a, bool(ta), m, nc, a[place(bool(ta), 0, p, lda):], lda, c[j*ldc:], ldc)
+		}
+	}
+}
+
+// operand is a packed block of B, and what it is to be multiplied with.
+type operand struct {
+	b     []float64
+	k     int
+	alpha float64
+}
+
+// gemmBlock multiplies k columns of op(A) with a block of B of n columns. Where B
+// is narrow, whole strips of A are read where they are: packing them would take as
+// long as multiplying.
+func (t *primitives) gemmBlock(o operand, buffer []float64, across bool, m, n int, a []float64, lda int, c []float64, ldc int) {
+	first := 0
+	if !across && n <= directColumns {
+		first = m / t.mr * t.mr
+		t.tiles(first, n, o.k, o.alpha, a, t.mr, lda, o.b, t.nr*o.k, c, ldc)
+	}
+	step := max(blockA/o.k/t.mr*t.mr, t.mr)
+	for i := first; i < m; i += step {
+		mc := min(step, m-i)
+		t.packA(buffer, across, mc, o.k, a[place(across, i, 0, lda):], lda)
+		t.tiles(mc, n, o.k, o.alpha, buffer, t.mr*o.k, t.mr, o.b, t.nr*o.k, c[i:], ldc)
+	}
+}
+
+// tiles multiplies strips of A, as apart, whose columns are lda apart, with strips of
+// B, bs apart.
+func (t *primitives) tiles(m, n, k int, alpha float64, a []float64, as, lda int, b []float64, bs int, c []float64, ldc int) {
+	for j := 0; j < n; j += t.nr {
+		nr, strip, columns := min(t.nr, n-j), b[j/t.nr*bs:], c[j*ldc:]
+		for i, s := 0, 0; i < m; i, s = i+t.mr, s+as {
+			t.gemmTile(min(t.mr, m-i), nr, k, alpha, a[s:], lda, strip, columns[i:], ldc)
+		}
+	}
+}
+
+func (t *primitives) GemmPacked(m, n, k int, alpha float64, ap, bp, c []float64, ldc int) {
+	checkMatrix("GemmPacked", "c", m, n, c, ldc)
+	checkPacked("GemmPacked", "A", ap, t.PackedA(m, k))
+	checkPacked("GemmPacked", "B", bp, t.PackedB(k, n))
+	if m == 0 || n == 0 || k == 0 {
+		return
+	}
+	depth := evenly(k, maxDepth)
+	step := max(blockA/depth/t.mr*t.mr, t.mr)
+	for p := 0; p < k; p += depth {
+		kc := min(depth, k-p)
+		for i := 0; i < m; i += step {
+			t.tiles(min(step, m-i), n, kc, alpha, ap[i*k+p*t.mr:], t.mr*k, t.mr, bp[p*t.nr:], t.nr*k, c[i:], ldc)
+		}
+	}
+}
+
+// evenly returns the length of pieces of at most limit that n is cut into.
+func evenly(n, limit int) int {
+	pieces := (n + limit - 1) / limit
+	return (n + pieces - 1) / pieces
+}
+
+// place returns where element (i, j) of a matrix, or of its transpose, is.
+func place(transposed bool, i, j, ld int) int {
+	if transposed {
+		return j + i*ld
+	}
+	return i + j*ld
+}
+
+// scaleMatrix: A := beta*A; zero if beta is 0, whatever A was.
+func (t *primitives) scaleMatrix(beta float64, m, n int, a []float64, lda int) {
+	if beta == 1 {
+		return
+	}
+	for j := range n {
+		t.scaleVector(beta, a[j*lda:][:m])
+	}
+}
+
+// scaleVector: x := beta*x; zero if beta is 0, whatever x was.
+func (t *primitives) scaleVector(beta float64, x []float64) {
+	switch beta {
+	case 0:
+		clear(x)
+	case 1:
+	default:
+		for len(x) > maxVector {
+			t.scal(beta, x[:maxVector])
+			x = x[maxVector:]
+		}
+		t.scal(beta, x)
+	}
+}

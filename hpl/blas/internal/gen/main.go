@@ -1,0 +1,34 @@
+// Command gen writes the assembly of package blas into the current folder: one
+// file per instruction set, from one description of each kernel. What a kernel
+// computes is said at its declaration in the package; here is how.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	for _, s := range []*isa{avx512, avx2} {
+		f := &file{isa: s}
+		f.header()
+		f.gemmTile()
+		f.trsmTile()
+		f.copyStrip("copyMR", s.mr)
+		f.copyStrip("copyNR", s.nr)
+		f.transpose()
+		f.absMax()
+		f.indexAbs()
+		f.scal()
+		f.axpy()
+		f.swap()
+		f.ger4()
+		f.gemvN4()
+		f.gemvT4()
+		name := "kernels_" + s.name + "_amd64.s"
+		if err := os.WriteFile(name, f.text.Bytes(), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !amd64 || !gc || purego
+
+package blas
+
+func vectorized() []*primitives { return nil }

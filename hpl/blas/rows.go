@@ -1,0 +1,82 @@
+package blas
+
+import "fmt"
+
+func (t *primitives) Dlaswp(n int, a []float64, lda int, pivots []int, back bool) {
+	rows := len(pivots)
+	for i, p := range pivots {
+		if p < 0 || p >= lda {
+			panic(fmt.Sprintf("blas: Dlaswp: pivots[%d] is %d, and rows go from 0 to lda-1 = %d", i, p, lda-1))
+		}
+		rows = max(rows, p+1)
+	}
+	checkMatrix("Dlaswp", "a", rows, n, a, lda)
+	j := 0
+	for ; j+4 <= n; j += 4 {
+		exchangeFour(a[j*lda:], lda, pivots, back)
+	}
+	for ; j < n; j++ {
+		exchangeOne(a[j*lda:], pivots, back)
+	}
+}
+
+// exchangeFour does all exchanges in four columns, so that each column comes into
+// the cache once, and four misses are under way at a time.
+func exchangeFour(a []float64, lda int, pivots []int, back bool) {
+	c0, c1, c2, c3 := a[:lda], a[lda:2*lda], a[2*lda:3*lda], a[3*lda:]
+	for s := range pivots {
+		i := s
+		if back {
+			i = len(pivots) - 1 - s
+		}
+		if p := pivots[i]; p != i {
+			c0[i], c0[p] = c0[p], c0[i]
+			c1[i], c1[p] = c1[p], c1[i]
+			c2[i], c2[p] = c2[p], c2[i]
+			c3[i], c3[p] = c3[p], c3[i]
+		}
+	}
+}
+
+func exchangeOne(c []float64, pivots []int, back bool) {
+	for s := range pivots {
+		i := s
+		if back {
+			i = len(pivots) - 1 - s
+		}
+		p := pivots[i]
+		c[i], c[p] = c[p], c[i]
+	}
+}
+
+func (t *primitives) Dlacpy(m, n int, a []float64, lda int, b []float64, ldb int) {
+	checkMatrix("Dlacpy", "a", m, n, a, lda)
+	checkMatrix("Dlacpy", "b", m, n, b, ldb)
+	if m == 0 {
+		return
+	}
+	for j := range n {
+		copy(b[j*ldb:][:m], a[j*lda:])
+	}
+}
+
+func (t *primitives) Dlatcpy(m, n int, a []float64, lda int, b []float64, ldb int) {
+	checkMatrix("Dlatcpy", "a", n, m, a, lda)
+	checkMatrix("Dlatcpy", "b", m, n, b, ldb)
+	whole := m / t.lanes * t.lanes
+	for p := 0; p < n; p += copyBlock {
+		columns := min(copyBlock, n-p)
+		for i := 0; i < whole; i += t.lanes {
+			t.transpose(columns, b[i+p*ldb:], ldb, a[p+i*lda:], lda)
+		}
+		for j := p; j < p+columns; j++ {
+			for i := whole; i < m; i++ {
+				b[i+j*ldb] = a[j+i*lda]
+			}
+		}
+	}
+}
+
+// copyBlock is the columns of B that Dlatcpy writes in turn, row block by row
+// block: their lines stay in the cache until they are full.
+const copyBlock = 32
