@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -148,7 +149,11 @@ func TestAllocations(t *testing.T) {
 			}
 		}
 		runtime.ReadMemStats(&after)
-		require.Less(t, float64(after.Mallocs-before.Mallocs)/6400, 1.0, "allocations per operation")
+		most := 1.0
+		if invariant.Enabled {
+			most = 2 // its checks allocate
+		}
+		require.Less(t, float64(after.Mallocs-before.Mallocs)/6400, most, "allocations per operation")
 		return nil
 	})
 }

@@ -61,6 +61,7 @@ func (u *strip) at(s, from, to int) []float64 {
 func relaxRows(cols int, old, next []float64) {
 	for at := 0; at < len(next); at += cols {
 		up, mid, down, out := old[at:at+cols], old[at+cols:at+2*cols], old[at+2*cols:at+3*cols], next[at:at+cols]
+		out[0], out[cols-1] = mid[0], mid[cols-1] // the boundary: an Output is written everywhere
 		for i := 1; i < cols-1; i++ {
 			out[i] = mid[i] + 0.2*(up[i]+down[i]+mid[i-1]+mid[i+1]-4*mid[i])
 		}
