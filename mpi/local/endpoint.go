@@ -17,9 +17,10 @@ type endpoint struct {
 	rings  []atomic.Pointer[ring] // messages to this rank, by sender
 	fate   atomic.Pointer[fate]   // why the rank has gone; nil while it is here
 	_      [64]byte
-	asleep atomic.Bool // the owner sleeps or is about to: whoever brings something unparks it
-	news   atomic.Bool // something changed that waiting probes, locks or notifications may want to see
-	woken  atomic.Bool // Wake has been called
+	until  atomic.Int64 // when the owner, if asleep, wakes up by itself; timed worlds only
+	asleep atomic.Bool  // the owner sleeps or is about to: whoever brings something unparks it
+	news   atomic.Bool  // something changed that waiting probes, locks or notifications may want to see
+	woken  atomic.Bool  // Wake has been called
 	_      [64]byte
 	mail   mailbox
 	link   link

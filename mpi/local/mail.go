@@ -30,6 +30,7 @@ const (
 	letterAnswer                     // the announcement of transfer is here: answer it
 	letterGo                         // the answer is here: inject
 	letterSegment                    // transfer is here up to bytes
+	letterLook                       // one of the others should have come by now
 	letterCredit                     // transfer has been drained up to bytes
 	letterScan                       // a communicator or a rank is in trouble: look at all pending calls
 )
@@ -58,10 +59,13 @@ func (b *mailbox) take(empty []letter) []letter {
 	return all
 }
 
-// send leaves a letter for the owner of e and wakes it. Any goroutine.
+// send leaves a letter for the owner of e and wakes it, unless it will wake up by itself
+// before the letter is due. Any goroutine.
 func (e *endpoint) send(l letter) {
 	e.mail.put(l)
-	e.bell()
+	if l.due == 0 || l.due < e.until.Load() {
+		e.bell()
+	}
 }
 
 // bell wakes the owner if it sleeps. Whoever brings something publishes it with an
@@ -121,6 +125,7 @@ func (e *endpoint) read(l *letter) {
 		e.injectSome(l.transfer)
 	case letterScan:
 		e.scan()
+	case letterLook: // the mail has been read
 	}
 }
 

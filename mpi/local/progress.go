@@ -187,6 +187,9 @@ func (e *endpoint) rest() {
 // park sleeps until the bell rings, or d is over, and not at all after a Wake that is
 // to be heeded. Owner only.
 func (e *endpoint) park(d time.Duration, heed bool) {
+	if e.world.timed {
+		e.until.Store(e.world.clock() + int64(min(d, time.Hour))) // before asleep: see send
+	}
 	e.asleep.Store(true)
 	if !e.ready() && !(heed && e.woken.Load()) {
 		e.parker.ParkTimeout(d)

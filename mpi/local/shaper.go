@@ -136,8 +136,20 @@ func (e *endpoint) answer(x *transfer) {
 	if x.received {
 		return
 	}
-	e.hand(x.from, letter{what: letterGo, due: e.world.clock() + int64(e.world.net.Latency), transfer: x})
+	now, net := e.world.clock(), &e.world.net
+	e.hand(x.from, letter{what: letterGo, due: now + int64(net.Latency), transfer: x})
+	e.lookAt(now + 2*int64(net.Latency+net.Overhead) + net.wireTime(int(min(x.n, windowBytes/2))))
 }
+
+// lookAt has this end wake up at about the time when the next letter of a transfer is
+// due, so that the other need not wake it before only to say so. Being wrong costs one
+// wake-up.
+func (e *endpoint) lookAt(due int64) {
+	e.timers.push(letter{what: letterLook, due: due + int64(lookSlack)})
+}
+
+// lookSlack is what the other end takes to wake up and to write.
+const lookSlack = 40 * time.Microsecond
 
 // inject sends as many segments as the window allows. At the sender, in the engine.
 func (e *endpoint) injectSome(x *transfer) {
@@ -161,6 +173,9 @@ func (e *endpoint) injectSome(x *transfer) {
 			e.hand(e, letter{what: letterDone, due: left, transfer: x})
 			return
 		}
+		if x.injected-x.drained >= windowBytes { // until there is credit for half of it
+			e.lookAt(due - w.net.wireTime(windowBytes/2) + int64(w.net.Latency))
+		}
 	}
 }
 
@@ -174,7 +189,9 @@ func (e *endpoint) segmentArrived(x *transfer, bytes int64) {
 		e.overTimed(x)
 		return
 	}
-	e.hand(x.from, letter{what: letterCredit, due: e.world.clock() + int64(e.world.net.Latency), transfer: x, bytes: bytes})
+	now := e.world.clock()
+	e.hand(x.from, letter{what: letterCredit, due: now + int64(e.world.net.Latency), transfer: x, bytes: bytes})
+	e.lookAt(now + e.world.net.wireTime(int(min(x.n-bytes, windowBytes/2))))
 }
 
 // inject copies the bytes [at, at+n) unless one end has given up; false if it has.

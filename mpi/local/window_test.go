@@ -77,13 +77,16 @@ func TestWindow_lock_of_a_dead_rank(t *testing.T) {
 					if _, err := c.Sendrecv(mpi.Buffer{}, r, 0, mpi.Buffer{}, r, 0); err != nil {
 						return err
 					}
+					if _, err := c.Recv(mpi.Buffer{}, r, 1); err != nil { // r has got it
+						return err
+					}
 				}
 				return errBroken
 			}
-			if err := c.Send(mpi.Buffer{}, 1, 0); err != nil {
+			if _, err := c.Sendrecv(mpi.Buffer{}, 1, 0, mpi.Buffer{}, 1, 0); err != nil {
 				return err
 			}
-			if _, err := c.Recv(mpi.Buffer{}, 1, 0); err != nil {
+			if err := c.Send(mpi.Buffer{}, 1, 1); err != nil {
 				return err
 			}
 			if err := w.Lock(0, true); err != nil {
