@@ -188,7 +188,8 @@ func (e *endpoint) rest() {
 // to be heeded. Owner only.
 func (e *endpoint) park(d time.Duration, heed bool) {
 	if e.world.timed {
-		e.until.Store(e.world.clock() + int64(min(d, time.Hour))) // before asleep: see send
+		d = min(d, time.Hour)                     // senders count on the end of it
+		e.until.Store(e.world.clock() + int64(d)) // before asleep: see send
 	}
 	e.asleep.Store(true)
 	if !e.ready() && !(heed && e.woken.Load()) {

@@ -78,8 +78,8 @@ func (e *endpoint) getTime(target, n int) int64 {
 	return due
 }
 
-// reached returns when all accesses to a target, or to mpi.AllRanks, are complete; 0
-// for now.
+// reached returns when all accesses to a target, or to mpi.AllRanks, are complete; 0 if
+// they are.
 func (e *endpoint) reached(peer int, m *comm) int64 {
 	if !e.world.timed {
 		return 0
