@@ -47,8 +47,8 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 		f.post(calls)
 		return
 	}
-	h := &handed{}
-	runtime.Callers(2, h.pcs[:])
+	var pcs [10]uintptr
+	runtime.Callers(2, pcs[:])
 	stand := make([]*mpi.Call, len(calls))
 	t.mu.Lock()
 	if t.gone.Load() {
@@ -58,7 +58,7 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 	}
 	for i, k := range calls {
 		stand[i] = t.standIn(k)
-		t.forwarded[k] = &handed{by: stand[i], pcs: h.pcs}
+		t.forwarded[k] = &handed{by: stand[i], pcs: pcs}
 	}
 	t.commands = append(t.commands, func() { f.post(stand) })
 	t.poked.Store(true)
@@ -68,7 +68,9 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 
 // post posts calls on the goroutine that may.
 func (f *forwarder) post(calls []*mpi.Call) {
-	f.t.sent(calls)
+	for _, k := range calls {
+		f.t.sent(k)
+	}
 	if !f.t.gone.Load() {
 		f.t.watch(calls)
 	}
@@ -117,11 +119,9 @@ func (t *Thread) standIn(k *mpi.Call) *mpi.Call {
 	return s
 }
 
-// sent notes whether the peers may need this rank's progress.
-func (t *Thread) sent(calls []*mpi.Call) {
-	for _, k := range calls {
-		t.owed = !k.Kind.Collective() && (t.owed || k.Kind.Sends() || k.Kind.OneSided())
-	}
+// sent notes, as k is posted, whether the peers may need this rank's progress.
+func (t *Thread) sent(k *mpi.Call) {
+	t.owed = !k.Kind.Collective() && (t.owed || k.Kind.Sends() || k.Kind.OneSided())
 }
 
 // Do is part of mpi.Engine.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -161,11 +162,13 @@ func GatherLogs(c *mpi.Comm, l *dataflow.Log) ([]*dataflow.Log, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
+	var broken error // told at the end: the others wait in Gather
 	if l != nil {
 		mine := *l
 		mine.Start = mine.Start.Add(offset)
 		if err := gob.NewEncoder(&b).Encode(&mine); err != nil {
-			return nil, fmt.Errorf("commthread: log of rank %d: %w", c.Rank(), err)
+			broken = fmt.Errorf("commthread: log of rank %d: %w", c.Rank(), err)
+			b.Reset()
 		}
 	}
 	sizes := make([]int, c.Size())
@@ -182,8 +185,8 @@ func GatherLogs(c *mpi.Comm, l *dataflow.Log) ([]*dataflow.Log, error) {
 	if c.Rank() != 0 {
 		sizes, displs = nil, nil
 	}
-	if err := c.Gatherv(mpi.Of(b.Bytes()), mpi.Of(all), sizes, displs, 0); err != nil || c.Rank() != 0 {
-		return nil, err
+	if err := c.Gatherv(mpi.Of(b.Bytes()), mpi.Of(all), sizes, displs, 0); err != nil || broken != nil || c.Rank() != 0 {
+		return nil, errors.Join(broken, err)
 	}
 	var logs []*dataflow.Log
 	for i, n := range sizes {

@@ -119,12 +119,7 @@ func (o *operation) prepare(t *Thread) bool {
 	if t.traced {
 		t.number(k, &o.posting)
 	}
-	switch {
-	case k.Kind.Sends() || k.Kind == mpi.CallPut || k.Kind == mpi.CallAccumulate || k.Kind == mpi.CallNotify:
-		t.owed = true
-	case k.Kind.Collective():
-		t.owed = k.Kind == mpi.CallFence
-	}
+	t.sent(k)
 	if k.Comm.Prepare(k) {
 		return true
 	}
