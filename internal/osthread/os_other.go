@@ -29,6 +29,8 @@ func setTimerSlack(int) error {
 	return fmt.Errorf("osthread: timer slack on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+func calmMonitor() bool { return false }
+
 // sleep cannot hold the thread here: the goroutine sleeps by the Go timers,
 // which are coarser.
 func sleep(d time.Duration) { time.Sleep(d) }

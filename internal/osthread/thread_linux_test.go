@@ -90,3 +90,30 @@ func TestSetTimeSlice(t *testing.T) {
 	require.NoError(t, <-done)
 	require.NoError(t, <-done)
 }
+
+// The thread that is calmed is one of this process, no thread of a goroutine, and the
+// kernel confirms the policy; the caller's own thread keeps its own.
+func TestCalmMonitor(t *testing.T) {
+	if !CalmMonitor() {
+		t.Skip("the monitor thread was not found: it runs, or /proc does not tell")
+	}
+	tid, ok := monitorThread()
+	for range 1000 {
+		if ok {
+			break
+		}
+		time.Sleep(100 * time.Microsecond)
+		tid, ok = monitorThread()
+	}
+	require.True(t, ok)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	assert.NotEqual(t, ThreadID(), tid)
+	assert.NotEqual(t, os.Getpid(), tid)
+	attr, err := unix.SchedGetAttr(tid, 0)
+	require.NoError(t, err)
+	assert.EqualValues(t, unix.SCHED_BATCH, attr.Policy)
+	mine, err := unix.SchedGetAttr(0, 0)
+	require.NoError(t, err)
+	assert.EqualValues(t, unix.SCHED_NORMAL, mine.Policy, "only the monitor is calmed")
+}
