@@ -15,7 +15,7 @@ func calmMonitor() bool {
 		if tid, ok := monitorThread(); ok {
 			return setBatch(tid) == nil
 		}
-		time.Sleep(50 * time.Microsecond)
+		Sleep(50 * time.Microsecond)
 	}
 	return false
 }

@@ -1,0 +1,114 @@
+package hpl
+
+import (
+	"time"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/hpl/blas"
+)
+
+// Variant says which driver schedules the kernels.
+type Variant int
+
+// The drivers.
+const (
+	Task      Variant = iota // a graph of tasks, messages as tasks on the comm thread
+	LookAhead                // netlib's depth-d look-ahead, progress by polling between chunks of columns
+	Blocking                 // depth 0: factor, broadcast, swap, update, one after the other
+)
+
+// Factor is the form of a factorization of a panel, netlib's PFACT and RFACT.
+type Factor int
+
+// The forms, with netlib's numbers.
+const (
+	Left Factor = iota
+	Crout
+	Right
+)
+
+// Broadcast is the way of a panel along a row of processes, netlib's BCAST.
+type Broadcast int
+
+// The ways, with netlib's numbers.
+const (
+	Ring            Broadcast = iota // 1rg: 0 -> 1 -> 2 -> ...
+	RingModified                     // 1rM: the next owner gets it first and does not forward
+	TwoRing                          // 2rg: two rings
+	TwoRingModified                  // 2rM
+	Long                             // Lng: spread, then rolled
+	LongModified                     // LnM
+)
+
+// Swap is the exchange of rows along a column of processes, netlib's SWAP.
+type Swap int
+
+// The exchanges, with netlib's numbers.
+const (
+	BinaryExchange Swap = iota // log2(P) exchanges of a part of U
+	SpreadRoll                 // spread rows to where they belong, then roll U around
+	Mix                        // SpreadRoll from SwapThreshold columns on
+)
+
+// Config says what to solve and how. Default fills everything but N; the zero Config is
+// not valid.
+type Config struct {
+	N  int // order of the matrix, 0 or more
+	NB int // width of a block, in columns
+	P  int // process rows
+	Q  int // process columns; P*Q is at most the size of the communicator, more ranks idle
+
+	ColumnMajor bool // ranks are numbered down the columns of the grid; default: along its rows (PMAP)
+
+	Variant Variant
+	Depth   int // look-ahead of LookAhead in panels, 0 or more; the other drivers ignore it
+
+	PFact, RFact  Factor    // of the leaves, and of the recursion
+	NBMin, NDiv   int       // width of a leaf in columns, at least 1; parts per recursion, at least 2
+	Bcast         Broadcast // of panels
+	Swap          Swap      // of rows
+	SwapThreshold int       // columns, for Mix
+	L1NoTrans     bool      // netlib's L1 = 1: hold the triangle of the panel not transposed
+	UNoTrans      bool      // netlib's U = 1
+	NoEquil       bool      // netlib's EQUIL = 0
+	Align         int       // leading dimensions are multiples of Align float64s
+
+	Workers int    // worker goroutines of this rank, at least 1
+	Seed    uint64 // of the generator; 100 is netlib's
+
+	Kernels blas.Kernels // nil: blas.Default()
+
+	Progress func(Progress) // called by rank 0 after each panel if not nil; must return at once
+	Log      *dataflow.Log  // the Task driver records its events there if not nil
+}
+
+// Progress is how far a factorization has come.
+type Progress struct {
+	Column   int           // columns factored
+	Fraction float64       // of the floating-point operations
+	Elapsed  time.Duration // since the clock started
+	GFlops   float64       // of what is done, per second
+}
+
+// Timing is netlib's detailed timing (HPL_DETAILED_TIMING): the largest sum over the ranks,
+// per kind of work. Kinds that a driver does not tell apart are zero.
+type Timing struct {
+	RFact, PFact, MaxSwap, Update, Swap, Solve, BackSolve time.Duration
+}
+
+// Result is what a run has shown. It is the same on all ranks of the grid.
+type Result struct {
+	Seconds  float64 // of the factorization and the solution: the slowest rank, as netlib times it
+	GFlops   float64 // (2/3 N^3 + 3/2 N^2) / Seconds / 1e9
+	Residual float64 // ||Ax-b||_oo / (eps (||A||_oo ||x||_oo + ||b||_oo) N); NaN if anything is not a number
+
+	// The norms in netlib's order: ||Ax-b||_oo, ||A||_oo, ||A||_1, ||x||_oo, ||x||_1, ||b||_oo.
+	NormR, NormAInf, NormA1, NormXInf, NormX1, NormB float64
+
+	Singular int // 1 + index of the first column without a pivot, 0 if all have one (netlib's info)
+
+	X      []float64 // the solution, N values, on every rank of the grid
+	Pivots []int     // global row exchanged with row j at step j, N values
+
+	Timing Timing
+}
