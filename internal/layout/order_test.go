@@ -20,8 +20,10 @@ var orderText string
 var outside = map[string][]string{
 	"C":                             {"mpi/system", "commthread/dds", "hpl/blas/openblas", "bench"},
 	"unsafe":                        {"deps", "tasks", "internal", "dataflow", "commthread", "mpi", "hpl", "fft", "bench"},
-	"github.com/klauspost/cpuid/v2": {"hpl/blas", "fft/codelet", "bench"},
+	"github.com/klauspost/cpuid/v2": {"hpl/blas", "fft", "bench"},
 	"github.com/sourcegraph/conc":   {"dataflow", "commthread", "mpi"},
+	"golang.org/x/tools":            {"commthread/advise/rewrite"},
+	"gonum.org/v1/plot":             {"bench/internal/chart"},
 	"golang.org/x/sys":              {"internal/osthread", "internal/pages", "commthread", "mpi/local", "mpi/system", "bench"},
 }
 

@@ -74,6 +74,18 @@ func setTimeSlice(d time.Duration) error {
 	return nil
 }
 
+func setNice(n int) error {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err == nil {
+		attr.Nice = int32(n)
+		err = unix.SchedSetAttr(0, attr, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("osthread: nice value %d: %w", n, err)
+	}
+	return nil
+}
+
 func setTimerSlack(ns int) error {
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0); err != nil {
 		return fmt.Errorf("osthread: set the timer slack to %d ns: %w", ns, err)

@@ -25,6 +25,10 @@ func setTimeSlice(time.Duration) error {
 	return fmt.Errorf("osthread: time slice on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+func setNice(int) error {
+	return fmt.Errorf("osthread: nice value on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
+
 func setTimerSlack(int) error {
 	return fmt.Errorf("osthread: timer slack on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }

@@ -117,3 +117,21 @@ func TestCalmMonitor(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, unix.SCHED_NORMAL, mine.Policy, "only the monitor is calmed")
 }
+
+// A larger value is always allowed, and the kernel confirms it; the way back needs a
+// privilege, and a refusal is an error.
+func TestSetNice(t *testing.T) {
+	done := make(chan [2]error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		up := SetNice(5)
+		attr, err := unix.SchedGetAttr(0, 0)
+		if assert.NoError(t, err) {
+			assert.EqualValues(t, 5, attr.Nice)
+		}
+		done <- [2]error{up, SetNice(100)}
+	}()
+	got := <-done
+	require.NoError(t, got[0])
+	require.ErrorContains(t, got[1], "nice value 100")
+}
