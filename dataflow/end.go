@@ -72,6 +72,9 @@ func (w *worker) end(r *task.Record) (parent *task.Record) {
 // endRare does what most tasks do not need at their end.
 func (w *worker) endRare(r *task.Record) {
 	r.Late()
+	if r.Err == nil && r.Flags&task.Skipped == 0 {
+		r.Err = r.Overtaken()
+	}
 	if d := r.Children; d != nil {
 		d.Trim()
 		r.Err = errors.Join(r.Err, d.TakeFailures())

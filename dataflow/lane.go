@@ -8,6 +8,7 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
@@ -124,6 +125,11 @@ func (l *Lane) Finish(r *task.Record, err error) {
 	}
 	l.w.finish(r)
 }
+
+// Arrived releases a, the arrival of what a task of the executor writes, so that lazy
+// readers may start. It is called once for each, before the task is finished or
+// skipped.
+func (l *Lane) Arrived(a *deps.Arrival, failed bool) { l.w.schedule(a.Release(failed)) }
 
 // Moved tells the watchdog that something has happened that ends no task. Any
 // goroutine.

@@ -4,7 +4,7 @@ package deps
 type Mode uint8
 
 // Two accesses to overlapping regions are ordered as submitted, unless both are
-// In, both are Concurrent, or both name the same region and are Commutative
+// In or Lazy, both are Concurrent, or both name the same region and are Commutative
 // (then they exclude each other, in any order). A reduction works on a private
 // copy, so its task waits for nothing; what is ordered, as an Inout, is the node
 // that combines the copies. Reductions of the same region with the same
@@ -17,9 +17,10 @@ const (
 	Concurrent              // runs beside other Concurrent accesses; the bodies synchronize
 	Commutative             // one at a time, in any order
 	Reduction               // accumulates into a private copy, combined before the next other access
+	Lazy                    // reads, and waits for missing bytes where it touches them: see Tracker.Arriving
 )
 
-var modeNames = [...]string{"none", "in", "out", "inout", "concurrent", "commutative", "reduction"}
+var modeNames = [...]string{"none", "in", "out", "inout", "concurrent", "commutative", "reduction", "lazy"}
 
 func (m Mode) String() string {
 	if int(m) < len(modeNames) {
@@ -29,4 +30,4 @@ func (m Mode) String() string {
 }
 
 // Writes reports whether an access of mode m may change its region.
-func (m Mode) Writes() bool { return m > In }
+func (m Mode) Writes() bool { return m > In && m != Lazy }

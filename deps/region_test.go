@@ -173,12 +173,13 @@ func TestRegionString(t *testing.T) {
 
 func TestModeString(t *testing.T) {
 	var names []string
-	for m := None; m <= Reduction+1; m++ {
+	for m := None; m <= Lazy+1; m++ {
 		names = append(names, m.String())
 	}
-	assert.Equal(t, []string{"none", "in", "out", "inout", "concurrent", "commutative", "reduction", "invalid mode"}, names)
+	assert.Equal(t, []string{"none", "in", "out", "inout", "concurrent", "commutative", "reduction", "lazy", "invalid mode"}, names)
 	assert.False(t, None.Writes())
 	assert.False(t, In.Writes())
+	assert.False(t, Lazy.Writes())
 	for m := Out; m <= Reduction; m++ {
 		assert.True(t, m.Writes(), m.String())
 	}

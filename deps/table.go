@@ -36,6 +36,7 @@ type Entry struct {
 	mode    Mode // of the group
 	byMode  Mode // of the latest access
 	closing bool // the reduction is being combined
+	lazy    bool // a member of the group may end before last
 
 	by       uint64 // task of the latest access
 	last     ref
@@ -77,6 +78,7 @@ func (e *Entry) busy() bool {
 
 // reset forgets the accesses of e: a later write covers them all.
 func (e *Entry) reset() {
+	e.lazy = false
 	e.last = ref{}
 	e.group = e.group[:0]
 }

@@ -20,6 +20,10 @@ type Tracker struct {
 	open   []*Entry // entries with an open reduction
 	closer func(*Entry)
 	nextID func() uint64
+
+	arrivals     map[uint64]*Arrival // by the number of the node that arrives
+	manyArrivals int
+	overtaken    []*Arrival
 }
 
 // Configure sets what the tracker cannot know by itself. nextID gives numbers to
@@ -144,7 +148,7 @@ func (t *Tracker) Access(n *Node, r Region, m Mode, op any) (edges int32, e *Ent
 // nothing else overlaps.
 func (t *Tracker) accessSlowly(n *Node, e *Entry, m Mode, op any) (edges int32, _ *Entry, err error) {
 	if e.by == n.seq { // the task names this region again
-		if e.byMode == m && m != Reduction {
+		if e.byMode == m && m != Reduction || e.byMode == In && m == Lazy {
 			return 0, e, nil
 		}
 		if e.byMode == Reduction || m == Reduction {
@@ -165,6 +169,8 @@ func (t *Tracker) accessSlowly(n *Node, e *Entry, m Mode, op any) (edges int32, 
 	switch m {
 	case In:
 		edges += t.read(n, e)
+	case Lazy:
+		edges += t.readLazily(n, e)
 	case Out, Inout:
 		edges += t.write(n, e)
 	default:
@@ -180,6 +186,7 @@ func (t *Tracker) followOverlaps(n *Node, e *Entry, m Mode) (edges int32) {
 		edges += t.followOther(n, o, m)
 		if (m == Out || m == Inout) && e.region.Contains(o.region) {
 			o.group = o.group[:0]
+			o.lazy = false
 			o.last = ref{n, n.seq} // stands for all it covers
 		}
 	}
@@ -192,13 +199,13 @@ func (t *Tracker) write(n *Node, e *Entry) (edges int32) {
 		edges = t.followRef(n, e.last)
 	} else {
 		edges = t.followAll(n, e.group)
-		if e.mode == Reduction {
+		if e.mode == Reduction || e.lazy {
 			edges += t.followRef(n, e.last)
 		}
 		e.group = e.group[:0]
 	}
 	e.last = ref{n, n.seq}
-	e.closing = false
+	e.closing, e.lazy = false, false
 	return edges
 }
 
@@ -209,6 +216,16 @@ func (t *Tracker) read(n *Node, e *Entry) (edges int32) {
 	}
 	edges = t.followRef(n, e.last)
 	e.group = append(e.group, ref{n, n.seq})
+	return edges
+}
+
+// readLazily puts n into the group of readers of e, without waiting for the end of what
+// arrives.
+func (t *Tracker) readLazily(n *Node, e *Entry) (edges int32) {
+	t.admit(e, In)
+	edges = t.followLazily(n, e.last)
+	e.group = append(e.group, ref{n, n.seq})
+	e.lazy = true
 	return edges
 }
 
@@ -242,7 +259,7 @@ func (t *Tracker) admit(e *Entry, m Mode) {
 // that a group of k after a group of j costs k+j edges and not k*j (StarPU's
 // synchronization task).
 func (t *Tracker) settle(e *Entry) {
-	if len(e.group) == 1 {
+	if len(e.group) == 1 && !e.lazy {
 		e.last = e.group[0]
 		e.group = e.group[:0]
 		return
@@ -250,6 +267,10 @@ func (t *Tracker) settle(e *Entry) {
 	j := t.joins.get()
 	t.Begin(j, t.nextID())
 	edges := t.followAll(j, e.group)
+	if e.lazy {
+		edges += t.followRef(j, e.last)
+		e.lazy = false
+	}
 	if j.Commit(edges) {
 		// Every member has ended; nothing can have been linked to j yet.
 		w := uint32(closedBit | freeBit)
@@ -265,10 +286,17 @@ func (t *Tracker) settle(e *Entry) {
 // followOther makes n wait for the accesses of an entry that overlaps without
 // being equal. Only readers, and concurrent accesses, pass each other there.
 func (t *Tracker) followOther(n *Node, o *Entry, m Mode) (edges int32) {
-	if len(o.group) == 0 || o.mode == m && (m == In || m == Concurrent) {
+	switch {
+	case m == Lazy && (len(o.group) == 0 || o.mode == In):
+		return t.followLazily(n, o.last)
+	case len(o.group) == 0 || o.mode == m && (m == In || m == Concurrent):
 		return t.followRef(n, o.last)
 	}
-	return t.followAll(n, o.group)
+	edges = t.followAll(n, o.group)
+	if o.lazy {
+		edges += t.followRef(n, o.last)
+	}
+	return edges
 }
 
 // mixes reports whether n has named a region that overlaps e without being equal,
@@ -359,6 +387,7 @@ func (t *Tracker) Live() int { return t.table.live }
 // Reset forgets every region. All nodes of the domain have been released.
 func (t *Tracker) Reset() {
 	t.table.reset()
+	clear(t.arrivals)
 	clear(t.open)
 	t.open = t.open[:0]
 }

@@ -38,9 +38,12 @@ type spec struct {
 
 func (s spec) access() spec { return s }
 
-// Lazy lets a task start before the bytes of the region have all arrived from
-// another rank; the access then waits where it touches missing ones. Without
-// transfers under way it is the access itself.
+// Lazy lets a task that reads a region (Input) start before the bytes have all arrived
+// from another rank: when the first have, and the rest is on its way. It then waits
+// where it touches missing ones. That needs a message that is received into memory
+// of an arena (package commthread/dds); otherwise, and around other accesses, Lazy
+// is the access itself. If the rest of the message never comes, the task fails when it
+// ends, whatever it has returned; missing bytes are then NaN.
 func Lazy(a Access) Access {
 	s := a.access()
 	s.lazy = true

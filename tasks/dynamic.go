@@ -112,7 +112,7 @@ func accessAny(r *task.Record, s spec, x any) error {
 	}
 	region, err := RegionOf(x)
 	if err == nil {
-		r.Domain.Access(r, region, s.mode, s.weak, -1, nil)
+		r.Domain.Access(r, region, s.depMode(), s.weak, -1, nil)
 	}
 	return err
 }

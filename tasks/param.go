@@ -138,7 +138,15 @@ func (p *param) register(d *task.Domain, r *task.Record, v unsafe.Pointer) {
 		p.reduce(d, r, region, v)
 		return
 	}
-	d.Access(r, region, p.mode, p.weak, int(p.index), nil)
+	d.Access(r, region, p.depMode(), p.weak, int(p.index), nil)
+}
+
+// depMode is the mode for the tracker: a weak access reads nothing itself.
+func (s *spec) depMode() deps.Mode {
+	if s.lazy && s.mode == deps.In && !s.weak {
+		return deps.Lazy
+	}
+	return s.mode
 }
 
 // lookup finds the region of an argument that needs a method call or can be

@@ -188,6 +188,9 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 		return nil
 	}
 	d.edges += edges
+	if mode == deps.Lazy {
+		r.overtakes(d.Tracker.Overtaken())
+	}
 	if m == deps.Commutative {
 		if e.Lock == nil {
 			d.locks++

@@ -68,13 +68,14 @@ type Access struct {
 
 // Cold holds what few records have. It stays with its record for reuse.
 type Cold struct {
-	Label   string
-	OnReady func()
-	Cost    int64 // nanoseconds
-	Gates   []*Gate
-	Parts   []Part      // private copies, one per reduction parameter
-	Ready   atomic.Bool // an Inline record has become ready
-	Lock    uint64      // the last commutative lock taken, 0 if none
+	Label     string
+	OnReady   func()
+	Cost      int64 // nanoseconds
+	Gates     []*Gate
+	Parts     []Part          // private copies, one per reduction parameter
+	Overtakes []*deps.Arrival // by its lazy reads
+	Ready     atomic.Bool     // an Inline record has become ready
+	Lock      uint64          // the last commutative lock taken, 0 if none
 
 	mu   sync.Mutex
 	late []error // guarded by mu: of held events
@@ -110,8 +111,9 @@ func (r *Record) Cold() *Cold {
 		c := r.cold
 		clear(c.Gates)
 		clear(c.Parts)
+		clear(c.Overtakes)
 		c.Label, c.OnReady, c.Cost, c.Lock = "", nil, 0, 0
-		c.Gates, c.Parts = c.Gates[:0], c.Parts[:0]
+		c.Gates, c.Parts, c.Overtakes = c.Gates[:0], c.Parts[:0], c.Overtakes[:0]
 		c.Ready.Store(false)
 	}
 	r.Flags |= coldUsed
