@@ -13,13 +13,10 @@ import (
 	"github.com/weft-hpc/weft/mpi/system"
 )
 
-// exit is what [Exit] ends with; tests replace it.
-var exit = os.Exit
-
 // Exit ends the process as all programs of weft do: with code 0 if err is nil (or the
 // flag package's ErrHelp), 2 if it is an error of usage, 1 otherwise. It prints err to
 // standard error, unless it has been printed, or another rank prints it.
-func Exit(err error) { exit(report(os.Stderr, err, system.LaunchedRank())) }
+func Exit(err error) { os.Exit(report(os.Stderr, err, system.LaunchedRank())) }
 
 // printed is an error that the user has seen, or will see from another rank.
 type printed struct {
