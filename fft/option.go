@@ -13,11 +13,18 @@ const maxPoints = math.MaxInt >> 8
 // Option changes how a plan is made.
 type Option func(*options)
 
-type options struct{ set *codelet.Set }
+type options struct {
+	set    *codelet.Set
+	stream *bool
+}
 
 // Kernels makes a plan use the given kernels instead of the fastest of this
 // machine ([codelet.Sets]).
 func Kernels(set *codelet.Set) Option { return func(o *options) { o.set = set } }
+
+// Stream says whether the output passes the caches on its way to memory: it pays if
+// nobody reads it soon. By default it does if it is larger than the caches.
+func Stream(on bool) Option { return func(o *options) { o.stream = &on } }
 
 func collect(list []Option) options {
 	o := options{set: codelet.Best()}

@@ -59,8 +59,12 @@ func NewMany(n, count int, in, out Layout, opts ...Option) (*Plan, error) {
 	if err := out.check("output", n, count); err != nil {
 		return nil, err
 	}
-	p := &Plan{n: n, count: count, in: in, out: out, set: collect(opts).set}
+	o := collect(opts)
+	p := &Plan{n: n, count: count, in: in, out: out, set: o.set}
 	p.choose()
+	if o.stream != nil {
+		p.stream = *o.stream && out.Dist == 1
+	}
 	return p, nil
 }
 
@@ -149,10 +153,21 @@ func (p *Plan) Forward(dst, src []complex128) error { return p.run(dst, src, fal
 func (p *Plan) Inverse(dst, src []complex128) error { return p.run(dst, src, true) }
 
 func (p *Plan) run(dst, src []complex128, inverse bool) error {
-	if err := p.check(dst, src); err != nil {
+	return p.First(p.count, dst, src, inverse)
+}
+
+// First transforms the first count of the pencils only: slices that start at another
+// pencil make it any range of them, so several goroutines can share a plan's work.
+// Roles and errors are those of Forward; also a count that is negative or larger than
+// that of the plan.
+func (p *Plan) First(count int, dst, src []complex128, inverse bool) error {
+	if count < 0 || count > p.count {
+		return fmt.Errorf("fft: the first %d transforms of a plan for %d", count, p.count)
+	}
+	if err := p.check(count, dst, src); err != nil || count == 0 {
 		return err
 	}
-	p.part(dst, src, p.count, inverse)
+	p.part(dst, src, count, inverse)
 	return nil
 }
 
@@ -172,14 +187,14 @@ func (p *Plan) part(dst, src []complex128, count int, inverse bool) {
 	p.scratch.put(ws)
 }
 
-// check reports slices that do not fit the plan.
-func (p *Plan) check(dst, src []complex128) error {
-	needIn, needOut := p.in.span(p.n, p.count), p.out.span(p.n, p.count)
+// check reports slices that do not fit count pencils of the plan.
+func (p *Plan) check(count int, dst, src []complex128) error {
+	needIn, needOut := p.in.span(p.n, count), p.out.span(p.n, count)
 	if len(src) < needIn {
-		return fmt.Errorf("fft: the input has %d numbers: %d transforms of length %d need %d", len(src), p.count, p.n, needIn)
+		return fmt.Errorf("fft: the input has %d numbers: %d transforms of length %d need %d", len(src), count, p.n, needIn)
 	}
 	if len(dst) < needOut {
-		return fmt.Errorf("fft: the output has %d numbers: %d transforms of length %d need %d", len(dst), p.count, p.n, needOut)
+		return fmt.Errorf("fft: the output has %d numbers: %d transforms of length %d need %d", len(dst), count, p.n, needOut)
 	}
 	shared, same := overlap(dst[:needOut], src[:needIn])
 	if shared && (!same || p.in != p.out) {

@@ -147,6 +147,13 @@ func Raw(p unsafe.Pointer, n int, like Buffer) Buffer {
 	return like
 }
 
+// At returns a buffer like b, of the same layout, whose first element lies at p: for
+// tools that know the elements under another address.
+func (b Buffer) At(p unsafe.Pointer) Buffer {
+	b.ptr = p
+	return b
+}
+
 // Memory returns the bytes of a contiguous buffer; it panics on a strided one.
 func (b Buffer) Memory() []byte {
 	if !b.Contiguous() {

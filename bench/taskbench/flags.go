@@ -98,7 +98,7 @@ func (c *config) flagSet(p *params) *flag.FlagSet {
 	set.IntVar(&c.reps, "reps", c.reps, "timed `runs` after the warm-up (default 1; with -metg 5 per point)")
 	set.BoolVar(&c.pin, "pin", c.pin, "pin every worker to a core")
 	set.BoolVar(&c.metg, "metg", c.metg, "find the minimum effective task granularity, METG(50%)")
-	set.StringVar(&c.trace, "trace", c.trace, "write a trace of the last run to `file`: .json, .prv, .dot or .txt")
+	set.StringVar(&c.trace, "trace", c.trace, "write a trace of the last run to `file`: .html, .json, .prv, .dot or .txt")
 	return set
 }
 

@@ -15,6 +15,7 @@
 //	}, dataflow.Trace(0))
 //
 //	run.txt    the summary: cat run.txt
+//	run.html   the timeline for any browser, in one file that needs no network
 //	run.json   the timeline: drop it on https://ui.perfetto.dev, or load it in chrome://tracing
 //	run.dot    the task graph: dot -Tsvg run.dot -o run.svg, and open it in a browser for the tooltips
 //	run.prv    the timeline for Paraver: wxparaver run.prv; run.pcf and run.row must lie beside it
@@ -76,6 +77,11 @@
 // holds the bodies that ran meanwhile: they are drawn inside it and not counted
 // as its own time.
 //
+// The page (run.html) shows the same lanes and needs no program beside a browser:
+// a click on a task draws what it waited for and what waited for it, and says in
+// words what made it late; c marks the critical path, / searches, ? lists the
+// keys. It is the quickest way from a long gap to its cause.
+//
 // Last the graph. Heavy lines are the critical path. Boxes hold the children of
 // a task, and ellipses are waits for data. It is a picture for small runs: WriteDOT stops at [DOTLimit] tasks
 // and says how many it left out.
@@ -97,6 +103,8 @@
 //     slices in this lane; Perfetto draws them above the workers, by kind. An arrow
 //     leads from the post of each send to the completion of its receive, between
 //     two marks in the lanes of the two ranks.
+//   - Page: the lanes of each rank below its name, the messages in a lane of several
+//     rows, and an arrow for each pair.
 //   - Paraver: a task for each rank, a node for each host, communication records
 //     between the threads "messages" of the ranks, and the number of messages
 //     under way as an event.

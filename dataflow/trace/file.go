@@ -15,6 +15,7 @@ import (
 //	.json  Chrome and Perfetto, see WriteChrome
 //	.prv   Paraver, see WriteParaver; .pcf and .row are written beside it
 //	.dot   the task graph, see WriteDOT
+//	.html  the timeline as a page for any browser, see WriteHTML
 //	.txt   the summary, see WriteSummary
 //
 // Any other extension is an error, and no file is made. Nor is one if two logs
@@ -29,10 +30,12 @@ func WriteFile(path string, logs ...*dataflow.Log) error {
 		return WriteParaver(strings.TrimSuffix(path, extension), logs...)
 	case ".dot":
 		write = WriteDOT
+	case ".html":
+		write = WriteHTML
 	case ".txt":
 		write = WriteSummary
 	default:
-		return fmt.Errorf("trace: no format for %q: the name must end in .json (Chrome, Perfetto), .prv (Paraver), .dot (graphviz) or .txt (summary)", path)
+		return fmt.Errorf("trace: no format for %q: the name must end in .json (Chrome, Perfetto), .prv (Paraver), .dot (graphviz), .html (a page for any browser) or .txt (summary)", path)
 	}
 	if _, err := chooseLogs(logs); err != nil {
 		return err

@@ -60,6 +60,9 @@ func requireSound(t *testing.T, dir string, logs ...*dataflow.Log) {
 	out.Reset()
 	require.NoError(t, WriteDOTLimit(&out, 7, logs...))
 	requireBalanced(t, out.String())
+	out.Reset()
+	require.NoError(t, WriteHTMLLimit(&out, 7, logs...))
+	requirePage(t, out.String())
 	require.NoError(t, WriteSummary(io.Discard, logs...))
 	s := Summarize(logs...)
 	requireShares(t, s)
@@ -171,7 +174,7 @@ func requireSoundRanks(t *testing.T, dir string, logs []*dataflow.Log) {
 		return
 	}
 	var out bytes.Buffer
-	for _, write := range []func(io.Writer, ...*dataflow.Log) error{WriteChrome, WriteDOT, WriteSummary} {
+	for _, write := range []func(io.Writer, ...*dataflow.Log) error{WriteChrome, WriteDOT, WriteHTML, WriteSummary} {
 		require.Equal(t, err, write(&out, logs...))
 	}
 	require.Zero(t, out.Len())

@@ -42,7 +42,7 @@ func TestWriteFileRefusesOtherExtensions(t *testing.T) {
 	for _, name := range []string{"run", "run.csv", "run.json.gz", ".", "run.pcf"} {
 		err := WriteFile(filepath.Join(dir, name), cholesky())
 		require.Error(t, err, name)
-		for _, known := range []string{".json", ".prv", ".dot", ".txt"} {
+		for _, known := range []string{".json", ".prv", ".dot", ".html", ".txt"} {
 			assert.Contains(t, err.Error(), known)
 		}
 	}
@@ -53,7 +53,7 @@ func TestWriteFileRefusesOtherExtensions(t *testing.T) {
 }
 
 func TestWriteFileReportsWhereItFailed(t *testing.T) {
-	for _, name := range []string{"x.json", "x.prv", "x.dot", "x.txt"} {
+	for _, name := range []string{"x.json", "x.prv", "x.dot", "x.html", "x.txt"} {
 		err := WriteFile(filepath.Join(t.TempDir(), "missing", name), cholesky())
 		require.ErrorIs(t, err, os.ErrNotExist)
 		assert.Contains(t, err.Error(), "missing")
@@ -76,6 +76,7 @@ func TestWriteErrorsAreReported(t *testing.T) {
 	l := cholesky()
 	assert.ErrorIs(t, WriteChrome(&failing{100}, l), errFull)
 	assert.ErrorIs(t, WriteDOT(&failing{100}, l), errFull)
+	assert.ErrorIs(t, WriteHTML(&failing{100}, l), errFull)
 	assert.ErrorIs(t, WriteSummary(&failing{100}, l), errFull)
 	assert.NoError(t, WriteSummary(&failing{1 << 20}, l))
 }

@@ -19,7 +19,7 @@ func WriteSummary(w io.Writer, logs ...*dataflow.Log) error {
 	if err != nil {
 		return err
 	}
-	return r.summarize().Write(w)
+	return r.summarize(r.accounts()).Write(w)
 }
 
 // Write prints the figures for people. The error is that of w.

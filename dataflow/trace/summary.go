@@ -105,7 +105,7 @@ type PathLabel struct {
 // second is left out, and the advice says so.
 func Summarize(logs ...*dataflow.Log) Summary {
 	r, err := newRun(logs)
-	s := r.summarize()
+	s := r.summarize(r.accounts())
 	if err != nil {
 		s.Advice = append([]string{strings.TrimPrefix(err.Error(), "trace: ") + ": such logs are left out"}, s.Advice...)
 	}

@@ -16,13 +16,20 @@ type RankSummary struct {
 	Summary
 }
 
-// summarize computes the figures of all ranks and of each.
-func (r *run) summarize() Summary {
+// accounts are those of all ranks.
+func (r *run) accounts() []*account {
 	accounts := make([]*account, len(r.ranks))
+	for i := range r.ranks {
+		accounts[i] = newAccount(&r.ranks[i])
+	}
+	return accounts
+}
+
+// summarize computes the figures of all ranks and of each.
+func (r *run) summarize(accounts []*account) Summary {
 	each := make([]RankSummary, len(r.ranks))
 	for i := range r.ranks {
 		p := &r.ranks[i]
-		accounts[i] = newAccount(p)
 		each[i] = RankSummary{Rank: p.rank, Host: p.host, Shift: time.Duration(p.shift), Summary: p.summarize(accounts[i])}
 		each[i].Messages = r.messageSummary(i, accounts[i])
 		each[i].World = r.world

@@ -31,7 +31,7 @@ func parse() (o options) {
 	flag.IntVar(&o.n, "n", 2048, "order of the matrix")
 	flag.IntVar(&o.nb, "nb", 128, "order of a tile")
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
-	flag.StringVar(&o.trace, "trace", filepath.Join(os.TempDir(), "weft-cholesky.json"), "timeline: .json (Perfetto), .prv (Paraver), .txt (summary)")
+	flag.StringVar(&o.trace, "trace", filepath.Join(os.TempDir(), "weft-cholesky.json"), "timeline: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary)")
 	flag.StringVar(&o.dot, "dot", filepath.Join(os.TempDir(), "weft-cholesky.dot"), "task graph of a small instance (graphviz)")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
 	flag.Parse()
@@ -44,5 +44,5 @@ func parse() (o options) {
 
 // format reports whether package trace knows how to write the file.
 func format(path string) bool {
-	return slices.Contains([]string{".json", ".prv", ".txt", ".dot"}, filepath.Ext(path))
+	return slices.Contains([]string{".html", ".json", ".prv", ".txt", ".dot"}, filepath.Ext(path))
 }

@@ -22,7 +22,11 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 	case mpi.CallGet:
 		p := &w.parts[c.Peer]
 		mpi.Copy(c.Recv, p.mem.Part(c.Offset, c.Recv.Len()))
-		e.doneAt(c, e.getTime(m.world[c.Peer], c.Recv.Bytes()))
+		due := e.getTime(m.world[c.Peer], c.Recv.Bytes())
+		if due != 0 {
+			e.world.early(c.Recv, c.Recv.Bytes(), due)
+		}
+		e.doneAt(c, due)
 	case mpi.CallAccumulate:
 		w.parts[c.Peer].accumulate(c)
 		free, _ := e.putTimes(m.world[c.Peer], c.Send.Bytes())

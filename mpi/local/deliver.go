@@ -94,6 +94,9 @@ func (e *endpoint) receivedBy(by *endpoint, c *mpi.Call, st result, due int64) {
 		e.receivedAt(c, st, due)
 		return
 	}
+	if due != 0 {
+		e.world.early(c.Recv, st.Bytes, due)
+	}
 	e.send(letter{what: letterReceived, call: c, status: st, due: due})
 }
 
@@ -218,5 +221,6 @@ func (e *endpoint) receivedAt(c *mpi.Call, st result, due int64) {
 		return
 	}
 	e.enroll(c)
+	e.world.early(c.Recv, st.Bytes, due)
 	e.timers.push(letter{what: letterReceived, due: due, call: c, status: st})
 }

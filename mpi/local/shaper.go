@@ -154,7 +154,7 @@ const lookSlack = 40 * time.Microsecond
 // inject sends as many segments as the window allows. At the sender, in the engine.
 func (e *endpoint) injectSome(x *transfer) {
 	w := e.world
-	for !x.sent && (x.injected < x.n || x.n == 0) && x.injected-x.drained < windowBytes {
+	for !x.sent && (x.injected < x.n || x.n == 0) && (x.carried || x.injected-x.drained < windowBytes) {
 		n := int(min(segment, x.n-x.injected))
 		ready := w.clock()
 		if x.injected == 0 {
@@ -173,7 +173,7 @@ func (e *endpoint) injectSome(x *transfer) {
 			e.hand(e, letter{what: letterDone, due: left, transfer: x})
 			return
 		}
-		if x.injected-x.drained >= windowBytes { // until there is credit for half of it
+		if !x.carried && x.injected-x.drained >= windowBytes { // until there is credit for half of it
 			e.lookAt(due - w.net.wireTime(windowBytes/2) + int64(w.net.Latency))
 		}
 	}

@@ -28,7 +28,8 @@ type transfer struct {
 	injected int64   // guarded by mu: bytes given to the wire
 	stopped  bool    // guarded by mu: one end has given up
 	whole    bool    // guarded by mu: all bytes have been given to the wire
-	copies   []*Copy // guarded by mu: given to a wire that is not the default
+	carried  bool    // guarded by mu: a mover takes its bytes, and needs no credit
+	copies   []*Copy // guarded by mu: given to a wire that is not the default, or to a mover
 
 	state atomic.Int32 // of matching: see below
 	refs  atomic.Int32

@@ -23,13 +23,15 @@ type Copy struct {
 	At, Bytes int
 	Due       int64 // osthread.Nanotime at which the receiver may see the bytes
 	done      atomic.Bool
+	word      *uint32 // of a mover: see Mover
+	was       uint32
 }
 
 // SetDone says that the bytes are in place. Any goroutine, once.
 func (c *Copy) SetDone() { c.done.Store(true) }
 
 // Done reports whether SetDone has been called.
-func (c *Copy) Done() bool { return c.done.Load() }
+func (c *Copy) Done() bool { return c.done.Load() || c.moved() }
 
 // OnWire lets w move the bytes of rendezvous messages over a shaped network.
 func OnWire(w Wire) Option {
@@ -41,6 +43,9 @@ func OnWire(w Wire) Option {
 
 // move moves the bytes [at, at+n) of x. The caller holds x.mu.
 func (w *World) move(x *transfer, at, n int, due int64) {
+	if w.carried(x, at, n, due) {
+		return
+	}
 	if w.wire == nil {
 		move(x.dst, x.src, at, n)
 		return

@@ -17,6 +17,7 @@ type World struct {
 	spin    time.Duration // how long Await spins before it sleeps
 	net     Net
 	wire    Wire
+	mover   atomic.Pointer[Mover]
 	faults  Faults
 	clock   func() int64
 	timing  timing

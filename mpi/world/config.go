@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/weft-hpc/weft/commthread/advise"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/system"
@@ -101,6 +102,10 @@ func usage(format string, args ...any) error {
 // and left nothing under way. Under a launcher it has been printed already, where
 // that was due; [Exit] knows.
 func (c *Config) Run(body func(*mpi.Comm) error) error {
+	body, err := advised(body)
+	if err != nil {
+		return err
+	}
 	if _, size, ok := system.Launched(); ok {
 		if err := c.checkLaunched(size); err != nil {
 			return err
@@ -108,6 +113,19 @@ func (c *Config) Run(body func(*mpi.Comm) error) error {
 		return runLaunched(c, size, body)
 	}
 	return c.runHere(body)
+}
+
+// advised returns body, analysed if the environment asks for it (WEFT_ADVISE=FILE, see
+// package commthread/advise).
+func advised(body func(*mpi.Comm) error) (func(*mpi.Comm) error, error) {
+	o, err := advise.FromEnvironment()
+	switch {
+	case err != nil:
+		return nil, usage("%w", err)
+	case o == nil:
+		return body, nil
+	}
+	return advise.Wrap(o, body), nil
 }
 
 // Run is [Config.Run] with the default settings.

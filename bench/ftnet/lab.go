@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/fft/dist"
+	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// lab measures, and remembers: figures share what they have in common.
+type lab struct {
+	*config
+	progress *report.Progress
+	points   map[string][]*point
+	order    []string // keys of points, in the order of measuring
+	measured *balance
+}
+
+// point is the runs of one variant on one network.
+type point struct {
+	net     local.Net
+	variant nas.Variant
+	runs    []*nas.Result
+}
+
+func newLab(c *config, progress *report.Progress) *lab {
+	return &lab{config: c, progress: progress, points: map[string][]*point{}}
+}
+
+// best returns the fastest run.
+func (p *point) best() *nas.Result {
+	return slices.MinFunc(p.runs, func(a, b *nas.Result) int {
+		if a.Seconds < b.Seconds {
+			return -1
+		}
+		return 1
+	})
+}
+
+// slowest returns the seconds of the slowest run.
+func (p *point) slowest() (seconds float64) {
+	for _, r := range p.runs {
+		seconds = math.Max(seconds, r.Seconds)
+	}
+	return seconds
+}
+
+func (p *point) seconds() (all []float64) {
+	for _, r := range p.runs {
+		all = append(all, r.Seconds)
+	}
+	return all
+}
+
+// oneSided reports whether a figure that was asked for compares transports: then all
+// networks are measured with both.
+func (l *lab) oneSided() bool {
+	return slices.ContainsFunc(l.figures, func(f *figure) bool { return f.oneSided })
+}
+
+// at returns the points of a network: those of all forms, or, with oneSided, of all
+// forms and both transports.
+func (l *lab) at(net local.Net, oneSided bool) ([]*point, error) {
+	key := net.String()
+	have := l.points[key]
+	all := nas.Variants(oneSided || len(have) > len(dist.Forms()))
+	if len(have) == len(all) {
+		return have, nil
+	}
+	points := make([]*point, len(all))
+	for i, v := range all {
+		points[i] = &point{net: net, variant: v}
+	}
+	if err := l.measure(net, points); err != nil {
+		return nil, fmt.Errorf("net %s: %w", net, err)
+	}
+	if have == nil {
+		l.order = append(l.order, key)
+	}
+	l.points[key] = points
+	return points, nil
+}
+
+// measure runs the variants in turn, repetition by repetition. Wrong checksums are an
+// error.
+func (l *lab) measure(net local.Net, points []*point) error {
+	w := world.Default()
+	w.Ranks, w.Net = l.ranks, net
+	return w.Run(func(comm *mpi.Comm) error {
+		for rep := range l.reps {
+			for i := range points {
+				p := points[(i+rep)%len(points)] // nobody is always the first
+				if comm.Rank() == 0 {
+					l.progress.Say("net %s, repetition %d of %d, %s", net, rep+1, l.reps, p.variant)
+				}
+				r, err := nas.Once(comm, l.variedClass(), l.dist(p.variant))
+				if err == nil {
+					err = r.Verdict
+				}
+				if err != nil {
+					return fmt.Errorf("%s: %w", p.variant, err)
+				}
+				if comm.Rank() == 0 {
+					p.runs = append(p.runs, r)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// variedClass is the class, as the tests have changed it.
+func (l *lab) variedClass() nas.Class {
+	class := l.class
+	if l.change != nil {
+		l.change(&class)
+	}
+	return class
+}
+
+// dist returns how a variant transforms.
+func (l *lab) dist(v nas.Variant) dist.Config {
+	d := dist.Config{Form: v.Form, OneSided: v.OneSided, Workers: l.workers, Pad: l.pad}
+	if v.Form != dist.Exchange {
+		d.Stage = l.stage
+	}
+	return d
+}
+
+// balance measures the computation of a run, without a network, once.
+func (l *lab) balance() (balance, error) {
+	if l.measured != nil {
+		return *l.measured, nil
+	}
+	points, err := l.at(local.Net{}, false)
+	if err != nil {
+		return balance{}, err
+	}
+	exchange := points[0].best()
+	b := balance{
+		compute: exchange.Seconds - exchange.Totals.Communication,
+		bytes:   exchange.Totals.Bytes / float64(l.ranks),
+	}
+	if !(b.compute > 0) || !(b.bytes > 0) {
+		return b, fmt.Errorf("without a network a run took %.3g s, of which %.3g s in communication, and sent %.0f bytes: there is nothing to balance", exchange.Seconds, exchange.Totals.Communication, b.bytes)
+	}
+	l.measured = &b
+	return b, nil
+}
+
+// baseline returns the exchange, sent and received, among points.
+func baseline(points []*point) *point { return pick(points, nas.Variant{}) }
+
+// pick returns the point of a variant; all are there.
+func pick(points []*point, v nas.Variant) *point {
+	i := slices.IndexFunc(points, func(p *point) bool { return p.variant == v })
+	return points[i]
+}
+
+// printResults prints a result line for every point.
+func (l *lab) printResults(w printer) {
+	for _, key := range l.order {
+		exchange := baseline(l.points[key])
+		for _, p := range l.points[key] {
+			best, t := p.best(), p.best().Totals
+			report.Line(w,
+				report.Text("class", l.class.Name), report.Text("variant", p.variant.Form.String()), report.Text("onesided", fmt.Sprint(p.variant.OneSided)),
+				report.Text("net", key), report.Decimal("seconds_best", best.Seconds), report.Decimal("seconds_median", report.Median(p.seconds())),
+				report.Decimal("speedup", exchange.best().Seconds/best.Seconds), report.Decimal("mops_best", l.class.Mop()/best.Seconds),
+				report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages), report.Decimal("bytes", t.Bytes),
+				report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
+				report.Integer("ranks", l.ranks), report.Integer("workers", l.workers), report.Integer("reps", l.reps))
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// execute runs the program and returns its exit code, as main does.
+func execute(args string) (code int, stdout, complaints string) {
+	var out, problems bytes.Buffer
+	err := run(strings.Fields(args), &out, &problems)
+	switch {
+	case err == nil:
+		return 0, out.String(), problems.String()
+	case errors.Is(err, world.ErrUsage):
+		return 2, out.String(), problems.String() + err.Error()
+	}
+	return 1, out.String(), problems.String() + err.Error()
+}
+
+// Figures are drawn, and their tables read back.
+func TestRun_columns(t *testing.T) {
+	dir := t.TempDir()
+	code, out, complaints := execute("speedup communication onesided messages -quick -reps 1 -workers 1 -net ib -net balanced -out " + dir)
+	require.Zero(t, code, complaints)
+	groups := []string{"ib host", "ib nic", "balanced host", "balanced nic"}
+	for name, series := range map[string]int{"speedup": 3, "communication": 8, "onesided": 4} {
+		b := readBars(t, dir, name)
+		assert.Equal(t, groups, b.Groups)
+		assert.Len(t, b.Series, series)
+	}
+	counts, sizes := readBars(t, dir, "messages"), readBars(t, dir, "messages-sizes")
+	require.Len(t, counts.Groups, 8)
+	assert.Equal(t, "exchange", counts.Groups[0])
+	assert.Equal(t, 1.0, counts.Series[0].Y[0], "one message to the only peer")
+	assert.Equal(t, "slabs", counts.Groups[2])
+	assert.Equal(t, 32.0, counts.Series[0].Y[2], "one message per plane")
+	assert.Equal(t, 64*64*16/2., sizes.Series[1].Y[2], "half a plane")
+	assert.Equal(t, 5*8, strings.Count(out, "\nresult "), "four networks, and none for the balance")
+	assert.Len(t, report.Figures(out, "speedup"), 5*8)
+}
+
+func TestRun_curves(t *testing.T) {
+	dir := t.TempDir()
+	code, _, complaints := execute("bandwidth -quick latency -reps 1 -out " + dir)
+	require.Zero(t, code, complaints)
+	for name, points := range map[string]int{"bandwidth": 3, "latency": 2} {
+		f, err := os.Open(filepath.Join(dir, name+".csv"))
+		require.NoError(t, err)
+		c, err := chart.ReadLines(f)
+		require.NoError(t, errors.Join(err, f.Close()))
+		require.Len(t, c.Series, 6)
+		for _, s := range c.Series {
+			assert.Len(t, s.X, points)
+		}
+		assert.FileExists(t, filepath.Join(dir, name+".svg"))
+	}
+}
+
+func readBars(t *testing.T, dir, name string) *chart.Bars {
+	f, err := os.Open(filepath.Join(dir, name+".csv"))
+	require.NoError(t, err)
+	b, err := chart.ReadBars(f)
+	require.NoError(t, errors.Join(err, f.Close()))
+	assert.FileExists(t, filepath.Join(dir, name+".svg"))
+	return b
+}
+
+// Runs whose checksums are wrong are no measurement.
+func TestRun_wrong_checksums_fail(t *testing.T) {
+	c, err := parseArgs(strings.Fields("messages -quick -reps 1"))
+	require.NoError(t, err)
+	c.change = func(class *nas.Class) { class.Seed++ }
+	var out bytes.Buffer
+	assert.ErrorIs(t, c.draw(&out, &out), nas.ErrVerification)
+	assert.NotContains(t, out.String(), "result ")
+}
+
+// The balanced network carries what a rank sends in the time that it computes.
+func TestBalance(t *testing.T) {
+	b := balance{compute: 0.25, bytes: 1e9}
+	net := b.net(1, time.Millisecond)
+	assert.Equal(t, 4e9, net.Bandwidth)
+	assert.Equal(t, time.Millisecond, net.Latency)
+	assert.Equal(t, 5e8, b.net(1./8, 0).Bandwidth)
+	assert.Equal(t, 1.23e7, round3(12345678))
+	assert.False(t, net.NIC)
+	again, err := local.ParseNet(net.String())
+	require.NoError(t, err)
+	assert.Equal(t, net, again)
+}
+
+func TestPoint(t *testing.T) {
+	p := &point{runs: []*nas.Result{{Seconds: 3}, {Seconds: 1}, {Seconds: 2}}}
+	base := &point{runs: []*nas.Result{{Seconds: 2}, {Seconds: 8}}}
+	assert.Equal(t, 1.0, p.best().Seconds)
+	assert.Equal(t, 3.0, p.slowest())
+	y, lo, hi := ratio(base, p)
+	assert.Equal(t, []float64{2, 2. / 3, 2}, []float64{y, lo, hi})
+}
+
+func TestOverlappable(t *testing.T) {
+	assert.Zero(t, overlappable(1, 2), "exchange")
+	assert.Equal(t, 1-1/64., overlappable(64, 2))
+	assert.Equal(t, 1-3/96., overlappable(96, 4))
+	assert.Zero(t, overlappable(0, 2))
+}
+
+func TestRun_usage(t *testing.T) {
+	for args, says := range map[string]string{
+		"speed":                "there is no figure \"speed\": there are speedup, communication, messages, onesided, bandwidth, latency",
+		"speedup -class X":     "the classes are",
+		"-ranks 1":             "one rank sends nothing",
+		"-ranks 1000":          "-ranks 1000",
+		"-workers 0":           "-workers 0",
+		"-reps 0":              "-reps 0",
+		"-stage -1":            "-stage -1",
+		"-net fast":            "fast",
+		"-nonsense":            "not defined",
+		"speedup -quick other": "there is no figure \"other\"",
+	} {
+		code, out, complaints := execute(args)
+		assert.Equal(t, 2, code, args)
+		assert.Contains(t, complaints, says, args)
+		assert.NotContains(t, out, "result")
+	}
+}
+
+func TestRun_help(t *testing.T) {
+	code, out, complaints := execute("-h")
+	assert.Zero(t, code)
+	assert.Empty(t, complaints)
+	for _, word := range []string{"speedup", "communication", "messages", "onesided", "bandwidth", "latency", "-quick", "-out", "-net", "balanced", "Exit codes"} {
+		assert.Contains(t, out, word)
+	}
+}

@@ -1,0 +1,26 @@
+// Package chart writes the figures of a bench program as a picture and as a table:
+// one call makes NAME.svg and NAME.csv with the same data.
+//
+//	err := (&chart.Lines{
+//		Title:  "LINPACK on two ranks",
+//		X:      chart.Axis{Title: "bandwidth", Unit: "bytes/s", Log: true},
+//		Y:      chart.Axis{Title: "speed", Unit: "GFLOP/s"},
+//		Series: []chart.Series{{Label: "task", X: x, Y: y, Lo: lo, Hi: hi}},
+//	}).Write("results/bandwidth")
+//
+// Lines are curves with a marker at each measured point and, where Lo and Hi are given,
+// a bar from one to the other. Bars are groups of columns. Axes have a title and a
+// unit, a legend stands beside the data, and colours can be told apart by people who
+// do not see all of them (Okabe and Ito, "Color Universal Design", 2008).
+//
+// A table has one line per point, with the columns series, x, y, low and high, where
+// the header names what x and y are. ReadLines and ReadBars read it back, with nothing
+// lost: a picture can be drawn again later, or several tables put into one.
+//
+// What cannot be drawn is refused before anything is written: no points, a series
+// without a label, values that are no numbers, 0 or less on a logarithmic axis.
+//
+// The drawing is done by gonum.org/v1/plot: pure Go, maintained, vector output, text
+// that stays text. No goroutines here, and nothing is shared: any goroutine may write
+// charts of its own.
+package chart

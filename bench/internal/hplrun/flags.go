@@ -1,0 +1,228 @@
+package hplrun
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// options is the command line.
+type options struct {
+	dat                      string
+	n, nb, p, q, depth, cast []int // lists; nil: not given
+	variants                 []hpl.Variant
+	workers                  int // of each rank; 0: its share of the cores
+	seed                     uint64
+	reps                     int // 0: the default
+	compare, timing          bool
+	netlibExit               bool
+	trace                    string
+	kernels                  blas.Kernels
+	world                    *world.Config
+
+	set  *flag.FlagSet
+	file *hpldat.File // the tests; no Grids: one that fits the ranks; no N: sized for the machine
+}
+
+// Variants are the names of the drivers on the command line.
+var Variants = []string{hpl.Task: "task", hpl.LookAhead: "lookahead", hpl.Blocking: "blocking"}
+
+// Broadcasts are netlib's short names of the panel broadcasts.
+var Broadcasts = []string{
+	hpl.Ring: "1rg", hpl.RingModified: "1rM", hpl.TwoRing: "2rg", hpl.TwoRingModified: "2rM", hpl.Long: "Lng", hpl.LongModified: "LnM",
+}
+
+// flags declares the flags.
+func (p Program) flags() *options {
+	o := &options{variants: []hpl.Variant{hpl.Task}}
+	set := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	o.set = set
+	set.StringVar(&o.dat, "dat", "", "run the tests of `FILE`, an HPL.dat of 31 lines; the flags from -n to -bcast replace lines of it")
+	set.Func("n", "orders of the matrix, as 4000 or `1000,2000` (default: sized for about 15 s on this machine)", listFlag(&o.n, 0, nil))
+	set.Func("nb", "widths of a block, in `columns` (default: 48, 96 or 192, by the order)", listFlag(&o.nb, 1, nil))
+	set.Func("p", "process `rows` of each grid (default: the squarest grid with P <= Q)", listFlag(&o.p, 1, nil))
+	set.Func("q", "process `columns` of each grid", listFlag(&o.q, 1, nil))
+	set.Func("depth", "look-ahead of the driver lookahead, in `panels` (default 1)", listFlag(&o.depth, 0, nil))
+	set.Func("bcast", "panel broadcast, `0 to 5` or 1rg, 1rM, 2rg, 2rM, Lng, LnM (default 1rM)", listFlag(&o.cast, 0, Broadcasts))
+	if p.Fixed != nil {
+		o.variants = []hpl.Variant{*p.Fixed}
+	} else {
+		set.Func("variant", "`driver`: task, lookahead or blocking (default task)", o.setVariant)
+		set.BoolVar(&o.compare, "compare", false, "run all three drivers in turn, and tell medians and ratios")
+	}
+	set.IntVar(&o.reps, "reps", 0, "`runs` of each test with each driver (default 1; 5 with -compare)")
+	set.IntVar(&o.workers, "workers", 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
+	set.Uint64Var(&o.seed, "seed", 100, "`number` that the generator of the matrix starts from; 100 is netlib's")
+	set.Func("isa", "`kernels`: "+strings.Join(blas.Names(), ", ")+" (default "+blas.Default().Name()+")", func(s string) (err error) {
+		o.kernels, err = blas.Named(s)
+		return err
+	})
+	set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run, driver task")
+	set.BoolVar(&o.timing, "timing", false, "print netlib's detailed timing (HPL_DETAILED_TIMING)")
+	set.BoolVar(&o.netlibExit, "netlib-exit", false, "exit as netlib does: 0 after a FAILED residual, 1 after a bad HPL.dat")
+	o.world = world.Flags(set)
+	return o
+}
+
+// setVariant reads -variant.
+func (o *options) setVariant(name string) error {
+	i := slices.Index(Variants, name)
+	if i < 0 {
+		return fmt.Errorf("there is no driver %q: there are %s", name, strings.Join(Variants, ", "))
+	}
+	o.variants = []hpl.Variant{hpl.Variant(i)}
+	return nil
+}
+
+// listFlag reads a list of at most 20 integers from least, or of names that stand for
+// their places.
+func listFlag(to *[]int, least int, names []string) func(string) error {
+	return func(text string) error {
+		*to = nil
+		for word := range strings.SplitSeq(text, ",") {
+			word = strings.TrimSpace(word)
+			v, err := strconv.Atoi(word)
+			if i := slices.Index(names, word); i >= 0 {
+				v, err = i, nil
+			}
+			switch {
+			case err != nil:
+				return fmt.Errorf("%q is no integer%s", word, orNames(names))
+			case v < least || names != nil && v >= len(names):
+				return fmt.Errorf("%d: it has to be at least %d%s", v, least, orNames(names))
+			}
+			*to = append(*to, v)
+		}
+		if len(*to) > hpldat.MaxValues {
+			return fmt.Errorf("%d values: at most %d are allowed, as in an HPL.dat", len(*to), hpldat.MaxValues)
+		}
+		return nil
+	}
+}
+
+func orNames(names []string) string {
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf(" and at most %d, or one of %s", len(names)-1, strings.Join(names, ", "))
+}
+
+// parse reads the command line and the HPL.dat. It returns flag.ErrHelp for -h, an
+// *hpldat.Error for a bad file; any other error is one of usage, worded for the user.
+func (p Program) parse(args []string) (*options, error) {
+	o := p.flags()
+	if err := o.set.Parse(args); err != nil {
+		return o, err
+	}
+	if o.set.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", o.set.Arg(0))
+	}
+	o.file = hpldat.Default(0)
+	o.file.N, o.file.Grids = nil, nil
+	if o.dat != "" {
+		var err error
+		if o.file, err = hpldat.Read(o.dat); err != nil {
+			return o, err
+		}
+	}
+	if err := o.replace(); err != nil {
+		return o, err
+	}
+	return o, o.check(p)
+}
+
+// replace puts the values of flags into the file.
+func (o *options) replace() error {
+	f := o.file
+	if o.n != nil {
+		f.N = o.n
+	}
+	switch {
+	case o.nb != nil:
+		f.NB = o.nb
+	case o.dat == "" && f.N != nil:
+		f.NB = []int{hpl.Default(slices.Max(f.N)).NB}
+	}
+	if o.depth != nil {
+		f.Depth = o.depth
+	}
+	if o.cast != nil {
+		f.Bcast = nil
+		for _, v := range o.cast {
+			f.Bcast = append(f.Bcast, hpl.Broadcast(v))
+		}
+	}
+	if o.p == nil && o.q == nil {
+		return nil
+	}
+	rows, columns := o.p, o.q
+	if rows == nil {
+		rows = slices.Repeat([]int{1}, len(columns))
+	}
+	if columns == nil {
+		columns = slices.Repeat([]int{1}, len(rows))
+	}
+	if len(rows) != len(columns) {
+		return fmt.Errorf("-p has %d values and -q %d: every grid needs one of each", len(rows), len(columns))
+	}
+	f.Grids = nil
+	for i := range rows {
+		f.Grids = append(f.Grids, hpldat.Grid{P: rows[i], Q: columns[i]})
+	}
+	return nil
+}
+
+// check says which flags do not go together.
+func (o *options) check(p Program) error {
+	given := func(name string) (yes bool) {
+		o.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+		return yes
+	}
+	if !given("reps") {
+		o.reps = 1
+		if o.compare {
+			o.reps = 5
+		}
+	}
+	if o.compare {
+		if given("variant") {
+			return errors.New("-compare runs all drivers: leave -variant out")
+		}
+		o.variants = []hpl.Variant{hpl.Task, hpl.LookAhead, hpl.Blocking}
+	}
+	switch {
+	case o.reps < 1:
+		return fmt.Errorf("-reps %d: it has to be at least 1", o.reps)
+	case o.workers < 0:
+		return fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", o.workers)
+	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task):
+		return errors.New("-trace shows tasks: use -variant task, without -compare")
+	case o.trace != "" && (o.file.Count() > 1 || len(o.file.N) > 1 || o.reps > 1):
+		return errors.New("-trace is for a single run: give one value to each list")
+	}
+	if !given("ranks") {
+		o.world.Ranks = 0
+	} else if o.world.Ranks < 1 {
+		return fmt.Errorf("-ranks %d: it has to be at least 1", o.world.Ranks)
+	}
+	return nil
+}
+
+// ranksHere returns the number of ranks inside this process: as -ranks says, or as the
+// largest grid needs.
+func (o *options) ranksHere() int {
+	if o.world.Ranks > 0 {
+		return o.world.Ranks
+	}
+	return max(1, o.file.Ranks())
+}

@@ -1,0 +1,48 @@
+package hplrun
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// help teaches the program.
+func (p Program) help(w io.Writer) {
+	fmt.Fprintf(w, "%s\n", strings.ReplaceAll(p.About, "NAME", p.Name))
+	fmt.Fprint(w, strings.ReplaceAll(`
+	NAME                            one process, all cores, sized for about 15 s
+	NAME -n 8000 -nb 192            one system of order 8000
+	NAME -n 4000 -p 1 -q 2          on 2 ranks inside this process
+	NAME -dat HPL.dat -ranks 4      the tests of a file, on 4 ranks
+	NAME -n 4000 -q 2 -net gige     over a simulated network of 1 Gbit/s
+	mpirun -np 4 NAME -dat HPL.dat  under MPI (CC=mpicc.openmpi go build -tags mpi)
+
+What it solves: A x = b of order N with pseudo-random elements, by LU factorization with
+partial pivoting, in float64; it counts 2/3 N^3 + 3/2 N^2 operations. Every solution is
+checked: the scaled residual has to be below the threshold (16; a healthy one is about
+0.01), except with a threshold of 0 or less, which only an HPL.dat can say.
+
+What to tune: NB (192 suits AVX-512 and AVX2: it is a multiple of 24 and of 12), the
+grid (P <= Q; P = 1 on slow networks), then BCAST. N: as large as memory allows.
+
+How to read T/V: in WR11R2C4, R is row-major (C: column-major), 1 the depth, 1 the
+broadcast, R the recursion, 2 its parts, C the leaves, 4 their columns. The task driver
+has 9 for the depth: it looks ahead as far as memory allows, whatever DEPTH says.
+
+The output is that of netlib's HPL 2.3, and after it lines for programs:
+"result key=value ...", one per test and driver, and one for all.
+
+Flags:
+`, "NAME", p.Name))
+	p.flags().set.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		if f.Name == "ranks" {
+			value, usage = "int", "ranks inside this process (default: as many as the largest grid needs); under mpirun, its -np counts"
+		} else if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(w, "  %-18s %s\n", "-"+f.Name+" "+value, usage)
+	})
+	fmt.Fprint(w, "\nExit codes: 0 all tests passed, 1 a test failed or could not be run, 2 usage, a bad HPL.dat included\n")
+}

@@ -1,0 +1,163 @@
+package hplrun
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// plan fixes what the command line leaves open, the same on all ranks: the grid, the
+// size of the matrix. It refuses what cannot be run, by an error of usage on rank 0;
+// the others stop without one. Collective.
+func (r *rank) plan() (stop bool, err error) {
+	refuse := func(format string, args ...any) (bool, error) {
+		if r.Rank() > 0 {
+			return true, nil // rank 0 says it
+		}
+		return true, fmt.Errorf("%w: %w", world.ErrUsage, fmt.Errorf(format, args...))
+	}
+	f := *r.options.file // a copy: ranks of one process share the options
+	if f.Grids == nil {
+		f.Grids = []hpldat.Grid{squarest(r.Size())}
+	}
+	r.file = &f
+	if need := f.Ranks(); need > r.Size() {
+		return refuse("Need at least %d processes for these tests, there are %d ranks: use -ranks %d, or mpirun -np %d, or a smaller grid", need, r.Size(), need, need)
+	}
+	if f.N == nil {
+		if err := r.sizeMatrix(); err != nil {
+			return true, err
+		}
+	}
+	for c := range f.Tests() {
+		if err := r.prepared(c, r.options.variants[0]).Validate(); err != nil {
+			return refuse("%w", err)
+		}
+	}
+	c, fits, err := r.checkMemory()
+	if err != nil {
+		return true, err
+	}
+	if c.N > fits {
+		return refuse("N = %d on %d x %d processes needs %s of memory, and there is less on a machine of this run: with NB = %d at most N = %d fits", c.N, c.P, c.Q, gib(float64(hpl.Bytes(c))), c.NB, fits)
+	}
+	return false, nil
+}
+
+// squarest returns the grid of all ranks with the most rows that are not more than the
+// columns.
+func squarest(ranks int) hpldat.Grid {
+	g := hpldat.Grid{P: 1, Q: ranks}
+	for p := 1; p*p <= ranks; p++ {
+		if ranks%p == 0 {
+			g = hpldat.Grid{P: p, Q: ranks / p}
+		}
+	}
+	return g
+}
+
+// prepared adds to a test what an HPL.dat does not say.
+func (r *rank) prepared(c hpl.Config, v hpl.Variant) hpl.Config {
+	o := r.options
+	c.Variant, c.Workers, c.Seed, c.Kernels = v, o.workers, o.seed, r.kernels()
+	if c.Workers == 0 {
+		c.Workers = world.Workers(r.Comm)
+	}
+	return c
+}
+
+func (r *rank) kernels() blas.Kernels {
+	if r.options.kernels != nil {
+		return r.options.kernels
+	}
+	return blas.Default()
+}
+
+// sizeMatrix chooses N, and NB where it is not given, for a run of about targetSeconds:
+// all ranks multiply for a moment. Collective.
+func (r *rank) sizeMatrix() error {
+	g := r.file.Grids[0]
+	c := hpl.Default(1 << 14)
+	c.P, c.Q = g.P, g.Q
+	if r.options.nb != nil {
+		c.NB = r.options.nb[0]
+	}
+	c = r.prepared(c, r.options.variants[0])
+	if err := r.Barrier(); err != nil {
+		return err
+	}
+	one, err := calibrate(c.Kernels, c.NB, c.Workers)
+	if err != nil {
+		return err
+	}
+	sum := 0.0
+	if err := r.Allreduce(mpi.One(&one), mpi.One(&sum), mpi.Sum); err != nil {
+		return err
+	}
+	gflops := sum * float64(g.P*g.Q) / float64(r.Size())
+	bytes, most, err := r.room(c, memoryPart)
+	if err != nil {
+		return err
+	}
+	r.file.N = []int{0} // one order: how many tests, then?
+	runs := r.options.reps * len(r.options.variants) * r.file.Count()
+	n := int64(sized(c, gflops, runs, most))
+	if err := r.Bcast(mpi.One(&n), 0); err != nil {
+		return err
+	}
+	r.file.N = []int{int(n)}
+	if r.options.nb == nil {
+		r.file.NB = []int{hpl.Default(int(n)).NB}
+	}
+	c.N, c.NB = int(n), r.file.NB[0]
+	r.sizing = fmt.Sprintf("no -n and no -dat: N = %d for %d run(s) in about %.0f s: the cores multiply at %.1f GFLOP/s, of which LINPACK is taken to reach %.0f %%; the matrix takes %s",
+		n, runs, targetSeconds, gflops, 100*expectedPart, gib(float64(hpl.Bytes(c))))
+	if bytes > 0 {
+		r.sizing += fmt.Sprintf(" of %s", gib(float64(bytes)))
+	}
+	return nil
+}
+
+// checkMemory returns the test that takes most memory and the largest N that fits for
+// it, on the machine where that is least. Collective.
+func (r *rank) checkMemory() (biggest hpl.Config, fits int, err error) {
+	var all []hpl.Config
+	for c := range r.file.Tests() {
+		all = append(all, r.prepared(c, r.options.variants[0]))
+	}
+	biggest = slices.MaxFunc(all, func(a, b hpl.Config) int {
+		x, y := hpl.Bytes(a), hpl.Bytes(b)
+		return int(min(1, max(-1, x-y)))
+	})
+	_, fits, err = r.room(biggest, 1)
+	return biggest, fits, err
+}
+
+// maxOrder is the largest order that hpl takes.
+const maxOrder = 1 << 29
+
+// room returns the memory of this machine that is available, 0 if the system does not
+// tell, and the largest order of a run like c that fits into part of it on every
+// machine of the world. Collective.
+func (r *rank) room(c hpl.Config, part float64) (bytes int64, fits int, err error) {
+	host, err := r.SplitShared()
+	if err != nil {
+		return 0, 0, err
+	}
+	here := min(host.Size(), c.P*c.Q)
+	if err := host.Free(); err != nil {
+		return 0, 0, err
+	}
+	mine, most := int64(maxOrder), int64(0)
+	bytes, ok := available(r.program.system)
+	if ok {
+		mine = int64(largest(c, float64(here)/float64(c.P*c.Q), int64(part*float64(bytes)), maxOrder))
+	}
+	err = r.Allreduce(mpi.One(&mine), mpi.One(&most), mpi.Min)
+	return bytes, int(most), err
+}

@@ -1,0 +1,68 @@
+package hplrun
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/system"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// Program is one of the LINPACK programs.
+type Program struct {
+	Name  string       // of the binary
+	About string       // the first paragraph of -h
+	Fixed *hpl.Variant // the only driver, or nil: -variant chooses
+
+	solve  func(*mpi.Comm, hpl.Config) (hpl.Result, error) // of the tests; nil: hpl.Run
+	system fs.FS                                           // of the tests: where /proc and /sys are; nil: the root
+}
+
+// Main runs the program on the arguments of the process and ends it, with code 0 if all
+// tests passed, 1 if one failed, 2 after wrong usage.
+func (p Program) Main() { world.Exit(p.Run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// Run runs the program. The error is for [world.Exit]. Under a launcher it is called
+// once in the life of the process.
+func (p Program) Run(args []string, stdout, stderr io.Writer) error {
+	if p.solve == nil {
+		p.solve = hpl.Run
+	}
+	if p.system == nil {
+		p.system = os.DirFS("/")
+	}
+	o, err := p.parse(args)
+	var bad *hpldat.Error
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		p.help(stdout)
+		return nil
+	case errors.As(err, &bad):
+		return p.badInput(o, bad, stderr)
+	case err != nil:
+		return fmt.Errorf("%w of %s: %w (%s -h lists the flags)", world.ErrUsage, p.Name, err, p.Name)
+	}
+	if _, _, launched := system.Launched(); !launched {
+		o.world.Ranks = o.ranksHere()
+	}
+	return o.world.Run(func(c *mpi.Comm) error {
+		return (&rank{Comm: c, program: p, options: o, stdout: stdout, stderr: stderr}).run()
+	})
+}
+
+// badInput says what is wrong with an HPL.dat as netlib does.
+func (p Program) badInput(o *options, bad *hpldat.Error, stderr io.Writer) error {
+	err := fmt.Errorf("illegal input in file %s, nothing was run", bad.File)
+	if !o.netlibExit {
+		err = fmt.Errorf("%w: %w", world.ErrUsage, err)
+	}
+	fmt.Fprint(stderr, bad.Netlib())
+	return err
+}

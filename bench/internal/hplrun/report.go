@@ -1,0 +1,100 @@
+package hplrun
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// report prints, on rank 0 after netlib's lines, what those have no place for, and the
+// result lines.
+func (r *rank) report() {
+	c := r.outcomes[0].config
+	fmt.Fprintf(r.stdout, "\n%s\n", machine.Line())
+	fmt.Fprintf(r.stdout, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s\n", world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String())
+	if r.sizing != "" {
+		fmt.Fprintln(r.stdout, r.sizing)
+	}
+	for _, text := range r.remarks {
+		fmt.Fprintln(r.stdout, "ATTENTION:", text)
+	}
+	if r.options.compare {
+		r.comparison()
+	}
+	fmt.Fprintln(r.stdout)
+	for _, o := range r.outcomes {
+		report.Line(r.stdout, r.pairs(o)...)
+	}
+	worst := 0.0
+	for _, o := range r.outcomes {
+		for _, x := range o.results {
+			worst = math.Max(worst, x.Residual) // NaN stays
+		}
+	}
+	report.Line(r.stdout, report.Integer("runs", r.out.passed+r.out.failed+r.out.skipped), report.Integer("passed", r.out.passed),
+		report.Integer("failed", r.out.failed), report.Integer("skipped", r.out.skipped), report.Decimal("residual_max", worst))
+}
+
+// seconds returns those of all runs of the outcome, and gflops their speeds.
+func (o *outcome) seconds() (all []float64) {
+	for _, x := range o.results {
+		all = append(all, x.Seconds)
+	}
+	return all
+}
+
+func (o *outcome) gflops() (all []float64) {
+	for _, x := range o.results {
+		all = append(all, x.GFlops)
+	}
+	return all
+}
+
+// pairs returns the result line of one test with one driver.
+func (r *rank) pairs(o *outcome) []string {
+	c, residual := o.config, 0.0
+	for _, x := range o.results {
+		residual = math.Max(residual, x.Residual)
+	}
+	status := "passed"
+	switch {
+	case r.file.Threshold <= 0:
+		status = "unchecked"
+	case !o.passed:
+		status = "failed"
+	}
+	return []string{
+		report.Text("variant", Variants[c.Variant]), report.Text("code", Code(c)),
+		report.Integer("n", c.N), report.Integer("nb", c.NB), report.Integer("p", c.P), report.Integer("q", c.Q),
+		report.Integer("depth", c.Depth), report.Text("bcast", Broadcasts[c.Bcast]),
+		report.Decimal("seconds_best", slices.Min(o.seconds())), report.Decimal("seconds_median", report.Median(o.seconds())),
+		report.Decimal("gflops_best", slices.Max(o.gflops())), report.Decimal("gflops_median", report.Median(o.gflops())),
+		report.Decimal("residual", residual), report.Text("status", status),
+		report.Integer("ranks", r.Size()), report.Integer("workers", c.Workers), report.Text("isa", c.Kernels.Name()),
+		report.Text("net", r.options.world.Net.String()), report.Integer("reps", len(o.results)), fmt.Sprintf("seed=%d", c.Seed),
+	}
+}
+
+// comparison prints a table of the drivers for each test.
+func (r *rank) comparison() {
+	n := len(r.options.variants)
+	for i := 0; i < len(r.outcomes); i += n {
+		c := r.outcomes[i].config
+		fmt.Fprintf(r.stdout, "\nN=%d NB=%d P=%d Q=%d BCAST=%s DEPTH=%d, %d interleaved runs of each driver\n", c.N, c.NB, c.P, c.Q, Broadcasts[c.Bcast], c.Depth, r.options.reps)
+		fmt.Fprintf(r.stdout, "%-10s %12s %12s %16s %14s\n", "driver", "median s", "best s", "median GFLOP/s", "task is faster")
+		task := report.Median(r.outcomes[i].seconds())
+		for _, o := range r.outcomes[i : i+n] {
+			s := o.seconds()
+			ratio := "-"
+			if o.config.Variant != hpl.Task && task > 0 {
+				ratio = fmt.Sprintf("%.3f x", report.Median(s)/task)
+			}
+			fmt.Fprintf(r.stdout, "%-10s %12.4f %12.4f %16.2f %14s\n", Variants[o.config.Variant], report.Median(s), slices.Min(s), report.Median(o.gflops()), ratio)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// compare runs all variants in turn, repetition by repetition, so that what the machine
+// does beside hits all alike, and prints a table. Each run has a plan and arrays of its
+// own: memory for one variant is enough, and no runtime waits beside another. Collective.
+func (p program) compare(comm *mpi.Comm, c *config) error {
+	variants := c.variants()
+	sums := make([]*summary, len(variants))
+	for i := range sums {
+		sums[i] = newSummary(comm, c)
+	}
+	var progress *report.Progress
+	if comm.Rank() == 0 {
+		progress = report.NewProgress(p.stderr)
+		fmt.Fprintln(p.stdout, machine.Line())
+		fmt.Fprintf(p.stdout, "weft: %s, net %s\n", world.Describe(comm), sums[0].net)
+		printHeader(p.stdout, c, comm.Size())
+	}
+	for rep := range c.reps {
+		for i := range variants {
+			i = (i + rep) % len(variants) // nobody is always the first
+			progress.Say("repetition %d of %d, %s", rep+1, c.reps, variants[i])
+			r, err := nas.Once(comm, c.class, c.dist(comm, variants[i]))
+			if err != nil {
+				return fmt.Errorf("%s: %w", variants[i], err)
+			}
+			sums[i].runs, sums[i].workers = append(sums[i].runs, r), r.Workers
+		}
+	}
+	progress.Clear()
+	if comm.Rank() == 0 {
+		exchange := report.Median(sums[0].seconds())
+		for _, s := range sums {
+			s.exchange = exchange
+		}
+		printTable(p.stdout, c, variants, sums)
+		for i, v := range variants {
+			resultLine(p.stdout, c, v, sums[i])
+		}
+	}
+	return verdictOf(variants, sums)
+}
+
+// verdictOf returns what is wrong with any variant.
+func verdictOf(variants []nas.Variant, sums []*summary) (err error) {
+	for i, v := range variants {
+		if wrong := sums[i].verdict(); wrong != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", v, wrong))
+		}
+	}
+	return err
+}
+
+// printTable prints the variants beside each other.
+func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary) {
+	fmt.Fprintf(w, "\n%d ranks of %d workers, net %s, medians of %d; in communication and messages: of the best run, per rank\n",
+		sums[0].ranks, sums[0].workers, sums[0].net, c.reps)
+	fmt.Fprintf(w, "%-20s %10s %10s %10s %9s %12s %9s %12s  %s\n", "variant", "median s", "best s", "Mop/s", "speed-up", "in comm. s", "messages", "largest", "verified")
+	for i, v := range variants {
+		s := sums[i]
+		median, t := report.Median(s.seconds()), s.best().Totals
+		verified := "yes"
+		if s.verdict() != nil {
+			verified = "NO"
+		}
+		fmt.Fprintf(w, "%-20s %10.4f %10.4f %10.1f %9.3f %12.4f %9d %12s  %s\n", v, median, s.best().Seconds,
+			c.class.Mop()/median, s.exchange/median, t.Communication, t.Messages, size(t.Largest), verified)
+	}
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/fft/dist"
+	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// config is the command line.
+type config struct {
+	class   nas.Class
+	variant nas.Variant
+	twoD    bool // process grid of two dimensions
+	pad     int
+	stage   int
+	workers int // of a rank; 0: its share of the cores
+	reps    int // 0: 1, or 5 with -compare
+	compare bool
+	trace   string
+	world   *world.Config
+	set     *flag.FlagSet
+}
+
+// defaultStage is enough to keep a network busy that is slower than the computation; one
+// that is faster needs less. With all planes, the stage is a third array.
+const defaultStage = 16
+
+const (
+	compareReps = 5 // as in the paper
+	maxWorkers  = 4096
+)
+
+// newConfig declares the flags.
+func newConfig() *config {
+	c := &config{variant: nas.Variant{Form: dist.Tasks}}
+	c.class, _ = nas.Named("A")
+	set := flag.NewFlagSet("npbft", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	c.set = set
+	set.Func("class", "`size` of the problem: S, W, A, B, C, D, E or F (default A)", func(s string) (err error) {
+		c.class, err = nas.Named(s)
+		return err
+	})
+	set.Func("variant", "`form`: exchange, slabs, pencils or tasks (default tasks)", func(s string) (err error) {
+		c.variant.Form, err = dist.ParseForm(s)
+		return err
+	})
+	set.BoolVar(&c.variant.OneSided, "onesided", false, "pieces are put into windows; with -compare, too")
+	set.Func("layout", "process `grid`: 1d (slabs of planes) or 2d (default 1d)", func(s string) error {
+		c.twoD = s == "2d"
+		if !c.twoD && s != "1d" {
+			return fmt.Errorf("1d or 2d")
+		}
+		return nil
+	})
+	set.IntVar(&c.pad, "pad", 0, "`points` added to the distance of planes in memory")
+	set.IntVar(&c.stage, "stage", defaultStage, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always")
+	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute; 0: the cores of the machine, divided among its ranks")
+	set.IntVar(&c.reps, "reps", 0, "`repetitions` of the timed part; 0: 1, with -compare 5")
+	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
+	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .json (Perfetto), .prv (Paraver), .txt (summary)")
+	c.world = world.Flags(set)
+	c.world.Ranks = 1
+	set.Lookup("ranks").DefValue = "1"
+	return c
+}
+
+// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
+// one of usage, worded for the user.
+func parseArgs(args []string) (*config, error) {
+	c := newConfig()
+	err := c.set.Parse(args)
+	if err == flag.ErrHelp {
+		return nil, err
+	}
+	if err == nil && c.set.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", c.set.Arg(0))
+	}
+	if err == nil {
+		err = c.validate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (npbft -h lists the flags)", err)
+	}
+	if c.reps == 0 {
+		c.reps = 1
+		if c.compare {
+			c.reps = compareReps
+		}
+	}
+	return c, nil
+}
+
+func (c *config) given(name string) (yes bool) {
+	c.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+	return yes
+}
+
+// validate reports values that make no sense.
+func (c *config) validate() error {
+	switch {
+	case c.pad < 0:
+		return fmt.Errorf("-pad %d: it is at least 0", c.pad)
+	case c.stage < 0:
+		return fmt.Errorf("-stage %d: it is at least 0", c.stage)
+	case c.workers < 0 || c.workers > maxWorkers || c.given("workers") && c.workers == 0:
+		return fmt.Errorf("-workers %d: it is from 1 to %d", c.workers, maxWorkers)
+	case c.reps < 0 || c.given("reps") && c.reps == 0:
+		return fmt.Errorf("-reps %d: it is at least 1", c.reps)
+	case c.compare && c.given("variant"):
+		return fmt.Errorf("-compare runs all variants: drop -variant")
+	case c.compare && c.trace != "":
+		return fmt.Errorf("-trace is of one variant: drop -compare")
+	case c.variant.Form == dist.Exchange && c.given("stage") && c.stage > 0 && !c.compare:
+		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
+	case c.trace != "" && !slices.Contains([]string{".json", ".prv", ".txt", ".dot"}, filepath.Ext(c.trace)):
+		return fmt.Errorf("-trace %s: the extension is .json, .prv, .txt or .dot", c.trace)
+	}
+	return nil
+}
+
+// variants returns those to run.
+func (c *config) variants() []nas.Variant {
+	if c.compare {
+		return nas.Variants(c.variant.OneSided)
+	}
+	return []nas.Variant{c.variant}
+}
+
+// dist returns how a variant transforms.
+func (c *config) dist(comm *mpi.Comm, v nas.Variant) dist.Config {
+	d := dist.Config{Form: v.Form, OneSided: v.OneSided, Pad: c.pad, Grid: c.grid(comm.Size()), Workers: c.workers, Stage: c.stageOf(v)}
+	if d.Workers == 0 {
+		d.Workers = world.Workers(comm)
+	}
+	if c.trace != "" {
+		d.RuntimeOptions = append(d.RuntimeOptions, dataflow.Trace(0))
+	}
+	return d
+}
+
+// stageOf returns the planes that may wait: the exchange sends when all are done.
+func (c *config) stageOf(v nas.Variant) int {
+	if v.Form == dist.Exchange {
+		return 0
+	}
+	return c.stage
+}
+
+// grid is the process grid of so many ranks: planes are divided among the first number,
+// rows among the second. A grid of two dimensions has as equal numbers as can be.
+func (c *config) grid(ranks int) [2]int {
+	if !c.twoD {
+		return [2]int{ranks, 1}
+	}
+	dims, err := mpi.Dims(ranks, 0, 0)
+	if err != nil {
+		return [2]int{ranks, 1}
+	}
+	return [2]int{dims[1], dims[0]}
+}
+
+// printHelp describes the program and its flags.
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, `npbft runs the benchmark FT of the NAS Parallel Benchmarks, and verifies it.
+
+	npbft                                      class A as tasks on all cores
+	npbft -class W -ranks 2 -variant slabs     two ranks in this process
+	npbft -class A -ranks 2 -net gige -compare
+	mpirun -np 2 npbft -class B                over the machine's MPI (built with -tags mpi)
+
+Classes (points, iterations, memory of one rank):
+`)
+	for _, class := range nas.Classes() {
+		fmt.Fprintf(w, "  %s  %s  %2d  %10s\n", class.Name, class.Size(), class.Iterations, size(class.Memory(1, dist.Config{})))
+	}
+	fmt.Fprint(w, `
+Variants:
+  exchange  all planes are transformed, then one all-to-all, then the last dimension
+  slabs     a plane's piece for each peer is sent as soon as the plane is done
+  pencils   the same in groups of rows
+  tasks     a graph of tasks, and a thread that moves the pieces
+
+Flags:
+`)
+	newConfig().set.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(w, "  %-18s %s\n", "-"+f.Name+" "+value, usage)
+	})
+	fmt.Fprint(w, "\nExit codes: 0 done and verified, 1 failed run or verification, 2 usage\n")
+}

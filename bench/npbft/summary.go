@@ -1,0 +1,60 @@
+package main
+
+import (
+	"math"
+
+	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// summary is the runs of one variant, on rank 0.
+type summary struct {
+	runs           []*nas.Result
+	exchange       float64 // median seconds of the exchange, 0 if it was not run
+	ranks, workers int
+	engine, net    string
+}
+
+func newSummary(comm *mpi.Comm, c *config) *summary {
+	return &summary{ranks: comm.Size(), engine: comm.Engine().Name(), net: c.world.Net.String()}
+}
+
+// best returns the fastest run.
+func (s *summary) best() (r *nas.Result) {
+	for _, run := range s.runs {
+		if r == nil || run.Seconds < r.Seconds {
+			r = run
+		}
+	}
+	return r
+}
+
+func (s *summary) seconds() (all []float64) {
+	for _, run := range s.runs {
+		all = append(all, run.Seconds)
+	}
+	return all
+}
+
+// verdict returns why a run is wrong, nil if none is.
+func (s *summary) verdict() error {
+	for _, run := range s.runs {
+		if run.Verdict != nil {
+			return run.Verdict
+		}
+	}
+	return nil
+}
+
+// worst returns the largest relative difference of a checksum from its reference.
+func (s *summary) worst(class nas.Class) (worst float64) {
+	for _, run := range s.runs {
+		if d := class.Worst(run.Sums); !(d <= worst) {
+			worst = d
+		}
+	}
+	if math.IsNaN(worst) || math.IsInf(worst, 0) {
+		return math.MaxFloat64 // a result line has numbers only
+	}
+	return worst
+}

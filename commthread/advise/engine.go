@@ -1,0 +1,119 @@
+package advise
+
+import (
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// engine stands between the program and the engine of a rank, and notes what passes.
+type engine struct {
+	mpi.Engine
+	t *tracker
+}
+
+// messages reports whether chains are made of such calls.
+func messages(k mpi.CallKind) bool {
+	return k == mpi.CallSend || k == mpi.CallSsend || k == mpi.CallRecv
+}
+
+// ofThread reports whether a communication thread has made the call.
+func ofThread(c *mpi.Call) bool { return c.Task != 0 || c.OnDone != nil }
+
+// Do implements mpi.Engine: a call that the program waits for at once.
+func (e *engine) Do(c *mpi.Call) {
+	start := osthread.Nanotime()
+	if !messages(c.Kind) || ofThread(c) {
+		e.t.interrupted(c, start)
+		before := osthread.Nanotime()
+		e.Engine.Do(c)
+		e.t.resumed(c, start, before)
+		return
+	}
+	e.t.enter(e.t.places.here(1), c, start)
+	e.t.cur.open = false
+	before := osthread.Nanotime()
+	e.Engine.Do(c)
+	e.t.left(start, before, osthread.Nanotime())
+}
+
+// Post implements mpi.Engine. Calls of the communication thread pass.
+func (e *engine) Post(calls []*mpi.Call) {
+	start := osthread.Nanotime()
+	if len(calls) != 1 || !messages(calls[0].Kind) || ofThread(calls[0]) {
+		e.pass(calls, start)
+		return
+	}
+	c := calls[0]
+	site := e.t.places.here(1)
+	switch {
+	case e.t.places.tasks[site]:
+		e.pass(calls, start)
+	case e.t.places.waits(site):
+		e.t.enter(site, c, start)
+		before := osthread.Nanotime()
+		e.Engine.Post(calls)
+		e.t.left(start, before, osthread.Nanotime())
+	default:
+		e.t.interrupted(c, start)
+		s := e.t.verify.start(c, site)
+		before := osthread.Nanotime()
+		e.Engine.Post(s.self[:])
+		e.t.resumed(c, start, before)
+	}
+}
+
+// pass posts calls that are not for chains.
+func (e *engine) pass(calls []*mpi.Call, start int64) {
+	if len(calls) == 0 {
+		return
+	}
+	if ofThread(calls[0]) || messages(calls[0].Kind) {
+		e.t.threadCalls += len(calls)
+		e.Engine.Post(calls)
+		return
+	}
+	e.t.interrupted(calls[0], start)
+	before := osthread.Nanotime()
+	e.Engine.Post(calls)
+	e.t.resumed(calls[0], start, before)
+}
+
+// Poll implements mpi.Engine: what has completed is told to the program now.
+func (e *engine) Poll() int {
+	n := e.Engine.Poll()
+	if len(e.t.verify.open) > 0 {
+		n += e.t.verify.settleAll()
+	}
+	return n
+}
+
+// Await implements mpi.Engine.
+func (e *engine) Await(any bool, calls []*mpi.Call) {
+	start := osthread.Nanotime()
+	if e.t.owns(calls) {
+		e.Engine.Await(any, calls)
+		e.t.left(start, start, osthread.Nanotime())
+		e.t.cur.open = false
+		return
+	}
+	inner := e.t.verify.inner(calls)
+	before := osthread.Nanotime()
+	e.Engine.Await(any, inner)
+	after := osthread.Nanotime()
+	e.t.verify.settle(calls)
+	e.t.lastEnd = osthread.Nanotime()
+	e.t.tool += before - start + e.t.lastEnd - after
+}
+
+// Cancel implements mpi.Engine.
+func (e *engine) Cancel(c *mpi.Call) { e.Engine.Cancel(e.t.verify.innerOf(c)) }
+
+// Outstanding implements mpi.Engine: the program sees its own calls.
+func (e *engine) Outstanding(f func(*mpi.Call)) {
+	e.Engine.Outstanding(func(c *mpi.Call) {
+		if s, ours := c.User.(*shadow); ours {
+			c = s.outer
+		}
+		f(c)
+	})
+}

@@ -1,0 +1,304 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Limits of a rehearsal.
+const (
+	blockPairs   = 4         // blocks of each form, ABBA ABBA
+	fewestPasses = 5         // of a block
+	mostPasses   = 400       //
+	worthwhile   = 0.005     // share of the run from which a chain is rehearsed
+	longestPause = 500e-6    // seconds: longer computation between occurrences is cut to it
+	mostScratch  = 256 << 20 // bytes of scratch buffers of a rank
+	usualTime    = 2.0       // seconds for all chains
+	usualShare   = 0.2       // of the run, if that is longer
+	untried      = "its share of the run is below 0.5 %"
+	stuck        = "its calls alone wait for one another: others come between"
+)
+
+// part is one set of messages that is rehearsed: a chain, or several that different
+// ranks pass through at the same time.
+type part struct {
+	Chains   []int
+	Passes   int
+	Pause    float64   // seconds between occurrences
+	Patterns []Pattern // by rank; those of ranks without a part are empty
+	Gaps     [][]float64
+}
+
+// plan chooses what to rehearse, on rank 0. It notes at the chains why not.
+func plan(run *Run, budget float64, eager int) (parts []part) {
+	var loose []int
+	for i := range run.Chains {
+		c := &run.Chains[i]
+		switch reason := c.unfit(run); {
+		case reason != "":
+			c.NoTrial = reason
+		case closed(c.Patterns):
+			if p := newPart(run, i); completes(p.Patterns, eager) {
+				parts = append(parts, p)
+			} else {
+				c.NoTrial = stuck
+			}
+		default:
+			loose = append(loose, i)
+		}
+	}
+	parts = append(parts, pairUp(run, loose, eager)...)
+	for i := range parts {
+		p := &parts[i]
+		c := &run.Chains[p.Chains[0]]
+		once := c.Written.Mean + p.Pause
+		p.Passes = int(budget / float64(len(parts)) / (2 * blockPairs * max(once, 1e-7)))
+		p.Passes = min(max(p.Passes, fewestPasses), mostPasses)
+	}
+	return parts
+}
+
+// unfit says why a chain is not rehearsed; "" if it may be.
+func (c *Chain) unfit(run *Run) string {
+	switch {
+	case len(c.Sites) < 2:
+		return "it is a single call"
+	case c.Written.Sum()/float64(run.Ranks) < worthwhile*run.Seconds:
+		return untried
+	case !c.Even:
+		return "ranks passed through it a different number of times"
+	}
+	for i := range c.Patterns {
+		scratch := 0
+		for _, m := range c.Patterns[i].Requests {
+			if m.Peer < 0 || m.Tag < 0 {
+				return "it receives from any rank, or any tag"
+			}
+			if m.Comm != c.Patterns[0].Requests[0].Comm {
+				return "it uses several communicators"
+			}
+			scratch += m.span()
+		}
+		if scratch > mostScratch {
+			return fmt.Sprintf("its buffers span %d bytes", scratch)
+		}
+	}
+	return ""
+}
+
+func newPart(run *Run, chains ...int) part {
+	p := part{Chains: chains, Patterns: make([]Pattern, run.Ranks), Gaps: make([][]float64, run.Ranks)}
+	for _, i := range chains {
+		c := &run.Chains[i]
+		for _, x := range c.Patterns {
+			p.Patterns[x.Rank] = x
+			p.Gaps[x.Rank] = c.Gaps
+		}
+		p.Pause = max(p.Pause, min(c.Before.Mean, longestPause))
+	}
+	return p
+}
+
+// pairUp joins chains of different ranks whose messages go to one another, as those of
+// even and odd ranks do.
+func pairUp(run *Run, loose []int, eager int) (parts []part) {
+	used := map[int]bool{}
+	for x, i := range loose {
+		for _, j := range loose[x+1:] {
+			a, b := &run.Chains[i], &run.Chains[j]
+			if used[i] || used[j] || a.Count != b.Count || intersect(a.Ranks, b.Ranks) || !closed(slices.Concat(a.Patterns, b.Patterns)) {
+				continue
+			}
+			used[i], used[j] = true, true
+			if p := newPart(run, i, j); completes(p.Patterns, eager) {
+				parts = append(parts, p)
+			} else {
+				a.NoTrial, b.NoTrial = stuck, stuck
+			}
+		}
+		if !used[i] {
+			run.Chains[i].NoTrial = "its sends and receives do not match one another"
+		}
+	}
+	return parts
+}
+
+func intersect(a, b []int) bool {
+	return slices.ContainsFunc(a, func(x int) bool { return slices.Contains(b, x) })
+}
+
+// rehearseAll rehearses on all ranks and puts the results into run of rank 0.
+func (s *session) rehearseAll(run *Run) error {
+	var parts []part
+	if s.c.Rank() == 0 && s.options.Rehearse >= 0 {
+		budget := s.options.Rehearse.Seconds()
+		if budget == 0 {
+			budget = max(usualTime, usualShare*run.Seconds)
+		}
+		parts = plan(run, budget, s.c.Engine().Limits().Eager)
+	}
+	if err := broadcast(s.c, &parts); err != nil {
+		return err
+	}
+	start := osthread.Nanotime()
+	for i := range parts {
+		if err := s.rehearse(run, &parts[i]); err != nil {
+			return fmt.Errorf("rehearsal of chain %d: %w", parts[i].Chains[0], err)
+		}
+	}
+	if run != nil {
+		run.Rehearsed = seconds(osthread.Nanotime() - start)
+	}
+	return nil
+}
+
+// rehearse measures one part.
+func (s *session) rehearse(run *Run, p *part) error {
+	mine := newScene(s.c, &p.Patterns[s.c.Rank()], p.Gaps[s.c.Rank()])
+	var times [2][]float64
+	for block := range 2 * blockPairs {
+		form := (block + 1) / 2 % 2 // ABBA
+		t, err := s.block(mine, form, p)
+		if err != nil {
+			return err
+		}
+		times[form] = append(times[form], t)
+	}
+	sums := slices.Concat(times[0], times[1])
+	if err := s.c.Allreduce(mpi.InPlace, mpi.Of(sums), mpi.Sum); err != nil {
+		return err
+	}
+	if run == nil {
+		return nil
+	}
+	takes := 0
+	for _, x := range p.Patterns {
+		if len(x.Requests) > 0 {
+			takes++
+		}
+	}
+	for i := range sums {
+		sums[i] /= float64(max(takes, 1))
+	}
+	for _, i := range p.Chains {
+		run.Chains[i].Trial = &Trial{Written: sums[:blockPairs:blockPairs], Fixed: sums[blockPairs:], Passes: p.Passes}
+	}
+	return nil
+}
+
+// block passes through the chain several times and returns the mean time of a pass
+// without the pause; 0 on ranks that have no part in it.
+func (s *session) block(mine *scene, form int, p *part) (float64, error) {
+	if err := s.c.Barrier(); err != nil {
+		return 0, err
+	}
+	if len(mine.calls) == 0 {
+		return 0, nil
+	}
+	start := osthread.Nanotime()
+	for range p.Passes {
+		var err error
+		if form == 0 {
+			err = mine.written()
+		} else {
+			err = mine.fixed()
+		}
+		if err != nil {
+			return 0, err
+		}
+		spin(p.Pause)
+	}
+	return max(seconds(osthread.Nanotime()-start)/float64(p.Passes)-p.Pause, 0), nil
+}
+
+// spin computes nothing for so many seconds.
+func spin(t float64) {
+	for end := osthread.Nanotime() + int64(t*1e9); osthread.Nanotime() < end; {
+		osthread.Relax()
+	}
+}
+
+// scene is a pattern with buffers.
+type scene struct {
+	c        *mpi.Comm
+	calls    []prop
+	requests []*mpi.Request
+}
+
+// prop is a call of it.
+type prop struct {
+	gap        float64 // seconds before it
+	send, recv *Message
+	out, in    mpi.Buffer
+}
+
+func newScene(c *mpi.Comm, p *Pattern, gaps []float64) *scene {
+	s := &scene{c: c}
+	at := -1
+	for i := range p.Requests {
+		m := &p.Requests[i]
+		if m.Call != at || len(s.calls) == 0 {
+			at = m.Call
+			s.calls = append(s.calls, prop{})
+			if len(s.calls) > 1 {
+				s.calls[len(s.calls)-1].gap = gaps[m.Call]
+			}
+		}
+		k := &s.calls[len(s.calls)-1]
+		b := mpi.Strided(make([]byte, m.span()), m.Blocks, m.Block, m.Stride)
+		if m.Recv {
+			k.recv, k.in = m, b
+		} else {
+			k.send, k.out = m, b
+		}
+	}
+	return s
+}
+
+// written makes the calls as the program does.
+func (s *scene) written() error {
+	for i := range s.calls {
+		k := &s.calls[i]
+		if i > 0 {
+			spin(k.gap)
+		}
+		var err error
+		switch {
+		case k.send != nil && k.recv != nil:
+			_, err = s.c.Sendrecv(k.out, k.send.Peer, k.send.Tag, k.in, k.recv.Peer, k.recv.Tag)
+		case k.recv != nil:
+			_, err = s.c.Recv(k.in, k.recv.Peer, k.recv.Tag)
+		case k.send.Sync:
+			err = s.c.Ssend(k.out, k.send.Peer, k.send.Tag)
+		default:
+			err = s.c.Send(k.out, k.send.Peer, k.send.Tag)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fixed makes them as rewrite leaves them.
+func (s *scene) fixed() error {
+	s.requests = s.requests[:0]
+	for i := range s.calls {
+		k := &s.calls[i]
+		if i > 0 {
+			spin(k.gap)
+		}
+		if k.recv != nil {
+			s.requests = append(s.requests, s.c.Irecv(k.in, k.recv.Peer, k.recv.Tag))
+		}
+		if k.send != nil && k.send.Sync {
+			s.requests = append(s.requests, s.c.Issend(k.out, k.send.Peer, k.send.Tag))
+		} else if k.send != nil {
+			s.requests = append(s.requests, s.c.Isend(k.out, k.send.Peer, k.send.Tag))
+		}
+	}
+	return mpi.Waitall(s.requests...)
+}

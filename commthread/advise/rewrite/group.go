@@ -1,0 +1,352 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// Evidence is what the run has shown of a chain: what the source alone does not tell.
+type Evidence struct {
+	Disjoint bool // no two requests of it shared a cell, if one of them received
+	Wild     bool // a receive named any rank or any tag
+}
+
+// Change is a proven change of one file: several calls that follow one another.
+type Change struct {
+	File   string
+	Line   int   // of the first call
+	Last   int   // the last line that changes
+	Calls  []int // which of the chain's calls
+	Before string
+	After  string
+	edits  []edit
+	f      *file
+}
+
+// edit replaces the bytes [from, to) of a file.
+type edit struct {
+	from, to int
+	text     string
+}
+
+// Refusal says why calls of a chain stay as they are.
+type Refusal struct {
+	Calls  []int // the calls it is about
+	File   string
+	Line   int
+	Reason string
+}
+
+// group is a run of units that can be started together.
+type group struct {
+	f     *file
+	fn    ast.Node
+	list  []ast.Stmt
+	units []*unit
+	calls []int
+}
+
+// Chain finds what can be changed in the calls of a chain: every change is at least two
+// calls. What stays is said with reasons. Calls that the chain has more than once stand in
+// a loop, or in a function that is called again.
+func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals []Refusal) {
+	refuse := func(calls []int, reason string) {
+		s := sites[calls[len(calls)-1]]
+		refusals = append(refusals, Refusal{calls, s.File, s.Line, reason})
+	}
+	var groups []*group
+	var g *group
+	for i, s := range sites {
+		f, l, u, why := p.understand(s)
+		if why == "" && repeated(sites, i) {
+			why = "the call comes several times in the chain: in a loop, or in a function that is called again; start the requests of all rounds first, and wait once behind them"
+		}
+		if why != "" {
+			refuse([]int{i}, why)
+			g = nil
+			continue
+		}
+		if g != nil {
+			if why = p.joins(g, f, l, u); why != "" {
+				refuse([]int{i - 1, i}, why)
+				g = nil
+			}
+		}
+		if g == nil {
+			g = &group{f: f, fn: l.fn, list: l.list}
+			groups = append(groups, g)
+		}
+		g.units, g.calls = append(g.units, u), append(g.calls, i)
+	}
+	for _, g := range groups {
+		if len(g.units) < 2 {
+			continue
+		}
+		c, why := p.change(g, e)
+		if why != "" {
+			refuse(g.calls, why)
+			continue
+		}
+		changes = append(changes, c)
+	}
+	return changes, refusals
+}
+
+func (p *Program) understand(s Site) (*file, *located, *unit, string) {
+	f, l, why := p.locate(s)
+	if why != "" {
+		return nil, nil, nil, why
+	}
+	u, why := p.unitOf(f, l, s.API)
+	return f, l, u, why
+}
+
+func repeated(sites []Site, i int) bool {
+	for j, s := range sites {
+		if j != i && s == sites[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// joins says why a call cannot be started together with a group of calls before it.
+func (p *Program) joins(g *group, f *file, l *located, u *unit) string {
+	prev := g.units[len(g.units)-1]
+	switch {
+	case f != g.f || l.fn != g.fn:
+		return "the calls stand in different functions: the source does not show that nothing between them touches the buffers"
+	case len(l.list) == 0 || &l.list[0] != &g.list[0]:
+		return "the calls stand in different blocks"
+	case u.first <= prev.last:
+		return "the calls come in another order in the source than in the chain"
+	}
+	for _, s := range g.list[prev.last+1 : u.first] {
+		if why := p.between(g, s); why != "" {
+			return why
+		}
+	}
+	names := g.results()
+	for _, x := range u.call.Args {
+		if id := p.mentions(f, x, names); id != nil {
+			return fmt.Sprintf("line %d uses %s, a result of a call before it", p.line(x.Pos()), id.Name)
+		}
+	}
+	fl := p.flight(g)
+	for _, v := range append(g.units, u) {
+		if v.recv >= 0 {
+			fl.receiving(f, v.call.Args[v.recv], deepest)
+		}
+	}
+	for _, x := range u.call.Args {
+		if why := fl.touches(f, x, deepest); why != "" {
+			return why
+		}
+	}
+	return p.sameBuffer(g, u)
+}
+
+// flight returns what is under way once all calls of a group have been started.
+func (p *Program) flight(g *group) *flight {
+	fl := &flight{p: p, kinds: map[types.BasicKind]bool{}, taken: addressed(g.f, g.fn)}
+	for _, u := range g.units {
+		if u.recv >= 0 {
+			fl.receiving(g.f, u.call.Args[u.recv], deepest)
+		}
+	}
+	return fl
+}
+
+// results returns the variables that hold statuses and errors of the group.
+func (g *group) results() map[types.Object]bool {
+	names := map[types.Object]bool{}
+	for _, u := range g.units {
+		for _, x := range u.lhs {
+			if id, ok := x.(*ast.Ident); ok && id.Name != "_" {
+				names[g.f.object(id)] = true
+			}
+		}
+	}
+	return names
+}
+
+// mentions returns the first name in n that stands for one of the objects; nil if there
+// is none.
+func (p *Program) mentions(f *file, n ast.Node, objects map[types.Object]bool) (found *ast.Ident) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && found == nil && f.object(id) != nil && objects[f.object(id)] {
+			found = id
+		}
+		return found == nil
+	})
+	return found
+}
+
+// between says why a statement cannot stay between the starts of two calls.
+func (p *Program) between(g *group, s ast.Stmt) string {
+	line := p.line(s.Pos())
+	switch s.(type) {
+	case *ast.ForStmt, *ast.RangeStmt:
+		return fmt.Sprintf("a loop lies between, on line %d", line)
+	case *ast.ReturnStmt:
+		return fmt.Sprintf("a return lies between, on line %d", line)
+	case *ast.DeferStmt:
+		return fmt.Sprintf("a defer lies between, on line %d", line)
+	case *ast.AssignStmt, *ast.DeclStmt, *ast.EmptyStmt:
+	default:
+		returns := false
+		ast.Inspect(s, func(n ast.Node) bool {
+			_, r := n.(*ast.ReturnStmt)
+			returns = returns || r
+			return true
+		})
+		if returns {
+			return fmt.Sprintf("a return lies between, on line %d", line)
+		}
+		if id := p.mentions(g.f, s, g.roots()); id != nil {
+			return fmt.Sprintf("line %d touches %s, which the calls send or receive", line, id.Name)
+		}
+		return fmt.Sprintf("line %d stands between, and cannot be proven to leave the buffers alone", line)
+	}
+	if id := p.mentions(g.f, s, g.results()); id != nil {
+		return fmt.Sprintf("line %d uses %s, a result of a call before it", line, id.Name)
+	}
+	fl := p.flight(g)
+	if a, ok := s.(*ast.AssignStmt); ok {
+		for _, x := range a.Lhs {
+			if !fl.ownVariable(g.f, x) {
+				return fmt.Sprintf("line %d writes to %s between the calls", line, p.text(g.f, x))
+			}
+		}
+		if id := p.reassigns(g, a); id != "" {
+			return fmt.Sprintf("line %d changes %s, which an error check before it uses", line, id)
+		}
+		for _, x := range a.Rhs {
+			if why := fl.touches(g.f, x, deepest); why != "" {
+				return why
+			}
+		}
+		return ""
+	}
+	return fl.touches(g.f, s, deepest)
+}
+
+// reassigns returns the name of a variable that a sets and a check of the group uses.
+func (p *Program) reassigns(g *group, a *ast.AssignStmt) string {
+	set := map[types.Object]bool{}
+	for _, x := range a.Lhs {
+		if id, ok := x.(*ast.Ident); ok && id.Name != "_" {
+			set[g.f.object(id)] = true
+		}
+	}
+	for _, u := range g.units {
+		if u.check == nil {
+			continue
+		}
+		if id := p.mentions(g.f, u.check, set); id != nil {
+			return id.Name
+		}
+	}
+	return ""
+}
+
+// roots returns the variables that the buffers of the group begin with.
+func (g *group) roots() map[types.Object]bool {
+	all := map[types.Object]bool{}
+	for _, u := range g.units {
+		for _, b := range u.buffers() {
+			ast.Inspect(b, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					if v, ok := g.f.object(id).(*types.Var); ok && !v.IsField() {
+						all[v] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	return all
+}
+
+// sameBuffer refuses a buffer that is, word for word, one of the group, where either is
+// received into: whatever the run has seen.
+func (p *Program) sameBuffer(g *group, u *unit) string {
+	for _, v := range g.units {
+		for i, x := range v.buffers() {
+			for j, y := range u.buffers() {
+				received := v.recv >= 0 && i == len(v.buffers())-1 || u.recv >= 0 && j == len(u.buffers())-1
+				if received && p.text(g.f, x) == p.text(g.f, y) {
+					return fmt.Sprintf("line %d uses the buffer %s of line %d again", p.line(y.Pos()), p.text(g.f, y), p.line(x.Pos()))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// change checks what concerns a group as a whole, and makes the change.
+func (p *Program) change(g *group, e Evidence) (*Change, string) {
+	if !e.Disjoint {
+		return nil, "no run has shown that the buffers share no cell: the names may be aliases"
+	}
+	if e.Wild {
+		return nil, "a receive takes messages from any rank or with any tag: started earlier, it may take another one"
+	}
+	for _, u := range g.units {
+		if u.wild(g.f) {
+			return nil, "a receive takes messages from any rank or with any tag: started earlier, it may take another one"
+		}
+	}
+	if at := deferred(g.fn); at != token.NoPos {
+		return nil, fmt.Sprintf("the function has a defer, on line %d: after a panic it would run while messages are under way", p.line(at))
+	}
+	fl := p.flight(g)
+	for _, x := range g.units[0].call.Args {
+		if why := fl.touches(g.f, x, deepest); why != "" {
+			return nil, why
+		}
+	}
+	name, ok := g.importName()
+	if !ok {
+		return nil, "the file does not import " + mpiPath
+	}
+	c := p.emit(g, name)
+	if err := p.verify(c); err != nil {
+		return nil, "the change does not compile: " + err.Error()
+	}
+	return c, ""
+}
+
+// deferred returns where a function has a defer.
+func deferred(fn ast.Node) (at token.Pos) {
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.FuncLit); ok && lit != fn {
+			return false
+		}
+		if d, ok := n.(*ast.DeferStmt); ok && at == token.NoPos {
+			at = d.Pos()
+		}
+		return true
+	})
+	return at
+}
+
+// importName returns the name of package mpi at the calls.
+func (g *group) importName() (string, bool) {
+	scope := g.f.pkg.types.Scope().Innermost(g.units[0].call.Pos())
+	for _, spec := range g.f.ast.Imports {
+		if spec.Path.Value != `"`+mpiPath+`"` {
+			continue
+		}
+		name := "mpi"
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		_, obj := scope.LookupParent(name, g.units[0].call.Pos())
+		pkg, ok := obj.(*types.PkgName)
+		return name, ok && pkg.Imported().Path() == mpiPath
+	}
+	return "", false
+}

@@ -1,0 +1,120 @@
+package advise
+
+// Run is what one instrumented run of a program has measured: the contents of a results
+// file, merged over all ranks. Times are seconds.
+type Run struct {
+	Program     string    `json:"program"`
+	Args        []string  `json:"args,omitempty"`
+	Engine      string    `json:"engine"`
+	Ranks       int       `json:"ranks"`
+	Size        float64   `json:"size,omitempty"` // problem size, 0 if not told
+	Seconds     float64   `json:"seconds"`        // of the bodies: the slowest rank
+	Tool        float64   `json:"tool_seconds"`   // time of the tool itself in it, the largest of all ranks
+	Memory      float64   `json:"memory_bytes"`   // resident memory per rank at the end
+	Caches      []float64 `json:"cache_bytes,omitempty"`
+	Network     Network   `json:"network"`
+	Protection  []Point   `json:"protection,omitempty"` // bytes, and the time to protect and release them
+	Sites       []Site    `json:"sites"`
+	Chains      []Chain   `json:"chains"`
+	Races       []Race    `json:"races,omitempty"`
+	Messages    int       `json:"messages"`       // sent and received by blocking calls, all ranks
+	TaskCalls   int       `json:"task_calls"`     // calls of communication threads, all ranks
+	HeapBuffers int       `json:"heap_buffers"`   // requests whose buffer no Watch covers
+	Collective  float64   `json:"collective"`     // time in collective calls, mean of the ranks
+	Sources     []Source  `json:"sources"`        // files that the sites stand in
+	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
+}
+
+// Source is a source file as it was at the run; Sum is empty if it could not be read.
+type Source struct {
+	File string `json:"file"`
+	Sum  string `json:"sha256,omitempty"`
+}
+
+// Site is where a call stands: its context (section 2 of the paper).
+type Site struct {
+	API     string   `json:"api"`     // method of mpi.Comm: "Sendrecv"
+	Func    string   `json:"func"`    // the function that calls it
+	File    string   `json:"file"`    // as the compiler knew it
+	Line    int      `json:"line"`    // of the call
+	Callers []string `json:"callers"` // up to three return addresses, "file:line"
+}
+
+// Chain is a series of related calls, merged over the ranks that have it.
+type Chain struct {
+	Sites     []int     `json:"sites"`     // indices of Run.Sites, in the order of the calls
+	Ranks     []int     `json:"ranks"`     // that passed through it
+	Count     int       `json:"count"`     // occurrences, the most of any rank
+	Even      bool      `json:"even"`      // all these ranks had as many
+	Written   Summary   `json:"written"`   // of an occurrence in the run, over all ranks
+	Between   Summary   `json:"between"`   // of the time between its calls, in an occurrence
+	Before    Summary   `json:"before"`    // of the computation before it
+	Slack     Summary   `json:"slack"`     // from its end to the first touch, if a Watch told
+	Calls     []float64 `json:"calls"`     // mean time of each call
+	Gaps      []float64 `json:"gaps"`      // mean time before each call but the first
+	Ends      []End     `json:"ends"`      // why it ended, most frequent first
+	Patterns  []Pattern `json:"patterns"`  // per rank, the most frequent one
+	Varied    bool      `json:"varied"`    // a rank had more than one pattern
+	Trial     *Trial    `json:"trial"`     // of the rehearsal; nil if there was none
+	NoTrial   string    `json:"no_trial"`  // why not
+	Successor int       `json:"successor"` // the chain that follows most often, -1 if none
+	Distance  float64   `json:"distance"`  // mean time to it
+}
+
+// End is a reason for which a chain ended, and how often it did.
+type End struct {
+	Reason string `json:"reason"`
+	Site   int    `json:"site"` // of the call that ended it, -1 if none did
+	Count  int    `json:"count"`
+}
+
+// Pattern is what a rank sends and receives in an occurrence of a chain.
+type Pattern struct {
+	Rank     int       `json:"rank"`
+	Seen     int       `json:"seen"`
+	Requests []Message `json:"requests"`
+}
+
+// Message is a request of a pattern. Elements lie in Blocks of Block bytes, Stride
+// bytes apart.
+type Message struct {
+	Call   int  `json:"call"` // which call of the chain
+	Recv   bool `json:"recv,omitempty"`
+	Sync   bool `json:"sync,omitempty"` // Ssend
+	Peer   int  `json:"peer"`           // world rank; mpi.AnySource
+	Tag    int  `json:"tag"`
+	Comm   int  `json:"comm"` // mpi.Comm.ID
+	Blocks int  `json:"blocks"`
+	Block  int  `json:"block"`
+	Stride int  `json:"stride"`
+}
+
+// Bytes returns the payload of the message.
+func (m *Message) Bytes() int { return m.Blocks * m.Block }
+
+// span returns the bytes from the first to the last.
+func (m *Message) span() int { return max((m.Blocks-1)*m.Stride+m.Block, 0) }
+
+// Trial is what the rehearsal of a chain measured: the time of an occurrence, pauses
+// between the calls included, mean of the ranks, by pairs of blocks.
+type Trial struct {
+	Written []float64 `json:"written"`
+	Fixed   []float64 `json:"fixed"`
+	Passes  int       `json:"passes"` // occurrences per block
+}
+
+// Race is a use of the buffer of a request before its wait.
+type Race struct {
+	Kind    string `json:"kind"`    // what happened
+	Request int    `json:"request"` // site of the call that started the request
+	Other   int    `json:"other"`   // site of the call that used the buffer, or of the wait by which it had been touched
+	Touch   string `json:"touch"`   // "file:line" of the touch itself, if a Watch told
+	Rank    int    `json:"rank"`
+	Count   int    `json:"count"`
+}
+
+// Point is a time measured for a size.
+type Point struct {
+	Bytes   float64 `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+}

@@ -1,0 +1,82 @@
+package advise
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+const (
+	depth   = 12 // stack frames that are looked at: those of mpi, the call, three above
+	callers = 3  // return addresses above the call, as in the paper
+)
+
+// places finds the site of a call from the stack. The raw program counters are the fast
+// key; sites that differ in nothing a reader sees are one.
+type places struct {
+	byPCs  map[[depth]uintptr]int
+	byText map[string]int
+	sites  []Site
+	tasks  []bool // by site: made by the communication thread
+}
+
+func newPlaces() *places {
+	return &places{byPCs: map[[depth]uintptr]int{}, byText: map[string]int{}}
+}
+
+// here returns the index of the site from which package mpi has been called; skip is the
+// number of frames of this package above.
+func (p *places) here(skip int) int {
+	var pcs [depth]uintptr
+	n := runtime.Callers(skip+2, pcs[:])
+	if i, known := p.byPCs[pcs]; known {
+		return i
+	}
+	s, task := resolve(pcs[:n])
+	text := fmt.Sprint(s, task)
+	i, known := p.byText[text]
+	if !known {
+		i = len(p.sites)
+		p.sites = append(p.sites, s)
+		p.tasks = append(p.tasks, task)
+		p.byText[text] = i
+	}
+	p.byPCs[pcs] = i
+	return i
+}
+
+const (
+	module     = "github.com/weft-hpc/weft/"
+	mpiPackage = module + "mpi."
+	toolFrames = module + "commthread/advise.(*"
+	threadName = module + "commthread."
+)
+
+// resolve turns program counters into a site. Frames of package mpi stand above the
+// program's: the last of them is the method that the program called.
+func resolve(pcs []uintptr) (s Site, task bool) {
+	frames := runtime.CallersFrames(pcs)
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch {
+		case f.Function == "" || strings.HasPrefix(f.Function, toolFrames) && s.File == "":
+		case strings.HasPrefix(f.Function, mpiPackage) && s.File == "":
+			s.API = method(f.Function)
+		case s.File == "":
+			s.Func, s.File, s.Line = f.Function, f.File, f.Line
+			task = strings.HasPrefix(f.Function, threadName)
+		case len(s.Callers) < callers && !strings.HasPrefix(f.Function, "runtime."):
+			s.Callers = append(s.Callers, fmt.Sprintf("%s:%d", f.File, f.Line))
+		}
+	}
+	return s, task
+}
+
+// method returns the last part of the name of a function: "Sendrecv".
+func method(function string) string { return function[strings.LastIndexByte(function, '.')+1:] }
+
+// String names the site as reports do: "Sendrecv at file:line".
+func (s *Site) String() string { return fmt.Sprintf("%s at %s:%d", s.API, base(s.File), s.Line) }
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

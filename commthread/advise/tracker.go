@@ -1,0 +1,261 @@
+package advise
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// farApart is the computation between two calls that makes them unrelated, in
+// nanoseconds: half the cost of a short message over a network of 1 Gbit/s.
+const farApart = 20_000
+
+// noted is a call of the program that waits for its messages.
+type noted struct {
+	site       int
+	open       bool // a Sendrecv that may go on: more requests, or the wait
+	sends      bool
+	start, end int64 // inside the engine below
+	calls      [2]*mpi.Call
+	armed      [2]bool
+	requests   [2]wish
+	n          int  // of the three above
+	clash      bool // overlaps a request of the chain so far
+}
+
+// wish is a request of a noted call.
+type wish struct {
+	Message
+	cells cells
+}
+
+// tracker follows the calls of one rank and makes chains of them. It belongs to the
+// goroutine that is inside the engine.
+type tracker struct {
+	rank    int
+	places  *places
+	verify  *verifier
+	watch   Watch
+	cur     noted
+	have    bool // cur is a call, and not yet part of the chain
+	chain   []noted
+	stats   map[string]*chainStats
+	order   []*chainStats
+	last    *chainStats // the chain before
+	lastAt  int64       // when it ended
+	nearest map[[2]int]int64
+	seed    maphash.Seed
+
+	chainTool   int64 // tool time since the chain began
+	before      int64 // computation before the chain
+	lastEnd     int64 // of the communication before
+	tool        int64 // nanoseconds spent in the tool
+	collective  int64
+	messages    int
+	threadCalls int
+	heap        int
+	touchedAt   atomic.Int64 // first touch of what the chain received, 0: none
+	touchPlace  atomic.Pointer[string]
+	disarms     []func()
+}
+
+func newTracker(c *mpi.Comm, w Watch) *tracker {
+	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, seed: maphash.MakeSeed()}
+	t.verify = newVerifier(t)
+	return t
+}
+
+// waits reports whether calls at the site return when their messages have arrived.
+func (p *places) waits(site int) bool {
+	return p.sites[site].API == "Sendrecv" || p.sites[site].API == "SendrecvReplace"
+}
+
+// enter notes a request of a call at site. The send of a Sendrecv follows its receive.
+func (t *tracker) enter(site int, c *mpi.Call, now int64) {
+	if !(t.have && t.cur.open && t.cur.site == site && !t.cur.sends && c.Kind.Sends()) {
+		t.commit()
+		if reason := t.unrelated(site, now); reason != "" {
+			t.close(reason, site)
+		}
+		if len(t.chain) == 0 {
+			t.before = now - t.lastEnd
+			t.chainTool = 0
+		}
+		t.cur = noted{site: site, open: true}
+		t.have = true
+	}
+	cur := &t.cur
+	t.messages++
+	w := t.wish(c)
+	w.Call = len(t.chain)
+	cur.sends = cur.sends || !w.Recv
+	cur.clash = cur.clash || t.clashes(&w)
+	cur.calls[cur.n], cur.requests[cur.n] = c, w
+	cur.n++
+	if t.watch == nil {
+		t.heap++
+	}
+	t.verify.against(w.cells, w.Recv, site)
+}
+
+// clashes reports whether w shares a cell with a request of the chain, and one of the
+// two receives.
+func (t *tracker) clashes(w *wish) bool {
+	for i := range t.chain {
+		for j := range t.chain[i].n {
+			o := &t.chain[i].requests[j]
+			if (w.Recv || o.Recv) && w.cells.overlap(o.cells) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wish describes a call of the engine as a request.
+func (t *tracker) wish(c *mpi.Call) wish {
+	b := c.Send
+	if c.Kind.Receives() {
+		b = c.Recv
+	}
+	blocks, block, stride := b.Layout()
+	peer := c.Peer
+	if peer >= 0 {
+		peer = c.Comm.World(peer)
+	}
+	return wish{Message: Message{Recv: c.Kind.Receives(), Sync: c.Kind == mpi.CallSsend, Peer: peer, Tag: c.Tag, Comm: int(c.Comm.ID()),
+		Blocks: blocks, Block: block * b.ElemSize(), Stride: stride * b.ElemSize()}, cells: cellsOf(b)}
+}
+
+// unrelated says why a call at site does not belong to the chain so far; "" if it does.
+func (t *tracker) unrelated(site int, now int64) string {
+	if len(t.chain) == 0 {
+		return ""
+	}
+	if t.touchedAt.Load() != 0 {
+		return "first touch"
+	}
+	mixed := false
+	for i := range t.chain {
+		mixed = mixed || t.chain[i].site != t.chain[0].site
+	}
+	if mixed && site == t.chain[0].site {
+		return "the same call again"
+	}
+	last := &t.chain[len(t.chain)-1]
+	pair := [2]int{last.site, site}
+	gap := now - last.end
+	if known, seen := t.nearest[pair]; !seen || gap < known {
+		t.nearest[pair] = gap
+	}
+	if t.nearest[pair] > farApart {
+		return "computation"
+	}
+	return ""
+}
+
+// owns reports whether a wait is that of the present Sendrecv.
+func (t *tracker) owns(calls []*mpi.Call) bool {
+	if !t.have || !t.cur.open || len(calls) == 0 {
+		return false
+	}
+	for _, c := range calls {
+		if c != t.cur.calls[0] && c != t.cur.calls[1] {
+			return false
+		}
+	}
+	return true
+}
+
+// left notes that a call was inside the engine from before to after; the tool had it
+// from start.
+func (t *tracker) left(start, before, after int64) {
+	cur := &t.cur
+	if cur.start == 0 {
+		cur.start = before
+		t.chainTool -= before - start // before the chain, or the gap, begins
+	}
+	cur.end = after
+	t.lastEnd = after
+	t.arm(cur)
+	spent := before - start + osthread.Nanotime() - after
+	t.tool += spent
+	t.chainTool += spent
+}
+
+// arm watches the buffers of a completed call, and counts those that cannot be.
+func (t *tracker) arm(cur *noted) {
+	if t.watch == nil {
+		return
+	}
+	for i, c := range cur.calls[:cur.n] {
+		if cur.armed[i] || !c.Done() {
+			continue
+		}
+		cur.armed[i] = true
+		b := c.Send
+		if c.Kind.Receives() {
+			b = c.Recv
+		}
+		disarm, ok := arm(t.watch, b, c.Kind.Sends(), func(place string) {
+			t.touchPlace.CompareAndSwap(nil, &place)
+			t.touchedAt.CompareAndSwap(0, osthread.Nanotime())
+		})
+		if !ok {
+			t.heap++
+			continue
+		}
+		t.disarms = append(t.disarms, disarm)
+	}
+}
+
+// commit makes the present call part of the chain; if it clashes with a request of it, the
+// chain ends before.
+func (t *tracker) commit() {
+	if !t.have {
+		return
+	}
+	t.have = false
+	if t.cur.clash {
+		t.close("overlap", t.cur.site)
+		for i := range t.cur.requests {
+			t.cur.requests[i].Call = 0
+		}
+		t.before = 0
+		t.chainTool = 0
+	}
+	t.cur.calls = [2]*mpi.Call{} // they are the program's
+	t.chain = append(t.chain, t.cur)
+}
+
+// interrupted notes a call that is in no chain: it ends the present one.
+func (t *tracker) interrupted(c *mpi.Call, start int64) {
+	t.commit()
+	if len(t.chain) > 0 {
+		reason := c.Kind.String()
+		if messages(c.Kind) {
+			reason = "non-blocking " + reason
+		}
+		t.close(reason, -1)
+	}
+	if c.Kind.Collective() && c.Recv.Bytes() > 0 && !c.Recv.IsInPlace() {
+		t.verify.against(cellsOf(c.Recv), true, -1)
+	}
+	t.tool += osthread.Nanotime() - start
+}
+
+// resumed notes the return of such a call, which was inside the engine from before.
+func (t *tracker) resumed(c *mpi.Call, start, before int64) {
+	t.lastEnd = osthread.Nanotime()
+	if c.Kind.Collective() {
+		t.collective += t.lastEnd - before
+	}
+}
+
+// end is called after the body.
+func (t *tracker) end() {
+	t.commit()
+	t.close("end", -1)
+}

@@ -1,0 +1,120 @@
+package dds
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// agree returns the constants of the endpoint: those given, or what rank 0 measures.
+func (e *Endpoint) agree() (Constants, error) {
+	if e.hints.fixed != nil {
+		return *e.hints.fixed, nil
+	}
+	return Calibrate(e.comm)
+}
+
+// rounds of each measurement: the fastest counts.
+const rounds = 7
+
+// longBytes is the message that bandwidth is measured with.
+const longBytes = 256 << 10
+
+// Calibrate measures, on rank 0 and between ranks 0 and 1, what the thresholds need, and
+// gives all ranks the same. Collective; a few ms, on a network of 1 Gbit/s some 40.
+// Times of faults are 0 where readers are not made to wait.
+func Calibrate(c *mpi.Comm) (Constants, error) {
+	var k Constants
+	var err error
+	if c.Rank() < 2 && c.Size() > 1 {
+		err = k.measureLink(c)
+	}
+	if c.Rank() == 0 && err == nil {
+		k.measureMemory()
+	}
+	values := []float64{float64(k.Overhead), k.Gap, float64(k.RTT), float64(k.Fault), float64(k.Arm), float64(k.ArmPage), float64(k.Retire), float64(k.RetPage)}
+	if err == nil {
+		err = c.Bcast(mpi.Of(values), 0)
+	}
+	if err != nil {
+		return Constants{}, fmt.Errorf("dds: calibration on %s: %w", c.Name(), err)
+	}
+	at := func(i int) time.Duration { return time.Duration(values[i]) }
+	return Constants{Overhead: at(0), Gap: values[1], RTT: at(2), Fault: at(3), Arm: at(4), ArmPage: at(5), Retire: at(6), RetPage: at(7)}, nil
+}
+
+// measureLink measures round trips of ranks 0 and 1.
+func (k *Constants) measureLink(c *mpi.Comm) error {
+	short, long := make([]byte, 8), make([]byte, longBytes)
+	rtt, err := trip(c, short, short)
+	if err != nil {
+		return err
+	}
+	full, err := trip(c, long, short)
+	if err != nil {
+		return err
+	}
+	k.RTT = rtt
+	k.Gap = float64(max(full-rtt, 0)) / longBytes
+	k.Overhead, err = overhead(c, short)
+	return err
+}
+
+// trip returns the fastest time of a message and its answer.
+func trip(c *mpi.Comm, there, back []byte) (best time.Duration, err error) {
+	other := 1 - c.Rank()
+	for i := range rounds {
+		began := osthread.Nanotime()
+		if c.Rank() == 0 {
+			if err = c.Send(mpi.Of(there), other, 0); err == nil {
+				_, err = c.Recv(mpi.Of(back), other, 0)
+			}
+		} else {
+			if _, err = c.Recv(mpi.Of(there), other, 0); err == nil {
+				err = c.Send(mpi.Of(back), other, 0)
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		if d := time.Duration(osthread.Nanotime() - began); i == 0 || d < best {
+			best = d
+		}
+	}
+	return best, nil
+}
+
+// overhead returns how long the start of a short send keeps the host.
+func overhead(c *mpi.Comm, b []byte) (best time.Duration, err error) {
+	for i := range rounds {
+		if c.Rank() == 1 {
+			if _, err := c.Recv(mpi.Of(b), 0, 0); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		began := osthread.Nanotime()
+		r := c.Isend(mpi.Of(b), 1, 0)
+		if d := time.Duration(osthread.Nanotime() - began); i == 0 || d < best {
+			best = d
+		}
+		if _, err := r.Wait(); err != nil {
+			return 0, err
+		}
+	}
+	return best, nil
+}
+
+// measureMemory measures what pages cost, in an arena of its own.
+func (k *Constants) measureMemory() {
+	a, err := NewArena(1 << 20)
+	if err != nil {
+		return
+	}
+	if m, can := a.back.(interface{ measure(k *Constants) }); can {
+		m.measure(k)
+	}
+	_ = a.Close() // nothing is under way
+}

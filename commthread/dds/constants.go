@@ -1,0 +1,70 @@
+package dds
+
+import (
+	"fmt"
+	"time"
+)
+
+// Constants are what the thresholds rest on: measured at the start by rank 0, and the
+// same on all ranks of an endpoint. Names as in HUNT, Table 1 and section 5.1.
+type Constants struct {
+	Overhead time.Duration // o: of the host, for one message
+	Gap      float64       // G: ns per byte
+	RTT      time.Duration // of a message of 8 bytes
+	Fault    time.Duration // I: from the touch of an armed page to the reader running again
+	Arm      time.Duration // M: of one page
+	ArmPage  time.Duration // of each further page
+	Retire   time.Duration // of one page
+	RetPage  time.Duration // of each further page
+}
+
+// Fixed gives Open these constants, and no calibration is made. All ranks give the
+// same.
+func Fixed(c Constants) Hint { return func(h *hints) { h.fixed = &c } }
+
+// First returns the length of the first strip, in bytes: the smallest one whose way
+// covers what decomposition costs, o + M(size) + I/2 + M(N1) < RTT + G N1 (HUNT,
+// section 5.1), and which costs less than a tenth of its own wire time to retire.
+func (c Constants) First() int {
+	extra := float64(c.Fault + c.Arm + c.Retire)
+	n := cutUnit
+	for float64(n)*c.Gap < 10*extra/2 && n < 64<<20 {
+		n *= 2
+	}
+	return n
+}
+
+// Smallest returns the size of the smallest message that is decomposed: two first
+// strips.
+func (c Constants) Smallest() int { return 2 * c.First() }
+
+// CutFor returns how a message of n bytes is cut without hints.
+func (c Constants) CutFor(n int) Cut {
+	first := c.First()
+	if c.Gap == 0 || n < 2*first {
+		return Cut{Count: 1, Grow: 1}
+	}
+	return Cut{Count: min(n/first, 16), Grow: 1}
+}
+
+// String gives the constants in the columns of HUNT's Table 1.
+func (c Constants) String() string {
+	return fmt.Sprintf("o %v, G %.3f us/KiB, RTT %v, I %v, protect %v + %v/page, retire %v + %v/page; strips from %d bytes on, the first of %d",
+		c.Overhead, c.Gap*1024/1e3, c.RTT, c.Fault, c.Arm, c.ArmPage, c.Retire, c.RetPage, c.Smallest(), c.First())
+}
+
+// decide cuts a message of n bytes while others are outstanding: no decomposition then,
+// because messages hide each other (HUNT, section 5.3).
+func (e *Endpoint) decide(n, outstanding int, h *hints) Cut {
+	c := e.consts.CutFor(n)
+	switch {
+	case h.strips > 0:
+		c.Count = h.strips
+	case outstanding > 0:
+		c.Count = 1
+	}
+	if h.grow > 1 {
+		c.Grow = h.grow
+	}
+	return c
+}

@@ -1,0 +1,95 @@
+package dds
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// explicit is the back end without protection: readers are given a transfer when its
+// last byte is there.
+type explicit struct {
+	a    *Arena
+	mu   sync.Mutex
+	live map[*Transfer]span // guarded by mu
+}
+
+func newExplicit(a *Arena) *explicit { return &explicit{a: a, live: map[*Transfer]span{}} }
+
+func (*explicit) name() string { return Explicit }
+
+func (x *explicit) begin(t *Transfer) {
+	t.strips = newStrips(t.cuts)
+	x.mu.Lock()
+	x.live[t] = span{int(t.cuts[0]), int(t.cuts[len(t.cuts)-1])}
+	x.mu.Unlock()
+}
+
+func newStrips(cuts []uint64) []strip {
+	strips := make([]strip, len(cuts)-1)
+	for i := range strips {
+		n := int64(cuts[i+1] - cuts[i])
+		strips[i] = strip{from: cuts[i], to: cuts[i+1], toPromise: n, toLand: n}
+	}
+	return strips
+}
+
+func (*explicit) arm(*Transfer) bool { return false }
+
+func (*explicit) follow(*Transfer, *Transfer) bool { return false }
+
+func (*explicit) land(t *Transfer, i int) { t.strips[i].arrive(0) }
+
+// arrive notes that the bytes of s are there, or, with failed, never will be.
+func (s *strip) arrive(bits uint32) {
+	if s.is(landed) {
+		return
+	}
+	atomic.StoreInt64(&s.landedAt, osthread.Nanotime())
+	s.set(promised | landed | bits)
+}
+
+func (*explicit) doom(t *Transfer) {
+	for i := range t.strips {
+		if s := &t.strips[i]; !s.is(landed) {
+			fill(t.memory(s))
+			s.arrive(failed)
+		}
+	}
+}
+
+// fill writes ones: not a number to floating-point readers.
+func fill(b []byte) {
+	for i := range b {
+		b[i] = 0xff
+	}
+}
+
+func (x *explicit) end(t *Transfer) {
+	x.mu.Lock()
+	delete(x.live, t)
+	x.mu.Unlock()
+}
+
+func (*explicit) touch(*Arena, int, int) {}
+
+func (x *explicit) busy(from, to int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, s := range x.live {
+		if s.from < to && from < s.to {
+			return true
+		}
+	}
+	return false
+}
+
+func (*explicit) move(_, _ unsafe.Pointer, _ int, _ int64) (*uint32, uint32) { return nil, 0 }
+
+func (*explicit) counts() Counts { return Counts{} }
+
+func (*explicit) pages() []Access { return nil }
+
+func (*explicit) close() {}

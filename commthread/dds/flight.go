@@ -1,0 +1,208 @@
+package dds
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// bareMemory is the back end of buffers that lie in no arena.
+var bareMemory backend = newExplicit(nil)
+
+// hear receives the header and the ends of the message.
+func (t *Transfer) hear(src, tag int) error {
+	e := t.e
+	buf := e.buffs.Get().(*[]byte)
+	defer e.buffs.Put(buf)
+	st, err := e.comm.Recv(mpi.Of(*buf), src, tag)
+	if err != nil {
+		return err
+	}
+	if st.Source == mpi.ProcNull {
+		t.status, t.back = st, bareMemory
+		return nil
+	}
+	if err := t.head.get((*buf)[:st.Bytes]); err != nil {
+		return fmt.Errorf("dds: Recv on %s from rank %d with tag %d: %w", e.comm.Name(), st.Source, st.Tag, err)
+	}
+	t.status = mpi.Status{Source: st.Source, Tag: st.Tag, Bytes: t.head.size}
+	t.place(t.head.size)
+	head, tail := t.head.ends()
+	copy(t.mem, (*buf)[headerBytes:headerBytes+head])
+	copy(t.mem[t.head.size-tail:], (*buf)[headerBytes+head:])
+	if room := t.user.Bytes(); t.head.size > room {
+		c := mpi.Call{Kind: mpi.CallRecv, Comm: e.comm, Peer: st.Source, Tag: st.Tag}
+		t.err = c.Fail(mpi.ErrTruncate, room, t.head.size, "the message has %d bytes, the buffer %d: receive into a larger one", t.head.size, room)
+	}
+	return nil
+}
+
+// place finds the memory of a message of n bytes, as messages see it: that of the
+// user's buffer, or a copy if it has gaps or is too small.
+func (t *Transfer) place(n int) {
+	b := CommBuffer(t.user)
+	if !b.Contiguous() || b.Bytes() < n {
+		t.mem, t.copied = make([]byte, n), true
+		if t.send {
+			mpi.CopyPart(mpi.Of(t.mem), b, 0, n)
+		}
+	} else {
+		t.mem = b.Memory()[:n]
+	}
+	t.cut()
+}
+
+// cut makes the strips.
+func (t *Transfer) cut() {
+	t.back = bareMemory
+	cuts, at := t.head.cuts(), 0
+	if len(cuts) == 0 {
+		return
+	}
+	if !t.copied {
+		if t.arena, at = findComm(unsafe.Pointer(unsafe.SliceData(t.mem)), len(t.mem)); t.arena != nil {
+			t.back = t.arena.back
+			t.arena.hold(1)
+		}
+	}
+	for _, c := range cuts {
+		t.cuts = append(t.cuts, uint64(at+c))
+	}
+	t.back.begin(t)
+}
+
+// expect posts the receives of all strips at once.
+func (t *Transfer) expect() {
+	for range t.strips {
+		t.calls = append(t.calls, &mpi.Call{Kind: mpi.CallRecv, Peer: t.status.Source, Tag: t.head.tag})
+	}
+	t.post(t.calls)
+}
+
+// post fills the calls of the strips in, in the order on the wire, and starts them.
+func (t *Transfer) post(calls []*mpi.Call) {
+	var ready []*mpi.Call
+	for i := range t.strips {
+		c, at := calls[i], i
+		if t.head.order == Down {
+			at = len(t.strips) - 1 - i
+		}
+		b := mpi.Of(t.memory(&t.strips[at]))
+		if c.Comm = t.e.data; t.send {
+			c.Send = b
+		} else {
+			c.Recv = b
+		}
+		c.OnDone = func(c *mpi.Call) {
+			if c.Err == nil {
+				t.back.land(t, at)
+			}
+		}
+		if t.e.data.Prepare(c) {
+			ready = append(ready, c)
+		}
+	}
+	if len(ready) > 0 {
+		t.e.data.Engine().Post(ready)
+		if t.e.carried && background(t.e.data.Engine()) {
+			t.promise()
+		}
+	}
+}
+
+// promise notes that C will complete all strips.
+func (t *Transfer) promise() {
+	for i := range t.strips {
+		t.strips[i].set(promised)
+	}
+}
+
+// flying reports whether nothing written in Go is needed any more for what has not
+// landed, and the first strip has.
+func (t *Transfer) flying() bool {
+	first := t.send
+	for i := range t.strips {
+		state := t.strips[i].load()
+		if state&(promised|landed) == 0 {
+			return false
+		}
+		first = first || state&landed != 0
+	}
+	return first || len(t.strips) == 0
+}
+
+// fly waits until the transfer flies by itself. Without protection it is complete then.
+func (t *Transfer) fly() {
+	if t.hints.bare || !t.protects() {
+		t.e.comm.Engine().Await(false, t.calls)
+		return
+	}
+	for !t.flying() {
+		pending := slices.DeleteFunc(slices.Clone(t.calls), (*mpi.Call).Done)
+		if len(pending) == 0 {
+			return
+		}
+		t.e.comm.Engine().Await(true, pending)
+	}
+}
+
+func (t *Transfer) protects() bool {
+	_, is := t.back.(*explicit)
+	return !is && t.arena != nil && len(t.strips) > 0
+}
+
+// shield arms what has not landed. last is the transfer armed before, with which this
+// one may be retired.
+func (t *Transfer) shield(last *Transfer) {
+	if t.hints.bare || !t.protects() || t.failing() {
+		return
+	}
+	if n := t.hints.piggyback; n > 0 && !t.send && last != nil && last.back == t.back && t.e.Outstanding() > n && t.back.follow(t, last) {
+		return
+	}
+	t.shielded = t.back.arm(t)
+}
+
+// failing reports whether a call has failed already.
+func (t *Transfer) failing() bool {
+	return slices.ContainsFunc(t.calls, func(c *mpi.Call) bool { return c.Done() && c.Err != nil })
+}
+
+// announce sends the header and starts to send the strips.
+func (t *Transfer) announce(before, dst, tag int) {
+	e := t.e
+	t.head = header{size: t.user.Bytes(), order: t.hints.order, edge: e.edge}
+	t.head.tag = int(e.seq.Add(1) % uint64(e.tags))
+	t.head.cut = e.decide(t.head.size, before, &t.hints)
+	t.status = mpi.Status{Source: e.comm.Rank(), Tag: tag, Bytes: t.head.size}
+	t.place(t.head.size)
+	t.control = e.buffs.Get().(*[]byte)
+	b := *t.control
+	head, tail := t.head.ends()
+	t.head.put(b)
+	copy(b[headerBytes:], t.mem[:head])
+	copy(b[headerBytes+head:], t.mem[t.head.size-tail:])
+	for range t.strips {
+		t.calls = append(t.calls, &mpi.Call{Kind: mpi.CallSend, Peer: dst, Tag: t.head.tag})
+	}
+	c := &mpi.Call{Kind: mpi.CallSend, Comm: e.comm, Peer: dst, Tag: tag, Send: mpi.Of(b[:headerBytes+head+tail])}
+	t.calls = append(t.calls, c)
+	if e.comm.Prepare(c) {
+		e.comm.Engine().Post(t.calls[len(t.strips):])
+	}
+	if dst == mpi.ProcNull {
+		for i := range t.strips {
+			t.back.land(t, i)
+		}
+	}
+	t.post(t.calls)
+}
+
+// hold counts the transfers that use the arena.
+func (a *Arena) hold(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.live += n
+}

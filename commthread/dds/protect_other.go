@@ -1,0 +1,7 @@
+//go:build !linux || race
+
+package dds
+
+const canProtect = false
+
+func protect([]byte, bool) {}

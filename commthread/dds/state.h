@@ -1,0 +1,96 @@
+// What the files of the keeper share.
+#ifndef WEFT_DDS_STATE_H
+#define WEFT_DDS_STATE_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <pthread.h>
+
+#include "keeper.h"
+
+// due is something that takes effect at a time: bytes that land.
+typedef struct {
+	int64_t at;
+	dds_transfer *t;
+	int strip;
+	uint64_t bytes;
+} dds_due;
+
+// move is bytes that are copied, as soon as the thread has time.
+typedef struct dds_copy {
+	struct dds_copy *next;
+	uint64_t dst, src, n; // what is left
+	uint64_t bytes;       // of the whole
+	dds_keeper *from;
+	dds_transfer *t;
+	int strip;
+	int64_t at;
+	uint32_t *word;
+} dds_copy;
+
+// dds_name is what dds_complete is given: one strip.
+typedef struct {
+	dds_transfer *t;
+	int strip;
+} dds_name;
+
+struct dds_transfer {
+	dds_keeper *k;
+	dds_transfer *next;   // live, or spare
+	int n, flags;
+	int armed;            // it is, or was
+	int cursor;           // DDS_FIRST: strip whose first page is armed; -1 none
+	int left;             // strips that have not landed
+	int pending;          // copies and due times that name it
+	int ended;
+	int hold, held;       // followers; the strip that waits for them
+	dds_transfer *leader; // whose strip waits for this one
+	dds_strip strips[DDS_STRIPS];
+	dds_name names[DDS_STRIPS];
+};
+
+enum { DDS_TRACE = 1 << 16 };
+
+struct dds_keeper {
+	pthread_mutex_t mu;
+	pthread_t thread;
+	int fd, wake, watch;
+	char *app, *comm;
+	uint64_t bytes, page;
+	int trace, stop;
+	int asleep;           // the thread waits in poll, or is about to
+	int waiting;          // strips that somebody waits for
+	int transfers;        // live ones, and ended ones that are named still
+	dds_transfer *live, *spare;
+	dds_copy *head, *tail, *copies; // queue; spare ones
+	dds_due *heap;
+	int due, room;
+	dds_counts counts;
+	uint64_t *pages; // first touches
+	int64_t *times;
+	int touched;
+};
+
+int64_t dds_now(void);
+
+// userfaultfd. Ranges are bytes of the app view, whole pages.
+int dds_descriptor(int way);
+int dds_handshake(int fd);
+int dds_register(int fd, char *app, uint64_t bytes);
+void dds_unregister(int fd, char *app, uint64_t bytes);
+void dds_continue(dds_keeper *k, uint64_t from, uint64_t to); // maps, wakes
+void dds_guard(dds_keeper *k, uint64_t from, uint64_t to, int on); // write protection
+void dds_drop(dds_keeper *k, uint64_t from, uint64_t to); // unmaps
+void dds_rouse(dds_keeper *k, uint64_t from, uint64_t to); // wakes only
+
+// With the mutex held.
+void dds_landed(dds_transfer *t, int i, uint32_t bits);
+void dds_failed(dds_transfer *t, int i);
+void dds_settle_bytes(dds_transfer *t, int i, uint64_t n);
+void dds_fault(dds_keeper *k, uint64_t at, int write_guard, int tid);
+void dds_unpend(dds_transfer *t);
+int dds_find(dds_keeper *k, uint64_t at, uint64_t n, int send, dds_transfer **t);
+
+#endif

@@ -1,0 +1,16 @@
+//go:build !linux || !cgo
+
+package dds
+
+import (
+	"errors"
+	"unsafe"
+)
+
+const canUffd = false
+
+func newUffd(*Arena, *options) (backend, string, error) {
+	return nil, "", errors.New("this build has no userfaultfd: it needs Linux and cgo")
+}
+
+func completer(unsafe.Pointer, int) (fn, cookie unsafe.Pointer) { return nil, nil }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+type options struct {
+	world                   *world.Config
+	dims, n, steps, workers int
+}
+
+const usage = `advise: a border exchange with blocking messages, ready to be advised.
+
+	go run ./examples/10-advise [-dims 1|2|3] [-n 256] [-steps 100] [-ranks 4] [-net gige]
+	WEFT_ADVISE=run.json go run ./examples/10-advise
+	go run ./bench/advise -diff run.json
+
+What to read: main.go, exchange1, exchange2 and exchange3; then what bench/advise says
+about them. Its flag -fix applies the change (git checkout takes it back). It runs
+under mpirun too; see 06-two-ranks.
+
+Exit code: 0 done and checked, 1 failed, 2 usage.
+
+`
+
+// parse reads the flags; a mistake ends the program with exit code 2.
+func parse() (o options) {
+	o.world = world.Flags(flag.CommandLine)
+	o.world.DefaultNet("gige")
+	flag.IntVar(&o.dims, "dims", 2, "dimensions in which the grid is cut: 1 (rows of a square), 2 (a square), 3 (a cube)")
+	flag.IntVar(&o.n, "n", 0, "cells along an edge of the grid; 0: 256, or 64 of a cube")
+	flag.IntVar(&o.steps, "steps", 100, "time steps")
+	flag.IntVar(&o.workers, "workers", 1, "goroutines of each rank that compute")
+	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
+	flag.Parse()
+	if o.n == 0 && o.dims == 3 {
+		o.n = 64
+	} else if o.n == 0 {
+		o.n = 256
+	}
+	if flag.NArg() > 0 || o.dims < 1 || o.dims > 3 || o.n < 1 || o.steps < 1 || o.workers < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	return o
+}
+
+// cart arranges the ranks in as many dimensions as the grid is cut in.
+func (o *options) cart(w *mpi.Comm) (*mpi.Cart, error) {
+	dims, err := mpi.Dims(w.Size(), make([]int, o.dims)...)
+	if err != nil {
+		return nil, err
+	}
+	if dims[0] > o.n {
+		return nil, fmt.Errorf("%w: a grid of %d cells along an edge cannot be cut among %d ranks: give a larger -n", world.ErrUsage, o.n, w.Size())
+	}
+	return w.Cart(dims, nil)
+}

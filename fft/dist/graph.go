@@ -1,0 +1,278 @@
+package dist
+
+import (
+	"sync/atomic"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// graph is one transform as tasks. What a task reads and writes is declared as the
+// memory itself: planes in the stage, pieces where they land, ranges of columns. So the
+// last pencils of some columns start when their last piece is there.
+type graph struct {
+	p    *Plan
+	a    *arrays
+	busy atomic.Int64 // ns in bodies
+}
+
+// trail is a crossing or regular exchange as tasks. The groups of rows before early travel
+// together, in one message per plane, as soon as the plane is done. The others
+// follow group by group, of all planes at once, when all are done: the link has been
+// kept busy until then, and now the pencils of one group can be transformed while
+// the next groups are on their way. (In plane order everything would arrive at
+// the very end.)
+type trail struct {
+	*exchange
+	array []complex128
+	win   *mpi.Win
+	ready *byte // written by the fence after which all ranks may put
+	early int
+}
+
+// asGraph runs a transform as Tasks.
+func (p *Plan) asGraph(st *steps, a *arrays) error {
+	g := &graph{p: p, a: a}
+	trails := make([]*trail, len(st.passes))
+	for i := range st.passes {
+		if x := st.passes[i].after; x != nil {
+			trails[i] = g.trail(x)
+			trails[i].expect(g)
+		}
+	}
+	since := osthread.Nanotime()
+	for i := range st.passes {
+		g.pass(&st.passes[i], i == 0, trails[i])
+	}
+	err := p.rt.Wait()
+	p.stats.Communication += nanoseconds(max(0, osthread.Nanotime()-since-g.busy.Load()/int64(p.workers)))
+	if err != nil {
+		p.revoke(err)
+	}
+	return err
+}
+
+// trail prepares an exchange. All groups are early unless the stage keeps all planes.
+func (g *graph) trail(x *exchange) *trail {
+	t := &trail{exchange: x, array: g.a.data[x.to], ready: new(byte), early: x.groups}
+	if g.p.cfg.OneSided {
+		t.win = g.p.window(x.comm, t.array)
+	}
+	if x.crossing && g.p.cfg.Stage == 0 {
+		t.early = (x.groups + 1) / 2
+	}
+	return t
+}
+
+// earlyRows returns the number of rows of a piece that travel with their plane.
+func (t *trail) earlyRows(source, receiver int) int {
+	rows, _ := t.shape(source, receiver)
+	if t.early == t.groups {
+		return rows
+	}
+	first, _ := t.group(source, receiver, t.early)
+	return first
+}
+
+// expect spawns what receives all pieces, before anything else.
+func (t *trail) expect(g *graph) {
+	ct, rt := g.p.ct, g.p.rt
+	if t.win != nil {
+		ct.Fence(rt, t.win, tasks.Writes(t.ready))
+		t.expectNotices(g)
+		return
+	}
+	for i := 1; i < t.size; i++ {
+		s := (t.me + i) % t.size
+		_, planes := t.planes(s)
+		if n := t.earlyRows(s, t.me); t.bytes(s, t.me, n) > 0 {
+			for u := range planes {
+				at, length := t.land(s, t.me, u, 0, n)
+				ct.Recv(rt, t.comm, mpi.Of(t.array[at:at+length]), s, u)
+			}
+		}
+		for k := t.early; k < t.groups; k++ {
+			if tile := t.lateTile(s, k); tile.Rows*tile.Cols > 0 {
+				ct.Recv(rt, t.comm, mpi.Tile(tile.Data, tile.Rows, tile.Cols, tile.LD), s, planes+k)
+			}
+		}
+	}
+}
+
+// lateTile is where group k of all planes of a source lands.
+func (t *trail) lateTile(s, k int) tasks.Tile[complex128] {
+	_, planes := t.planes(s)
+	first, count := t.group(s, t.me, k)
+	_, step := t.base(s, t.me)
+	if planes*count == 0 {
+		return tasks.Tile[complex128]{}
+	}
+	at, length := t.land(s, t.me, 0, first, count)
+	return tasks.Tile[complex128]{Data: t.array[at:], Rows: length, Cols: planes, LD: step}
+}
+
+// expectNotices spawns a task per part that waits until all its pieces have been
+// put in place. The early groups of a crossing exchange count as one, number 0.
+func (t *trail) expectNotices(g *graph) {
+	counts := make([]int, max(t.parts.parts, 1))
+	into := make([][]any, len(counts))
+	for i := 1; i < t.size; i++ {
+		s := (t.me + i) % t.size
+		_, planes := t.planes(s)
+		if n := t.earlyRows(s, t.me); t.bytes(s, t.me, n) > 0 {
+			for u := range planes {
+				at, length := t.land(s, t.me, u, 0, n)
+				k := t.notice(u, 0)
+				counts[k]++
+				into[k] = append(into[k], t.array[at:at+length])
+			}
+		}
+		for k := t.early; k < t.groups; k++ {
+			if tile := t.lateTile(s, k); tile.Rows*tile.Cols > 0 {
+				counts[k] += planes
+				into[k] = append(into[k], tile)
+			}
+		}
+	}
+	for k, n := range counts {
+		if n > 0 {
+			g.p.ct.AwaitNotify(g.p.rt, t.win, mpi.Buffer{}, k, n, tasks.Writes(into[k]...))
+		}
+	}
+}
+
+// notice returns the counter for group k of plane u.
+func (t *trail) notice(u, k int) int {
+	if t.crossing && k < t.early {
+		return 0
+	}
+	return t.part(u, k)
+}
+
+// pass spawns the items of a pass, each followed by the sends of its plane.
+func (g *graph) pass(ps *pass, first bool, t *trail) {
+	for item := range ps.items {
+		switch {
+		case ps.columns != nil:
+			g.columns(ps, item)
+		case t == nil:
+			g.plane(ps, item, first)
+		default:
+			g.cut(ps, item, first, t)
+		}
+	}
+	if t != nil {
+		g.sendLate(ps, t)
+	}
+}
+
+// columns spawns the last pencils of a range of columns.
+func (g *graph) columns(ps *pass, item int) {
+	c := ps.columns
+	r := c.ranges[item]
+	tile := tasks.Tile[complex128]{Data: g.a.data[ps.to][r.from:], Rows: r.to - r.from, Cols: c.plan.Len(), LD: c.lead}
+	g.spawn("columns", func(s *scratch) { ps.do(item, g.a, s) }, tasks.Updates(tile))
+}
+
+// plane spawns a plane that stays in the array.
+func (g *graph) plane(ps *pass, item int, first bool) {
+	f := ps.planes
+	if f.rows*f.cols == 0 {
+		return
+	}
+	at := item * f.lead
+	to := g.a.data[ps.to][at : at+f.rows*f.cols]
+	g.spawn("plane", func(s *scratch) { ps.do(item, g.a, s) }, append(g.reads(ps, item, first), tasks.Writes(to))...)
+}
+
+// reads returns what a plane is read from, as far as earlier tasks write it.
+func (g *graph) reads(ps *pass, u int, first bool) (cl []tasks.Clause) {
+	f := ps.planes
+	from := g.a.data[ps.from]
+	switch {
+	case first: // the caller's
+	case f.assembled:
+		x := ps.before
+		for s := range x.size {
+			rows, _ := x.shape(s, x.me)
+			at, n := x.land(s, x.me, u, 0, rows)
+			cl = append(cl, tasks.Reads(from[at:at+n]))
+		}
+	default:
+		cl = append(cl, tasks.Reads(tasks.Tile[complex128]{Data: from[u*f.unit:], Rows: f.cols, Cols: f.rows, LD: f.row}))
+	}
+	return cl
+}
+
+// cut spawns a plane that is cut into pieces, and the sends of the early ones.
+func (g *graph) cut(ps *pass, u int, first bool, t *trail) {
+	f := ps.planes
+	n := f.rows * f.cols
+	if n == 0 {
+		return
+	}
+	plane := g.p.stage.plane(u%g.p.stage.slots(), n)
+	rows, _ := t.shape(t.me, t.me)
+	at, length := t.land(t.me, t.me, u, 0, rows)
+	body := func(s *scratch) {
+		ps.plane(u, plane, g.a, s)
+		t.keep(t.array, plane, u)
+	}
+	g.spawn("plane", body, append(g.reads(ps, u, first), tasks.Writes(plane, t.array[at:at+length]))...)
+	for i := 1; i < t.size; i++ {
+		q := (t.me + i) % t.size
+		if rows := t.earlyRows(t.me, q); t.bytes(t.me, q, rows) > 0 {
+			g.send(t, t.piece(plane, q, 0, rows), q, u, u, 0, 0)
+		}
+	}
+}
+
+// send spawns the sending of rows of the piece of plane u, group k.
+func (g *graph) send(t *trail, piece mpi.Buffer, q, tag, u, k, first int) {
+	g.p.stats.message(piece.Bytes())
+	if t.win == nil {
+		g.p.ct.Send(g.p.rt, t.comm, piece, q, tag)
+		return
+	}
+	at, _ := t.land(t.me, q, u, first, 1)
+	g.p.ct.PutNotify(g.p.rt, t.win, piece, q, at, t.notice(u, k), tasks.Reads(t.ready))
+}
+
+// sendLate spawns the sends of the other groups, in order. A message has the rows of
+// all planes, and so waits for the last plane; one-sided ones cannot be spread at the
+// target, and go plane by plane.
+func (g *graph) sendLate(ps *pass, t *trail) {
+	_, planes := t.planes(t.me)
+	slot := g.p.stage.slot
+	for k := t.early; k < t.groups && planes > 0; k++ {
+		for i := 1; i < t.size; i++ {
+			q := (t.me + i) % t.size
+			first, count := t.group(t.me, q, k)
+			if t.bytes(t.me, q, count) == 0 {
+				continue
+			}
+			at := t.place(q, first)
+			n := count * ps.planes.cols
+			if t.win == nil {
+				g.send(t, mpi.Tile(g.p.stage.mem[at:], n, planes, slot), q, planes+k, 0, k, first)
+				continue
+			}
+			for u := range planes {
+				g.send(t, mpi.Of(g.p.stage.mem[u*slot+at:u*slot+at+n]), q, 0, u, k, first)
+			}
+		}
+	}
+}
+
+// spawn spawns a task that computes.
+func (g *graph) spawn(name string, body func(*scratch), cl ...tasks.Clause) {
+	g.p.rt.Spawn(name, func(*tasks.Context) error {
+		since := osthread.Nanotime()
+		s := g.p.scratch.Get().(*scratch)
+		body(s)
+		g.p.scratch.Put(s)
+		g.busy.Add(osthread.Nanotime() - since)
+		return nil
+	}, cl...)
+}

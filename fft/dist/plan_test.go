@@ -1,0 +1,168 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/fft"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+)
+
+// numbers returns the same random numbers on all ranks.
+func numbers(n int, seed uint64) []complex128 {
+	r := rand.New(rand.NewPCG(seed, 0))
+	x := make([]complex128, n)
+	for i := range x {
+		x[i] = complex(r.NormFloat64(), r.NormFloat64())
+	}
+	return x
+}
+
+// each calls f for every element of this rank's part: its global number, row-major,
+// and its place.
+func each(dims [3]int, l Layout, f func(global, place int)) {
+	for i := range l.Extent[0] {
+		for j := range l.Extent[1] {
+			for k := range l.Extent[2] {
+				g := ((l.Start[0]+i)*dims[1]+l.Start[1]+j)*dims[2] + l.Start[2] + k
+				f(g, i*l.Stride[0]+j*l.Stride[1]+k*l.Stride[2])
+			}
+		}
+	}
+}
+
+// wrong is the largest difference of this rank's part from a global array, relative to
+// the root mean square of that.
+func wrong(dims [3]int, l Layout, x, want []complex128) float64 {
+	worst, square := 0.0, 0.0
+	for _, v := range want {
+		square += real(v)*real(v) + imag(v)*imag(v)
+	}
+	each(dims, l, func(g, at int) {
+		d := x[at] - want[g]
+		worst = max(worst, math.Hypot(real(d), imag(d)))
+		if d != d {
+			worst = math.Inf(1)
+		}
+	})
+	return worst / math.Sqrt(square/float64(len(want)))
+}
+
+const tolerance = 1e-13
+
+// problem is a global array and its transforms, computed by package fft on one rank.
+type problem struct {
+	dims              [3]int
+	x, forward, twice []complex128
+}
+
+func newProblem(t testing.TB, dims [3]int) *problem {
+	g, err := fft.NewGrid(dims[:])
+	require.NoError(t, err)
+	q := &problem{dims: dims, x: numbers(g.Len(), 7)}
+	q.forward, q.twice = make([]complex128, g.Len()), make([]complex128, g.Len())
+	require.NoError(t, g.Forward(q.forward, q.x))
+	require.NoError(t, g.Inverse(q.twice, q.x))
+	return q
+}
+
+// check transforms the problem both ways on one rank, twice, and returns the bytes of
+// the results.
+func (q *problem) check(p *Plan) ([]complex128, error) {
+	in, out := p.Input(), p.Output()
+	a, err := p.NewArray()
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.NewArray()
+	if err != nil {
+		return nil, err
+	}
+	var bytes []complex128
+	for range 2 {
+		each(q.dims, in, func(g, at int) { a[at] = q.x[g] })
+		if err := p.Forward(b, a); err != nil {
+			return nil, err
+		}
+		if d := wrong(q.dims, in, a, q.x); d > 0 {
+			return nil, fmt.Errorf("the input has changed by %g", d)
+		}
+		if d := wrong(q.dims, out, b, q.forward); d > tolerance {
+			return nil, fmt.Errorf("forward is wrong by %g", d)
+		}
+		each(q.dims, out, func(_, at int) { bytes = append(bytes, b[at]) })
+		each(q.dims, out, func(g, at int) { b[at] = q.x[g] })
+		if err := p.Inverse(a, b); err != nil {
+			return nil, err
+		}
+		if d := wrong(q.dims, in, a, q.twice); d > tolerance {
+			return nil, fmt.Errorf("inverse is wrong by %g", d)
+		}
+		each(q.dims, in, func(_, at int) { bytes = append(bytes, a[at]) })
+	}
+	return bytes, nil
+}
+
+// run runs the problem on several ranks and returns the results of all.
+func (q *problem) run(ranks int, cfg Config, opts ...local.Option) ([][]complex128, error) {
+	cfg.Dims = q.dims
+	results := make([][]complex128, ranks)
+	err := local.Run(ranks, func(c *mpi.Comm) error {
+		p, err := New(c, cfg)
+		if err != nil {
+			return err
+		}
+		if results[c.Rank()], err = q.check(p); err != nil {
+			return err
+		}
+		return p.Close()
+	}, opts...)
+	return results, err
+}
+
+type decomposition struct {
+	ranks int
+	grid  [2]int
+}
+
+func decompositions() []decomposition {
+	return []decomposition{
+		{1, [2]int{1, 1}}, {2, [2]int{2, 1}}, {3, [2]int{3, 1}}, {4, [2]int{4, 1}}, {8, [2]int{8, 1}},
+		{2, [2]int{1, 2}}, {4, [2]int{2, 2}}, {6, [2]int{3, 2}}, {6, [2]int{2, 3}}, {8, [2]int{4, 2}},
+	}
+}
+
+// All forms, decompositions and transports compute what package fft computes on one
+// rank, and all forms the same bytes, whether dimensions divide or not, with padding
+// and without.
+func TestPlan(t *testing.T) {
+	for _, dims := range [][3]int{{16, 12, 8}, {7, 5, 9}, {5, 20, 6}, {2, 3, 4}, {1, 1, 1}} {
+		q := newProblem(t, dims)
+		for _, d := range decompositions() {
+			var first [][]complex128
+			for _, pad := range []int{0, 3} {
+				for _, form := range Forms() {
+					for _, oneSided := range []bool{false, true} {
+						cfg := Config{Form: form, OneSided: oneSided, Grid: d.grid, Pad: pad, Groups: 3}
+						got, err := q.run(d.ranks, cfg)
+						require.NoError(t, err, "%v on %v, %v, one-sided %v, padding %d", dims, d.grid, form, oneSided, pad)
+						if first == nil {
+							first = got
+						}
+						for r := range got {
+							require.True(t, slices.Equal(first[r], got[r]), "%v on %v, %v, one-sided %v, padding %d: other bytes", dims, d.grid, form, oneSided, pad)
+						}
+					}
+				}
+			}
+		}
+	}
+	assert.True(t, true)
+}

@@ -1,0 +1,44 @@
+package nas
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/weft-hpc/weft/fft/dist"
+)
+
+// Variant is a way to transform: a form, and how its pieces travel.
+type Variant struct {
+	Form     dist.Form
+	OneSided bool // put into windows; otherwise sent and received
+}
+
+// String returns the name of the variant, as in slabs or slabs-onesided.
+func (v Variant) String() string {
+	if v.OneSided {
+		return v.Form.String() + "-onesided"
+	}
+	return v.Form.String()
+}
+
+// ParseVariant reads what String returns.
+func ParseVariant(name string) (v Variant, err error) {
+	form, oneSided := strings.CutSuffix(name, "-onesided")
+	if v.Form, err = dist.ParseForm(form); err != nil {
+		return Variant{}, fmt.Errorf("nas: variant %q: %w; -onesided may follow", name, err)
+	}
+	v.OneSided = oneSided
+	return v, nil
+}
+
+// Variants lists all forms, sent and received; with oneSided, each is followed by the
+// same form one-sided.
+func Variants(oneSided bool) (all []Variant) {
+	for _, f := range dist.Forms() {
+		all = append(all, Variant{Form: f})
+		if oneSided {
+			all = append(all, Variant{Form: f, OneSided: true})
+		}
+	}
+	return all
+}

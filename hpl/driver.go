@@ -1,0 +1,154 @@
+package hpl
+
+import (
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/hpl/internal/bcast"
+	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// driver is what the two drivers without tasks have in common: a team, panels, and
+// buffers for one update at a time.
+type driver struct {
+	*solver
+	team   *team
+	panels []*panel
+	work   []float64   // of an exchange of rows
+	raw    []float64   // U as it came
+	u      [][]float64 // U packed, of a chunk of columns: one per worker
+}
+
+// newDriver allocates for n panels, on all ranks or on none. Collective.
+func newDriver(s *solver, n int) (*driver, error) {
+	d := &driver{solver: s, u: make([][]float64, s.cfg.Workers)}
+	err := d.allocate(n)
+	if err := together(s.grid.all, err); err != nil {
+		d.free()
+		return nil, err
+	}
+	d.team = newTeam(s.cfg.Workers)
+	return d, nil
+}
+
+func (d *driver) allocate(n int) (err error) {
+	for range n {
+		p, err := d.newPanel()
+		if err != nil {
+			return err
+		}
+		d.panels = append(d.panels, p)
+	}
+	sizes := driverSizes(&d.cfg, d.kernels, d.grid.col)
+	for i := range d.u {
+		if d.u[i], err = blas.Alloc(sizes.u); err != nil {
+			return err
+		}
+	}
+	if d.grid.p > 1 {
+		d.work, err = blas.Alloc(sizes.work)
+	}
+	if err == nil && d.grid.p > 1 {
+		d.raw, err = blas.Alloc(sizes.raw)
+	}
+	return err
+}
+
+// driverLens are the lengths of a driver's buffers.
+type driverLens struct{ u, work, raw int }
+
+func driverSizes(cfg *Config, k blas.Kernels, col int) driverLens {
+	_, cols := axes(cfg, 0, col)
+	jb, nq := min(cfg.NB, cfg.N), cols.local()
+	return driverLens{
+		u:    max(1, k.PackedB(jb, min(chunkColumns(cfg), nq))),
+		work: max(1, 2*jb*nq),
+		raw:  max(1, jb*nq),
+	}
+}
+
+// chunkColumns is the number of columns whose U is packed at a time: it stays in the
+// second cache beside a block of L2.
+func chunkColumns(cfg *Config) int { return max(cfg.NB, 48) }
+
+// close ends the team and frees the buffers.
+func (d *driver) close() {
+	d.team.close()
+	d.free()
+}
+
+// free gives all memory back. There is nothing to be done about a failure: the pages
+// stay.
+func (d *driver) free() {
+	for _, p := range d.panels {
+		_ = p.free()
+	}
+	for _, u := range append(d.u, d.work, d.raw) {
+		if u != nil {
+			_ = blas.Free(u)
+		}
+	}
+}
+
+// broadcast starts to bring p from its column to all others of the row.
+func (d *driver) broadcast(p *panel) *schedule.Run {
+	return bcast.Start(d.grid.panels, bcast.Kind(d.cfg.Bcast), p.col, p.k%panelTags, p.msg)
+}
+
+// panelTags is the number of tags for panels: more than can be under way.
+const panelTags = 1024
+
+// apply applies p to the next n columns that it has not been applied to. While arriving
+// says that something has not arrived, the columns are taken in chunks of one block, and
+// it is asked again between two of them; then the rest is done at once. It may be nil.
+func (d *driver) apply(p *panel, n int, arriving func() (bool, error)) error {
+	defer d.watch.since(osthread.Nanotime(), timeUpdate)
+	first, last := p.next, p.next+n
+	p.next = last
+	if n <= 0 {
+		return nil
+	}
+	if d.grid.p > 1 {
+		if err := d.swapAcross(p, first, last, p.k%panelTags, d.work, d.raw); err != nil {
+			return err
+		}
+	}
+	for at := first; at < last; {
+		width := last - at
+		if arriving != nil {
+			more, err := arriving()
+			if err != nil {
+				return err
+			}
+			if more {
+				width = min(width, d.cfg.NB)
+			} else {
+				arriving = nil
+			}
+		}
+		d.together(p, first, at, at+width)
+		at += width
+	}
+	return nil
+}
+
+// together updates columns [c0, c1) with all workers; raw begins with column first.
+func (d *driver) together(p *panel, first, c0, c1 int) {
+	_, nr := d.kernels.Strips()
+	d.team.parts(c1-c0, nr, func(worker, from, to int) {
+		for at := c0 + from; at < c0+to; at += chunkColumns(&d.cfg) {
+			d.chunk(p, first, at, min(at+chunkColumns(&d.cfg), c0+to), d.u[worker])
+		}
+	})
+}
+
+// chunk updates columns [c0, c1) here.
+func (d *driver) chunk(p *panel, first, c0, c1 int, u []float64) {
+	var raw []float64
+	if d.grid.p == 1 {
+		d.swapHere(p, c0, c1)
+	} else {
+		raw = d.raw[(c0-first)*p.jb:]
+	}
+	d.solve(p, c0, c1, raw, u)
+	d.multiply(p, 0, p.m2, c0, c1, u)
+}

@@ -1,0 +1,140 @@
+package hpl
+
+import (
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// factorization is a panel as it is being factored, on one process of its column. The
+// triangles grow in l1, row by row: row c is the pivot row of column c, with the
+// multipliers left of the diagonal. Below lie the active rows, those that may still
+// become pivots: from row active(c) of a on after c columns.
+//
+// With P = 1, l1 is the top of a, and nothing is copied. With P > 1, each process
+// row has a copy of l1, into which each step brings one row; the process row of the
+// triangle leaves the rows of a behind that others have in their place. So all that
+// follows is written once for both, and needs messages in [factorization.pivot] only.
+type factorization struct {
+	s     *solver
+	k     blas.Kernels
+	p     *panel
+	l1    []float64 // jb x jb
+	ldl   int
+	a     []float64 // m x jb: local rows from p.top on
+	lda   int
+	m     int
+	owner bool // this process row has the triangle
+
+	pivots []int // global rows
+	info   int
+	trade  *trade // of pivot rows, if P > 1
+}
+
+// factor factors p, whose columns are up to date, and writes its message. All processes
+// of column p.col call it. It blocks if P > 1, for jb exchanges over the column; else
+// it does not. One panel of a process is factored at a time.
+func (s *solver) factor(p *panel) error {
+	defer s.watch.since(osthread.Nanotime(), timeRFact)
+	f := &factorization{
+		s: s, k: s.kernels, p: p,
+		a: s.matrix.at(p.top, p.here), lda: s.matrix.ld, m: s.matrix.mp - p.top,
+		owner: s.grid.row == p.row, pivots: make([]int, p.jb),
+	}
+	f.l1, f.ldl = f.a, f.lda
+	if s.grid.p > 1 {
+		f.l1, f.ldl = p.work, p.jb
+		f.trade = newTrade(s.grid.pivots, p.row, p.jb)
+	}
+	if err := f.columns(0, p.jb); err != nil {
+		return err
+	}
+	if s.grid.p > 1 && f.owner { // the back-substitution looks for it there
+		s.kernels.Dlacpy(p.jb, p.jb, f.l1, f.ldl, f.a, f.lda)
+	}
+	s.close(p, f.l1, f.ldl, f.a, f.pivots, f.info)
+	return nil
+}
+
+// active returns the first active row of a after c columns.
+func (f *factorization) active(c int) int {
+	if f.owner {
+		return c
+	}
+	return 0
+}
+
+// columns factors columns [first, first+n), which have seen all columns before them. Wide
+// ranges are cut into NDiv parts whose widths are multiples of NBMin; RFact says when
+// the parts learn of each other.
+func (f *factorization) columns(first, n int) error {
+	cfg := &f.s.cfg
+	if n <= cfg.NBMin {
+		return f.leaf(first, n)
+	}
+	leaves := (n + cfg.NBMin - 1) / cfg.NBMin
+	width := (leaves + cfg.NDiv - 1) / cfg.NDiv * cfg.NBMin
+	for at := 0; at < n; at += width {
+		w := min(width, n-at)
+		r := block{first: first, at: first + at, w: w, end: first + n}
+		f.before(cfg.RFact, r)
+		if err := f.columns(r.at, w); err != nil {
+			return err
+		}
+		f.after(cfg.RFact, r)
+	}
+	return nil
+}
+
+// block is a part of a range of columns: [at, at+w) of [first, end).
+type block struct{ first, at, w, end int }
+
+// before brings a part up to date with the parts on its left.
+func (f *factorization) before(form Factor, r block) {
+	left := r.at - r.first
+	if left == 0 {
+		return
+	}
+	switch form {
+	case Left:
+		f.triangle(r.first, left, r.at, r.w)
+		f.product(r.first, left, r.at, r.w, r.at)
+	case Crout:
+		f.product(r.first, left, r.at, r.w, r.at)
+	}
+}
+
+// after brings what is right of a part up to date with it, or at least the rows of U
+// there.
+func (f *factorization) after(form Factor, r block) {
+	next, right := r.at+r.w, r.end-r.at-r.w
+	if right == 0 {
+		return
+	}
+	switch form {
+	case Crout:
+		if left := r.at - r.first; left > 0 {
+			f.k.Dgemm(blas.NoTrans, blas.NoTrans, r.w, right, left, -1, f.top(r.at, r.first), f.ldl, f.top(r.first, next), f.ldl, 1, f.top(r.at, next), f.ldl)
+		}
+		f.triangle(r.at, r.w, next, right)
+	case Right:
+		f.triangle(r.at, r.w, next, right)
+		f.product(r.at, r.w, next, right, next)
+	}
+}
+
+// top returns l1 from element (i, j) on.
+func (f *factorization) top(i, j int) []float64 { return f.l1[i+j*f.ldl:] }
+
+// triangle solves for the n rows of U from row first on, in w columns from column at
+// on: every process row does so for itself.
+func (f *factorization) triangle(first, n, at, w int) {
+	f.k.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, n, w, 1, f.top(first, first), f.ldl, f.top(first, at), f.ldl)
+}
+
+// product subtracts from w columns from at on what the n columns from first on
+// contribute, in the rows that are active after c columns.
+func (f *factorization) product(first, n, at, w, c int) {
+	if i := f.active(c); i < f.m {
+		f.k.Dgemm(blas.NoTrans, blas.NoTrans, f.m-i, w, n, -1, f.a[i+first*f.lda:], f.lda, f.top(first, at), f.ldl, 1, f.a[i+at*f.lda:], f.lda)
+	}
+}

@@ -1,0 +1,125 @@
+package hpl
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var grids = [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {2, 3}}
+
+// variants are the drivers that the tests here run.
+var variants = []Variant{Blocking, LookAhead}
+
+// sampled reports whether combination i of many is run: all with WEFT_LONG=1, otherwise
+// one of share, spread by a step that has no factor in common with the options' counts.
+func sampled(i, share int) bool {
+	return os.Getenv("WEFT_LONG") == "1" || i*37%101%share == 0
+}
+
+// Whatever the grid and the width of a block, the pivots are the same, and so is the
+// solution but for rounding. N is not a multiple of most NBs.
+func TestGrids(t *testing.T) {
+	const n = 96
+	want, err := solved(t, blocking(n), hooks{})
+	require.NoError(t, err)
+	for _, v := range variants {
+		for _, g := range grids {
+			for _, nb := range []int{1, 7, 16, 24, 40, 100} {
+				cfg := blocking(n)
+				cfg.Variant, cfg.P, cfg.Q, cfg.NB = v, g[0], g[1], nb
+				cfg.ColumnMajor = nb%2 == 0
+				r, err := solved(t, cfg, hooks{})
+				name := fmt.Sprintf("%dx%d NB %d driver %d", g[0], g[1], nb, v)
+				require.NoError(t, err, name)
+				assert.Less(t, r.Residual, healthy, name)
+				require.Equal(t, want.Pivots, r.Pivots, name)
+				assert.InDeltaSlice(t, want.X, r.X, 1e-9*want.NormXInf, name)
+				assert.InEpsilon(t, want.NormA1, r.NormA1, 1e-13, name)
+				assert.InEpsilon(t, want.NormAInf, r.NormAInf, 1e-13, name)
+			}
+		}
+	}
+}
+
+// Small orders: none, one, fewer than a block, fewer blocks than processes.
+func TestSmallOrders(t *testing.T) {
+	i := 0
+	for _, v := range variants {
+		for _, g := range grids {
+			for _, n := range []int{0, 1, 2, 3, 5, 8} {
+				for _, nb := range []int{1, 2, 3, 8, 50} {
+					if i++; !sampled(i, 3) {
+						continue
+					}
+					cfg := blocking(n)
+					cfg.Variant, cfg.P, cfg.Q, cfg.NB = v, g[0], g[1], nb
+					r, err := solved(t, cfg, hooks{})
+					name := fmt.Sprintf("N %d NB %d on %dx%d driver %d", n, nb, g[0], g[1], v)
+					require.NoError(t, err, name)
+					assert.Less(t, r.Residual, 10.0, name) // rounding of few operations is no average
+					assert.False(t, math.IsNaN(r.Residual), name)
+					assert.Len(t, r.X, n, name)
+				}
+			}
+		}
+	}
+}
+
+// All forms of the factorization of a panel, with one process row and with several.
+func TestFactorizations(t *testing.T) {
+	want, err := solved(t, blocking(60), hooks{})
+	require.NoError(t, err)
+	i := 0
+	for _, p := range []int{1, 2, 3} {
+		for form := range 9 {
+			for _, nbmin := range []int{1, 2, 4, 8, 100} {
+				for _, ndiv := range []int{2, 3, 4} {
+					if i++; !sampled(i, 4) {
+						continue
+					}
+					cfg := blocking(60)
+					cfg.P, cfg.NB, cfg.NBMin, cfg.NDiv = p, 25, nbmin, ndiv
+					cfg.PFact, cfg.RFact = Factor(form/3), Factor(form%3)
+					cfg.L1NoTrans = ndiv == 3
+					r, err := solved(t, cfg, hooks{})
+					name := fmt.Sprintf("P %d PFACT %d RFACT %d NBMIN %d NDIV %d", p, cfg.PFact, cfg.RFact, nbmin, ndiv)
+					require.NoError(t, err, name)
+					assert.Less(t, r.Residual, healthy, name)
+					require.Equal(t, want.Pivots, r.Pivots, name)
+				}
+			}
+		}
+	}
+}
+
+// Look-ahead of any depth, more than there are panels included, changes nothing; nor do
+// the ways of panels and rows, and the number of workers.
+func TestLookAhead(t *testing.T) {
+	want, err := solved(t, blocking(70), hooks{})
+	require.NoError(t, err)
+	i := 0
+	for _, g := range [][2]int{{1, 2}, {1, 3}, {2, 2}, {1, 4}, {2, 3}, {3, 2}, {5, 1}} {
+		for depth := range 8 {
+			for bcast := Ring; bcast <= LongModified; bcast++ {
+				if i++; !sampled(i, 4) {
+					continue
+				}
+				cfg := blocking(70)
+				cfg.Variant, cfg.Depth, cfg.Bcast = LookAhead, depth, bcast
+				cfg.P, cfg.Q, cfg.NB = g[0], g[1], 11
+				cfg.Workers = 1 + i%5/4
+				cfg.Swap, cfg.NoEquil, cfg.SwapThreshold = Swap(i%3), i%2 == 0, i%50
+				r, err := solved(t, cfg, hooks{})
+				name := fmt.Sprintf("%dx%d depth %d bcast %d swap %d workers %d", g[0], g[1], depth, bcast, cfg.Swap, cfg.Workers)
+				require.NoError(t, err, name)
+				assert.Less(t, r.Residual, healthy, name)
+				require.Equal(t, want.Pivots, r.Pivots, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+// Package bcast has the broadcasts of a panel along a row of processes: the six ways that
+// netlib's HPL knows (BCAST in HPL.dat; facts A.6 of the benchmark's description), as
+// schedules of messages on one buffer.
+//
+// The ranks are counted from the root, around the row: distance 0 has the panel. The
+// owner of the next panel is at distance 1, and should have this one first.
+//
+//	Ring             0 -> 1 -> 2 -> 3 -> ...
+//	RingModified     0 -> 1, and 0 -> 2 -> 3 -> ...: 1 does not forward
+//	TwoRing          0 -> 1 -> ..., and 0 -> h -> h+1 -> ..., with h in the middle
+//	TwoRingModified  0 -> 1, and two rings 0 -> 2 -> ..., 0 -> h -> ... of the others
+//	Long             spread: 0 gives the upper half of the parts to the middle, and both
+//	                 go on with their halves; then rolled: everybody passes to the right
+//	                 what has come from the left, until all have all parts
+//	LongModified     0 -> 1, and Long among the others
+//
+// A ring costs Q-1 messages of the whole panel, one after another, and each rank sends at
+// most one (the root two or three). Long costs each rank about two panels, whatever Q is,
+// in log2(Q) + Q-1 shorter messages. Nobody receives what he has already.
+package bcast
+
+import (
+	"fmt"
+
+	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Kind is the way of a panel along its row of processes, with netlib's numbers.
+type Kind int
+
+// The ways.
+const (
+	Ring Kind = iota
+	RingModified
+	TwoRing
+	TwoRingModified
+	Long
+	LongModified
+)
+
+// Start starts the broadcast of x, which the rank root of c has, to all other ranks of
+// c, which receive it into their x, of the same length. It does not block. Until the end of
+// the run x belongs to it; Test of the run is one poll, Wait waits. All ranks of c call
+// it. Broadcasts that are under way at the same time have different tags: one that runs
+// cyclically over more values than there are panels in flight will do. A failure revokes
+// c.
+func Start(c *mpi.Comm, kind Kind, root, tag int, x []float64) *schedule.Run {
+	return schedule.Start(c, tag, x, Schedule(kind, c.Size(), root, c.Rank(), len(x)))
+}
+
+// Schedule returns the messages of rank in the broadcast of n elements from root to all
+// ranks of a row of size: receives before the sends that forward them. It has none if n
+// is 0 or size 1. It panics on a kind or a rank that there is not.
+func Schedule(kind Kind, size, root, rank, n int) []schedule.Step {
+	if kind < Ring || kind > LongModified || root < 0 || root >= size || rank < 0 || rank >= size || n < 0 {
+		panic(fmt.Sprintf("bcast: no broadcast of kind %d of %d elements from rank %d as rank %d of %d", kind, n, root, rank, size))
+	}
+	if n == 0 || size == 1 {
+		return nil
+	}
+	b := &builder{size: size, root: root, n: n, me: (rank - root + size) % size}
+	switch kind {
+	case Ring:
+		b.ring(1, size)
+	case RingModified:
+		b.ring(1, 2)
+		b.ring(2, size)
+	case TwoRing:
+		b.twoRings(1)
+	case TwoRingModified:
+		b.ring(1, 2)
+		b.twoRings(2)
+	case Long:
+		b.long(1)
+	case LongModified:
+		b.ring(1, 2)
+		b.long(2)
+	}
+	return b.steps
+}
+
+// builder collects the messages of the rank at distance me.
+type builder struct {
+	size, root, me, n int
+	steps             []schedule.Step
+}
+
+// message notes that from sends the elements [lo, hi) to to, if that is anything, and if
+// this rank is one of the two. Ranks are distances.
+func (b *builder) message(from, to, lo, hi int) {
+	if lo < hi && (from == b.me || to == b.me) {
+		send, peer := true, to
+		if to == b.me {
+			send, peer = false, from
+		}
+		b.steps = append(b.steps, schedule.Step{Send: send, Peer: (peer + b.root) % b.size, At: lo, Len: hi - lo})
+	}
+}
+
+// ring passes the panel from 0 to first, and on up to before end.
+func (b *builder) ring(first, end int) {
+	for to := first; to < end && to < b.size; to++ {
+		from := to - 1
+		if to == first {
+			from = 0
+		}
+		b.message(from, to, 0, b.n)
+	}
+}
+
+// twoRings passes the panel along two rings to the ranks from first on.
+func (b *builder) twoRings(first int) {
+	middle := first + (b.size-first+1)/2
+	b.ring(first, middle)
+	b.ring(middle, b.size)
+}

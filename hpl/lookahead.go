@@ -1,0 +1,92 @@
+package hpl
+
+// runLookAhead factors the matrix with netlib's look-ahead of depth d (HPL_pdgesvK2):
+// d panels have been factored and are waiting to be applied. In a step, the column of
+// processes that has the next panel applies all d of them to its columns, factors it and
+// starts its broadcast; then everybody applies the oldest one to all other columns,
+// looking after the broadcast between blocks of columns until the panel is there. The
+// messages move only then: nothing else looks after them.
+func runLookAhead(s *solver) error {
+	depth := min(s.cfg.Depth, s.blocks)
+	d, err := newDriver(s, depth+1)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := s.start(); err != nil {
+		return err
+	}
+	for k := range depth {
+		if err := d.prologue(k, depth); err != nil {
+			return err
+		}
+	}
+	for k := depth; k < s.blocks; k++ {
+		if err := d.step(k); err != nil {
+			return err
+		}
+	}
+	for _, p := range d.panels[:depth] {
+		if err := d.apply(p, s.matrix.nq-p.next, nil); err != nil {
+			return err
+		}
+	}
+	return s.finish(d.team)
+}
+
+// prologue factors and broadcasts panel k, one of the first depth, and applies it to the
+// columns of those after it.
+func (d *driver) prologue(k, depth int) error {
+	p := d.panels[k]
+	d.place(p, k)
+	if d.grid.col == p.col {
+		if err := d.factor(p); err != nil {
+			return err
+		}
+	}
+	if err := d.broadcast(p).Wait(); err != nil {
+		return err
+	}
+	if err := d.open(p); err != nil {
+		return err
+	}
+	ahead := d.matrix.cols.before(min(depth*d.cfg.NB, d.cfg.N))
+	if err := d.apply(p, ahead-p.next, nil); err != nil {
+		return err
+	}
+	d.report(p)
+	return nil
+}
+
+// step factors panel k, the last of the list, while the first is being applied, and
+// turns the list.
+func (d *driver) step(k int) error {
+	last := len(d.panels) - 1
+	oldest, p := d.panels[0], d.panels[last]
+	d.place(p, k)
+	if d.grid.col == p.col {
+		for _, ahead := range d.panels[:last] {
+			if err := d.apply(ahead, p.jb, nil); err != nil {
+				return err
+			}
+		}
+		if err := d.factor(p); err != nil {
+			return err
+		}
+	}
+	way := d.broadcast(p)
+	arriving := func() (bool, error) {
+		done, err := way.Test()
+		return !done, err
+	}
+	if err := d.apply(oldest, d.matrix.nq-oldest.next, arriving); err != nil {
+		return err
+	}
+	if err := way.Wait(); err != nil {
+		return err
+	}
+	copy(d.panels, d.panels[1:])
+	d.panels[last] = oldest
+	d.report(p)
+	return d.open(p)
+}

@@ -1,0 +1,80 @@
+package hpl
+
+import (
+	"github.com/weft-hpc/weft/hpl/blas"
+)
+
+// matrix is the part of an n x (n+1) matrix that this process has: column-major, the
+// blocks of nb x nb dealt to the grid both ways. Column n is the right side.
+type matrix struct {
+	a          []float64
+	ld         int  // elements from a column to the next
+	rows, cols axis // of the grid; cols counts n+1
+	mp, nq     int  // local rows and columns
+	column     int  // local index of column n, nq if it is not here
+}
+
+// axes returns the distribution of the matrix of cfg, as the process at (row, col) sees it.
+func axes(cfg *Config, row, col int) (rows, cols axis) {
+	rows = axis{n: cfg.N, nb: cfg.NB, procs: cfg.P, me: row}
+	return rows, axis{n: cfg.N + 1, nb: cfg.NB, procs: cfg.Q, me: col}
+}
+
+// leading returns the leading dimension for m rows: a multiple of align, and such that
+// neighbouring columns fall into different sets of the caches. If align allows, it is an
+// odd number of cache lines, so that columns pass through all sets; otherwise at least
+// not a multiple of 2 KiB, if align allows that.
+func leading(m, align int) int {
+	const line, alias = 8, 256 // elements
+	ld := (max(m, 1) + align - 1) / align * align
+	for i := range 4 * line {
+		if (ld+i*align)%(2*line) == line {
+			return ld + i*align
+		}
+	}
+	if ld%alias == 0 && align%alias != 0 {
+		ld += align
+	}
+	return ld
+}
+
+// matrixLen returns the float64s that the matrix takes at (row, col).
+func matrixLen(cfg *Config, row, col int) int {
+	rows, cols := axes(cfg, row, col)
+	return leading(rows.local(), cfg.Align) * cols.local()
+}
+
+// newMatrix allocates the part of the process at (row, col). [blas.Free] takes a back.
+func newMatrix(cfg *Config, row, col int) (m *matrix, err error) {
+	m = &matrix{}
+	m.rows, m.cols = axes(cfg, row, col)
+	m.mp, m.nq = m.rows.local(), m.cols.local()
+	m.ld = leading(m.mp, cfg.Align)
+	m.column = m.nq
+	if m.cols.owner(cfg.N) == col {
+		m.column = m.nq - 1
+	}
+	m.a, err = blas.Alloc(max(1, m.ld*m.nq))
+	return m, err
+}
+
+// at returns the matrix from local element (i, j) on; beyond the last element it is
+// empty.
+func (m *matrix) at(i, j int) []float64 {
+	if k := i + j*m.ld; k < len(m.a) {
+		return m.a[k:]
+	}
+	return nil
+}
+
+// fill makes the entries of local columns [first, last).
+func (m *matrix) fill(g generator, first, last int) {
+	nb := m.cols.nb
+	for j := first; j < last; {
+		w := min(nb-j%nb, last-j)
+		for i := 0; i < m.mp; i += nb {
+			g.tile(m.rows.global(i), m.cols.global(j), min(nb, m.mp-i), w, m.at(i, j), m.ld)
+		}
+		j += w
+	}
+}

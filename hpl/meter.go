@@ -1,0 +1,57 @@
+package hpl
+
+import (
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// meter is the clock of a run: it starts behind a barrier, when everything has been
+// allocated, and stops with the solution (as netlib times it).
+type meter struct {
+	begin   int64
+	elapsed time.Duration
+}
+
+// start starts the clock. Collective: drivers call it once, when they are ready.
+func (s *solver) start() error {
+	if err := s.grid.all.Barrier(); err != nil {
+		return err
+	}
+	s.meter.begin = osthread.Nanotime()
+	return nil
+}
+
+// finish solves with the triangle that the factorization has left, and stops the clock.
+// Collective: drivers call it once, at the end; t may be nil, or has nothing to do.
+// Without a pivot somewhere there is nothing to solve.
+func (s *solver) finish(t *team) error {
+	if s.info.Load() <= 0 {
+		if err := s.backSubstitute(t); err != nil {
+			return err
+		}
+	}
+	s.meter.elapsed = time.Duration(osthread.Nanotime() - s.meter.begin)
+	return nil
+}
+
+// report tells the program how far the factorization has come: all columns up to those
+// of p are done. One goroutine at a time.
+func (s *solver) report(p *panel) {
+	if s.cfg.Progress == nil || s.grid.all.Rank() != 0 {
+		return
+	}
+	n, left := float64(s.cfg.N), float64(s.cfg.N-p.j-p.jb)
+	elapsed := time.Duration(osthread.Nanotime() - s.meter.begin)
+	done := n*n*n - left*left*left
+	s.cfg.Progress(Progress{
+		Column: p.j + p.jb, Fraction: done / (n * n * n), Elapsed: elapsed,
+		GFlops: 2.0 / 3 * done / elapsed.Seconds() / 1e9,
+	})
+}
+
+// flops returns what LINPACK counts for order n, whatever was done.
+func flops(n int) float64 {
+	x := float64(n)
+	return 2.0/3*x*x*x + 1.5*x*x
+}

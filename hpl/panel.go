@@ -1,0 +1,159 @@
+package hpl
+
+import (
+	"fmt"
+
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/hpl/internal/swap"
+)
+
+// spot is where a panel lies in the matrix: columns j to j+jb, and the rows from j on.
+type spot struct {
+	k, j, jb int // its number, its first column, its width
+	row, col int // the process that has the triangle
+
+	// Of this process.
+	top   int // first local row from j on
+	below int // first local row from j+jb on
+	m2    int // local rows from j+jb on
+	here  int // first local column from j on: the panel's, if it is here
+	right int // first local column from j+jb on
+}
+
+// spot returns where panel k lies.
+func (m *matrix) spot(k int) spot {
+	j := k * m.rows.nb
+	t := spot{k: k, j: j, jb: min(m.rows.nb, m.rows.n-j)}
+	t.row, t.col = m.rows.owner(j), m.cols.owner(j)
+	t.top, t.below = m.rows.before(j), m.rows.before(j+t.jb)
+	t.here, t.right = m.cols.before(j), m.cols.before(j+t.jb)
+	t.m2 = m.mp - t.below
+	return t
+}
+
+// panel is a panel that has been factored, or is about to be. What its column of
+// processes has found out is one message to the others, msg:
+//
+//	info     1      0, or 1 + the first column without a pivot, or -1 - that of a NaN
+//	pivots   jb     global row exchanged with row j+i in step i
+//	L1       jb*jb  unit lower triangle and upper triangle, transposed or not
+//	L2       m2*jb  the multipliers below, packed for the update (PackA)
+//
+// L2 travels packed, so it is packed once for all processes of a row; they have
+// the same rows, and have to have kernels of one name. The rest is made from the
+// message by [solver.open], on every process. After that a panel is only read, and
+// by any number of goroutines.
+type panel struct {
+	spot
+	memory []float64 // all of it, from blas.Alloc
+	msg    []float64
+	info   []float64 // parts of msg
+	rows   []float64
+	l1, l2 []float64
+
+	work []float64 // L1 as it is factored, if P > 1: jb*jb, column-major
+
+	tri    []float64  // the triangle of L1, packed
+	pivots []int      // pivots, counted from row j
+	swaps  *swap.Plan // what they mean to this process row, if P > 1
+
+	next int // first local column that this panel has not been applied to: the driver's
+}
+
+// messageLen returns the numbers in the message of a panel.
+func messageLen(k blas.Kernels, jb, m2 int) int {
+	return 1 + jb + jb*jb + k.PackedA(m2, jb)
+}
+
+// panelLen returns the float64s that a panel of the widest kind takes.
+func panelLen(cfg *Config, k blas.Kernels, row int) int {
+	rows, _ := axes(cfg, row, 0)
+	jb := min(cfg.NB, cfg.N)
+	n := messageLen(k, jb, rows.local()) + k.PackedTriangle(jb)
+	if cfg.P > 1 {
+		n += jb * jb
+	}
+	return n
+}
+
+// newPanel returns a panel with memory for any place in the matrix. Any goroutine. Free
+// gives the memory back.
+func (s *solver) newPanel() (*panel, error) {
+	memory, err := blas.Alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row)))
+	if err != nil {
+		return nil, fmt.Errorf("hpl: panel: %w", err)
+	}
+	return &panel{memory: memory}, nil
+}
+
+func (p *panel) free() error { return blas.Free(p.memory) }
+
+// place makes p panel k, of which nothing is known yet.
+func (s *solver) place(p *panel, k int) {
+	p.spot = s.matrix.spot(k)
+	p.next = p.right
+	rest := p.memory
+	take := func(n int) []float64 {
+		part := rest[:n:n]
+		rest = rest[n:]
+		return part
+	}
+	p.tri = take(s.kernels.PackedTriangle(p.jb))
+	if s.grid.p > 1 {
+		p.work = take(p.jb * p.jb)
+	}
+	p.msg = rest[:messageLen(s.kernels, p.jb, p.m2)]
+	p.info, p.rows = take(1), take(p.jb)
+	p.l1, p.l2 = take(p.jb*p.jb), take(s.kernels.PackedA(p.m2, p.jb))
+}
+
+// open makes what follows from the message of p, once it is here. Every process does so
+// before it applies p to anything.
+func (s *solver) open(p *panel) error {
+	if cap(p.pivots) < p.jb {
+		p.pivots = make([]int, s.cfg.NB)
+	}
+	p.pivots = p.pivots[:p.jb]
+	for i, row := range p.rows {
+		if !(row >= float64(p.j+i) && row < float64(s.cfg.N)) {
+			return fmt.Errorf("hpl: panel %d of columns %d to %d came with row %v as pivot %d: its message is damaged",
+				p.k, p.j, p.j+p.jb-1, row, i)
+		}
+		p.pivots[i] = int(row) - p.j
+		s.pivots[p.j+i] = int(row)
+	}
+	s.note(int(p.info[0]))
+	if s.cfg.L1NoTrans {
+		s.kernels.PackTriangle(p.tri, blas.Lower, blas.NoTrans, blas.Unit, p.jb, p.l1, p.jb)
+	} else {
+		s.kernels.PackTriangle(p.tri, blas.Upper, blas.Trans, blas.Unit, p.jb, p.l1, p.jb)
+	}
+	if s.hooks.opened != nil {
+		s.hooks.opened(p)
+	}
+	if s.grid.p > 1 {
+		rows := make([]int, p.jb)
+		for i, row := range p.pivots {
+			rows[i] = p.j + row
+		}
+		p.swaps = swap.New(s.grid.row, s.grid.p, s.cfg.NB, p.k, rows)
+	}
+	return nil
+}
+
+// close writes the message of p, whose factorization has ended: l1 holds the triangles,
+// a the local rows from p.top on.
+func (s *solver) close(p *panel, l1 []float64, ldl int, a []float64, pivots []int, info int) {
+	p.info[0] = float64(info)
+	for i, row := range pivots {
+		p.rows[i] = float64(row)
+	}
+	if s.cfg.L1NoTrans {
+		s.kernels.Dlacpy(p.jb, p.jb, l1, ldl, p.l1, p.jb)
+	} else {
+		s.kernels.Dlatcpy(p.jb, p.jb, l1, ldl, p.l1, p.jb)
+	}
+	if p.m2 > 0 {
+		s.kernels.PackA(p.l2, blas.NoTrans, p.m2, p.jb, a[p.below-p.top:], s.matrix.ld)
+	}
+}

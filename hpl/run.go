@@ -1,0 +1,153 @@
+package hpl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// ErrNaN is the error of a run in which something became not a number: broken memory,
+// broken kernels, or a matrix that has one. The Result that comes with it shows what.
+var ErrNaN = errors.New("not a number (NaN)")
+
+// Run makes the matrix of cfg, solves the system on the first P*Q ranks of c, and
+// verifies the solution; the other ranks return at once with a zero Result. Collective:
+// all ranks of c call it with equal configurations, except that Progress, Log and Workers
+// are each rank's own; kernels have to have one name. The calling goroutine is the one
+// that communicates.
+//
+// A singular matrix is no error: Singular says which column, X is nil and Residual is NaN.
+// Errors: what Validate says, too few ranks, too little memory, differing
+// configurations, what the messages report, and [ErrNaN], with which the Result is filled
+// in. An error of one rank of the grid ends the run of all.
+func Run(c *mpi.Comm, cfg Config) (Result, error) {
+	return run(c, cfg, hooks{})
+}
+
+func run(c *mpi.Comm, cfg Config, h hooks) (Result, error) {
+	if err := cfg.Validate(); err != nil {
+		return Result{}, err
+	}
+	g, err := newGrid(c, &cfg)
+	if err != nil || g == nil {
+		return Result{}, err
+	}
+	r, err := runOn(g, cfg, h)
+	if err != nil && !errors.Is(err, ErrNaN) {
+		g.revoke(err)
+		return r, err
+	}
+	return r, errors.Join(err, g.free())
+}
+
+// runOn is a run on the ranks of the grid.
+func runOn(g *grid, cfg Config, h hooks) (r Result, err error) {
+	s, err := newSolver(g, cfg, h)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, s.free()) }()
+	if h.with != nil {
+		h.with(s)
+	}
+	t := newTeam(cfg.Workers)
+	s.generate(t)
+	t.close()
+	if h.filled != nil {
+		h.filled(s.matrix)
+	}
+	if err := s.drive(); err != nil {
+		return r, err
+	}
+	t = newTeam(cfg.Workers)
+	defer t.close()
+	return s.result(t)
+}
+
+// drive factors and solves, with the driver of the configuration. netlib has no
+// look-ahead where a row of processes is one process, either.
+func (s *solver) drive() error {
+	switch {
+	case s.cfg.Variant == Task:
+		return runTask(s)
+	case s.cfg.Variant == LookAhead && s.cfg.Depth > 0 && s.cfg.Q > 1:
+		return runLookAhead(s)
+	}
+	return runBlocking(s)
+}
+
+// generate makes the entries of the matrix, all workers together.
+func (s *solver) generate(t *team) {
+	g := newGenerator(s.cfg.N, s.cfg.Seed)
+	t.parts(s.matrix.nq, 1, func(_, first, last int) { s.matrix.fill(g, first, last) })
+}
+
+// result collects what the run has shown. Collective.
+func (s *solver) result(t *team) (r Result, err error) {
+	r.Pivots = s.pivots
+	seconds := []float64{s.meter.elapsed.Seconds()}
+	if err = s.grid.all.Allreduce(mpi.InPlace, mpi.Of(seconds), mpi.Max); err != nil {
+		return r, err
+	}
+	r.Seconds = max(seconds[0], time.Nanosecond.Seconds())
+	r.GFlops = flops(s.cfg.N) / r.Seconds / 1e9
+	if r.Timing, err = s.watch.largest(s.grid.all); err != nil {
+		return r, err
+	}
+	if info := int(s.info.Load()); info > 0 {
+		r.Singular, r.Residual = info, math.NaN()
+		return r, nil
+	}
+	if err = s.replicate(); err != nil {
+		return r, err
+	}
+	r.X = s.x
+	if err = s.verify(t, &r); err != nil {
+		return r, err
+	}
+	return r, s.numbers(&r)
+}
+
+// numbers returns ErrNaN if the run has produced one.
+func (s *solver) numbers(r *Result) error {
+	switch info := int(s.info.Load()); {
+	case info < 0:
+		r.Residual = math.NaN()
+		return fmt.Errorf("hpl: the pivot of column %d: %w: check memory, and the kernels %q against others", -info-1, ErrNaN, s.kernels.Name())
+	case math.IsNaN(r.Residual):
+		return fmt.Errorf("hpl: the residual: %w: check memory, and the kernels %q against others", ErrNaN, s.kernels.Name())
+	}
+	return nil
+}
+
+// Bytes returns the memory in bytes that a run of cfg, which is valid, takes over all
+// ranks of the grid: the matrix, panels, and the buffers of an update. What programs and
+// engines need besides is not in it. Any goroutine; does not block.
+func Bytes(cfg Config) (total int64) {
+	k := cfg.kernels()
+	for row := range cfg.P {
+		for col := range cfg.Q {
+			sizes := driverSizes(&cfg, k, col)
+			words := matrixLen(&cfg, row, col) + panelsInFlight(&cfg)*panelLen(&cfg, k, row) + cfg.Workers*sizes.u
+			if cfg.P > 1 {
+				words += sizes.work + sizes.raw
+			}
+			total += 8 * int64(words)
+		}
+	}
+	return total + 8*int64(cfg.P*cfg.Q)*int64(6*cfg.N)
+}
+
+// panelsInFlight returns how many panels a rank holds at a time.
+func panelsInFlight(cfg *Config) int {
+	switch {
+	case cfg.Variant == Task:
+		return 8
+	case cfg.Variant == LookAhead && cfg.Q > 1:
+		return cfg.Depth + 1
+	}
+	return 1
+}
