@@ -24,6 +24,9 @@ type forwarder struct {
 	t          *Thread
 }
 
+// Unwrap returns the engine below, for tools that look for one that can do more.
+func (f *forwarder) Unwrap() mpi.Engine { return f.Engine }
+
 // waiter is a goroutine that waits for calls it has handed over.
 type waiter struct {
 	any   bool

@@ -69,14 +69,14 @@ type Config struct {
 	Swap          Swap      // of rows
 	SwapThreshold int       // columns, for Mix
 	L1NoTrans     bool      // netlib's L1 = 1: hold the triangle of the panel not transposed
-	UNoTrans      bool      // netlib's U = 1
+	UNoTrans      bool      // netlib's U = 1; changes nothing: U is held packed for the product
 	NoEquil       bool      // netlib's EQUIL = 0
 	Align         int       // leading dimensions are multiples of Align float64s
 
 	Workers int    // worker goroutines of this rank, at least 1
 	Seed    uint64 // of the generator; 100 is netlib's
 
-	Kernels blas.Kernels // nil: blas.Default()
+	Kernels blas.Kernels // nil: blas.Default(); of one name on all ranks: panels travel packed
 
 	Progress func(Progress) // called by rank 0 after each panel if not nil; must return at once
 	Log      *dataflow.Log  // the Task driver records its events there if not nil
@@ -91,9 +91,17 @@ type Progress struct {
 }
 
 // Timing is netlib's detailed timing (HPL_DETAILED_TIMING): the largest sum over the ranks,
-// per kind of work. Kinds that a driver does not tell apart are zero.
+// per kind of work. Workers that work at the same time count each, except that Update, in
+// the drivers without tasks, is the time until all of them are ready. Kinds that a driver
+// does not tell apart are zero.
 type Timing struct {
-	RFact, PFact, MaxSwap, Update, Swap, Solve, BackSolve time.Duration
+	RFact     time.Duration // factorization of panels
+	PFact     time.Duration // thereof leaves
+	MaxSwap   time.Duration // thereof the exchange of pivot rows between processes
+	Update    time.Duration // of the trailing matrix
+	Swap      time.Duration // thereof exchange of rows
+	Solve     time.Duration // thereof triangular solution for U
+	BackSolve time.Duration // back-substitution
 }
 
 // Result is what a run has shown. It is the same on all ranks of the grid.
@@ -107,7 +115,7 @@ type Result struct {
 
 	Singular int // 1 + index of the first column without a pivot, 0 if all have one (netlib's info)
 
-	X      []float64 // the solution, N values, on every rank of the grid
+	X      []float64 // the solution, N values, on every rank of the grid; nil if singular
 	Pivots []int     // global row exchanged with row j at step j, N values
 
 	Timing Timing

@@ -27,6 +27,7 @@ func newDriver(s *solver, n int) (*driver, error) {
 		return nil, err
 	}
 	d.team = newTeam(s.cfg.Workers)
+	d.touch()
 	return d, nil
 }
 
@@ -51,6 +52,17 @@ func (d *driver) allocate(n int) (err error) {
 		d.raw, err = blas.Alloc(sizes.raw)
 	}
 	return err
+}
+
+// touch writes to all memory once, before the clock starts: the system gives pages out
+// when they are first written to, and clears them then.
+func (d *driver) touch() {
+	for _, p := range d.panels {
+		clear(p.memory)
+	}
+	clear(d.work)
+	clear(d.raw)
+	d.team.run(func(worker int) { clear(d.u[worker]) })
 }
 
 // driverLens are the lengths of a driver's buffers.

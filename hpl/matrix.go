@@ -39,9 +39,9 @@ func leading(m, align int) int {
 }
 
 // matrixLen returns the float64s that the matrix takes at (row, col).
-func matrixLen(cfg *Config, row, col int) int {
+func matrixLen(cfg *Config, row, col int) int64 {
 	rows, cols := axes(cfg, row, col)
-	return leading(rows.local(), cfg.Align) * cols.local()
+	return int64(leading(rows.local(), cfg.Align)) * int64(cols.local())
 }
 
 // newMatrix allocates the part of the process at (row, col). [blas.Free] takes a back.

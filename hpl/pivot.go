@@ -2,6 +2,7 @@ package hpl
 
 import (
 	"math"
+	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
@@ -104,6 +105,7 @@ type trade struct {
 	mine, theirs offer
 	me, size     int // distance from the process row of the triangle
 	root         int
+	patience     time.Duration // 0: sleeps as the engine does
 }
 
 func newTrade(c *mpi.Comm, root, jb int) *trade {
@@ -141,7 +143,7 @@ func (t *trade) exchange() error {
 	}
 	for bit := 1; bit < cube; bit *= 2 {
 		peer := t.rank(t.me ^ bit)
-		if _, err := t.c.Sendrecv(mpi.Of(t.mine), peer, pivotTag, mpi.Of(t.theirs), peer, pivotTag); err != nil {
+		if err := t.meet(peer); err != nil {
 			return err
 		}
 		t.mine.merge(t.theirs)
@@ -151,6 +153,35 @@ func (t *trade) exchange() error {
 	}
 	return nil
 }
+
+// meet exchanges offers with a peer. A trade with patience, on a comm thread, goes on
+// asking for the peer's for a while before it sleeps: on a core that it shares with a
+// worker a sleep and what wakes it cost five times the exchange. What waits long, because
+// the peer is late or the network is slow, is not waited for like that the next time.
+func (t *trade) meet(peer int) error {
+	if t.patience == 0 {
+		_, err := t.c.Sendrecv(mpi.Of(t.mine), peer, pivotTag, mpi.Of(t.theirs), peer, pivotTag)
+		return err
+	}
+	in, out := t.c.Irecv(mpi.Of(t.theirs), peer, pivotTag), t.c.Isend(mpi.Of(t.mine), peer, pivotTag)
+	for end := osthread.Nanotime() + int64(t.patience); ; {
+		if done, err := mpi.Testall(in, out); done {
+			t.patience = min(2*t.patience, mostPatience)
+			return err
+		}
+		if osthread.Nanotime() > end {
+			break
+		}
+	}
+	t.patience = max(t.patience/2, leastPatience)
+	return mpi.Waitall(in, out)
+}
+
+// The time to wait awake for an offer.
+const (
+	leastPatience = 2 * time.Microsecond
+	mostPatience  = 32 * time.Microsecond
+)
 
 // rank returns the rank at a distance.
 func (t *trade) rank(distance int) int { return (distance + t.root) % t.size }

@@ -73,11 +73,17 @@ func (s *solver) drive() error {
 	switch {
 	case s.cfg.Variant == Task:
 		return runTask(s)
-	case s.cfg.Variant == LookAhead && s.cfg.Depth > 0 && s.cfg.Q > 1:
+	case s.cfg.looksAhead():
 		return runLookAhead(s)
 	}
 	return runBlocking(s)
 }
+
+// looksAhead reports whether the driver is that with look-ahead.
+func (c *Config) looksAhead() bool { return c.Variant == LookAhead && c.Depth > 0 && c.Q > 1 }
+
+// blocks returns the number of block columns of the matrix, that is of panels.
+func (c *Config) blocks() int { return (c.N + c.NB - 1) / c.NB }
 
 // generate makes the entries of the matrix, all workers together.
 func (s *solver) generate(t *team) {
@@ -124,30 +130,38 @@ func (s *solver) numbers(r *Result) error {
 }
 
 // Bytes returns the memory in bytes that a run of cfg, which is valid, takes over all
-// ranks of the grid: the matrix, panels, and the buffers of an update. What programs and
+// ranks of the grid: the matrix, panels, and the buffers of updates. What programs and
 // engines need besides is not in it. Any goroutine; does not block.
 func Bytes(cfg Config) (total int64) {
 	k := cfg.kernels()
+	jb := min(cfg.NB, cfg.N)
 	for row := range cfg.P {
 		for col := range cfg.Q {
+			_, cols := axes(&cfg, row, col)
 			sizes := driverSizes(&cfg, k, col)
-			words := matrixLen(&cfg, row, col) + panelsInFlight(&cfg)*panelLen(&cfg, k, row) + cfg.Workers*sizes.u
+			words := panelsInFlight(&cfg) * panelLen(&cfg, k, row)
+			if cfg.Variant == Task { // every block column has its own
+				words += k.PackedB(jb, cols.local())
+			} else {
+				words += cfg.Workers * sizes.u
+			}
 			if cfg.P > 1 {
 				words += sizes.work + sizes.raw
 			}
-			total += 8 * int64(words)
+			words += 6 * cfg.N // vectors: x, pivots, norms
+			total += 8 * (matrixLen(&cfg, row, col) + int64(words))
 		}
 	}
-	return total + 8*int64(cfg.P*cfg.Q)*int64(6*cfg.N)
+	return total
 }
 
-// panelsInFlight returns how many panels a rank holds at a time.
+// panelsInFlight returns for how many panels a rank has memory.
 func panelsInFlight(cfg *Config) int {
 	switch {
 	case cfg.Variant == Task:
-		return 8
-	case cfg.Variant == LookAhead && cfg.Q > 1:
-		return cfg.Depth + 1
+		return taskPanels(cfg)
+	case cfg.looksAhead():
+		return min(cfg.Depth, cfg.blocks()) + 1
 	}
 	return 1
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
+	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -24,6 +26,8 @@ type solver struct {
 	x      []float64    // the solution; of this process's columns until replicate
 	info   atomic.Int64 // of the first column in trouble, as in a panel's message
 
+	patience time.Duration // of the factorization for messages: see trade
+
 	hooks hooks
 }
 
@@ -32,12 +36,14 @@ type hooks struct {
 	filled func(*matrix) // the matrix has been made, and is about to be factored
 	opened func(*panel)  // a panel has come, and is about to be used
 	with   func(*solver) // the solver has been made
+
+	runtime []dataflow.Option // of the driver Task
 }
 
 // newSolver allocates the matrix, on all ranks of the grid or on none. Collective.
 func newSolver(g *grid, cfg Config, h hooks) (*solver, error) {
 	s := &solver{cfg: cfg, kernels: cfg.kernels(), grid: g, hooks: h}
-	s.blocks = (cfg.N + cfg.NB - 1) / cfg.NB
+	s.blocks = cfg.blocks()
 	s.pivots, s.x = make([]int, cfg.N), make([]float64, cfg.N)
 	if err := s.agree(); err != nil {
 		return nil, err

@@ -72,8 +72,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// maxOrder keeps the number of bytes of a matrix below the largest int.
-const maxOrder = 1 << 29
+// maxOrder keeps the number of elements of a matrix below the largest int: 2^29, or 2^14
+// where an int has 32 bits.
+const maxOrder = 1 << (14 + 15*(^uint(0)>>63))
 
 // kernels returns the kernels to use.
 func (c *Config) kernels() blas.Kernels {

@@ -50,7 +50,7 @@ func (p program) compare(comm *mpi.Comm, c *config) error {
 			resultLine(p.stdout, c, v, sums[i])
 		}
 	}
-	return verdictOf(variants, sums)
+	return errors.Join(comm.Barrier(), verdictOf(variants, sums)) // nobody fails before all is said
 }
 
 // verdictOf returns what is wrong with any variant.

@@ -38,7 +38,7 @@ func (p program) single(comm *mpi.Comm, c *config) error {
 		printResults(p.stdout, c, comm.Size(), s.best())
 		resultLine(p.stdout, c, c.variant, s)
 	}
-	return s.verdict()
+	return errors.Join(comm.Barrier(), s.verdict()) // nobody fails before all is said
 }
 
 // runs repeats the timed part, and prints the checksums of the first time.

@@ -16,7 +16,11 @@ type summary struct {
 }
 
 func newSummary(comm *mpi.Comm, c *config) *summary {
-	return &summary{ranks: comm.Size(), engine: comm.Engine().Name(), net: c.world.Net.String()}
+	s := &summary{ranks: comm.Size(), engine: comm.Engine().Name(), net: "real"}
+	if s.engine == "local" {
+		s.net = c.world.Net.String()
+	}
+	return s
 }
 
 // best returns the fastest run.

@@ -22,6 +22,7 @@ type chainStats struct {
 	gaps     []Summary
 	ends     map[End]int // Count is 0 in the keys
 	patterns []variant
+	movable  []int            // by call: how often it could have been in the chain before
 	next     map[int]*Summary // distance to the chain that follows
 }
 
@@ -49,6 +50,9 @@ func (t *tracker) close(reason string, site int) {
 	for i := range t.chain {
 		c := &t.chain[i]
 		inside += c.end - c.start
+		if c.free {
+			s.movable[i]++
+		}
 		s.calls[i].Add(seconds(c.end - c.start))
 		if i > 0 {
 			s.gaps[i].Add(seconds(max(c.start-t.chain[i-1].end, 0)))
@@ -78,6 +82,7 @@ func (t *tracker) close(reason string, site int) {
 	}
 	t.last, t.lastAt = s, last
 	t.chain = t.chain[:0]
+	t.prior = t.prior[:0]
 }
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
@@ -92,7 +97,7 @@ func (t *tracker) statsOf(calls []noted) *chainStats {
 	if s := t.stats[string(key)]; s != nil {
 		return s
 	}
-	s := &chainStats{index: len(t.order), calls: make([]Summary, len(calls)), gaps: make([]Summary, len(calls)), ends: map[End]int{}, next: map[int]*Summary{}}
+	s := &chainStats{index: len(t.order), calls: make([]Summary, len(calls)), gaps: make([]Summary, len(calls)), movable: make([]int, len(calls)), ends: map[End]int{}, next: map[int]*Summary{}}
 	for i := range calls {
 		s.sites = append(s.sites, calls[i].site)
 	}

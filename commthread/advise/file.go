@@ -99,7 +99,7 @@ func (r *Run) check() error {
 		return fmt.Errorf("%d ranks in %g s: there is at least one of the first and more than zero of the second", r.Ranks, r.Seconds)
 	}
 	for i, c := range r.Chains {
-		if len(c.Sites) == 0 || len(c.Calls) != len(c.Sites) || len(c.Gaps) != len(c.Sites) || len(c.Ranks) == 0 || len(c.Patterns) != len(c.Ranks) {
+		if len(c.Sites) == 0 || len(c.Calls) != len(c.Sites) || len(c.Gaps) != len(c.Sites) || len(c.Movable) != len(c.Sites) || len(c.Ranks) == 0 || len(c.Patterns) != len(c.Ranks) {
 			return fmt.Errorf("chain %d has %d sites, %d calls, %d ranks and %d patterns", i, len(c.Sites), len(c.Calls), len(c.Ranks), len(c.Patterns))
 		}
 		for _, s := range c.Sites {

@@ -32,6 +32,7 @@ type rankChain struct {
 	Calls    []Summary
 	Gaps     []Summary
 	Ends     []End
+	Movable  []int
 	Pattern  Pattern
 	Varied   bool
 	Next     int // in Chains, -1: none
@@ -42,7 +43,7 @@ type rankChain struct {
 func (s *session) gather() (*Run, error) {
 	t := s.t
 	d := &rankData{Sites: t.places.sites, Races: t.verify.found(), Seconds: s.took, Tool: seconds(t.tool), Collective: seconds(t.collective),
-		Memory: resident(), Messages: t.messages, Thread: t.threadCalls, Heap: t.heap}
+		Memory: s.grown(), Messages: t.messages, Thread: t.threadCalls, Heap: t.heap}
 	for _, st := range t.order {
 		d.Chains = append(d.Chains, st.tell())
 	}
@@ -53,9 +54,19 @@ func (s *session) gather() (*Run, error) {
 	return merge(all, s.options.Size), nil
 }
 
+// grown returns the memory that the body has added, per rank: ranks inside one process
+// share it.
+func (s *session) grown() float64 {
+	n := max(resident()-s.memory, 0)
+	if s.c.Engine().Name() == "local" {
+		n /= float64(s.c.Size())
+	}
+	return n
+}
+
 func (s *chainStats) tell() rankChain {
 	c := rankChain{Sites: s.sites, Count: s.count, Written: s.written, Between: s.between, Before: s.before, Slack: s.slack,
-		Calls: s.calls, Gaps: s.gaps, Pattern: s.common(), Varied: len(s.patterns) > 1, Next: -1}
+		Calls: s.calls, Gaps: s.gaps, Movable: s.movable, Pattern: s.common(), Varied: len(s.patterns) > 1, Next: -1}
 	for e, n := range s.ends {
 		e.Count = n
 		c.Ends = append(c.Ends, e)
@@ -171,11 +182,11 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 	if into < 0 {
 		into = len(m.run.Chains)
 		at = identity(len(sites))
-		m.run.Chains = append(m.run.Chains, Chain{Sites: sites, Even: true, Successor: -1, Calls: make([]float64, len(sites)), Gaps: make([]float64, len(sites)), Count: c.Count})
+		m.run.Chains = append(m.run.Chains, Chain{Sites: sites, Even: true, Successor: -1, Calls: make([]float64, len(sites)), Gaps: make([]float64, len(sites)), Movable: make([]int, len(sites)), Count: c.Count})
 		m.of = append(m.of, 0)
 	}
 	have := &m.run.Chains[into]
-	have.Even = have.Even && have.Count == c.Count
+	have.Even = have.Even && max(have.Count, c.Count)-min(have.Count, c.Count) <= max(2, c.Count/20)
 	have.Count = max(have.Count, c.Count)
 	have.Ranks = append(have.Ranks, rank)
 	have.Varied = have.Varied || c.Varied
@@ -186,6 +197,7 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 	for i, p := range at {
 		have.Calls[p] += c.Calls[i].Mean
 		have.Gaps[p] += c.Gaps[i].Mean
+		have.Movable[p] += c.Movable[i]
 	}
 	m.of[into]++
 	for _, e := range c.Ends {

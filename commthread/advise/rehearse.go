@@ -10,8 +10,8 @@ import (
 
 // Limits of a rehearsal.
 const (
-	blockPairs   = 4         // blocks of each form, ABBA ABBA
-	fewestPasses = 5         // of a block
+	blockPairs   = 10        // blocks of each form, ABBA ABBA ...
+	fewestPasses = 3         // of a block
 	mostPasses   = 400       //
 	worthwhile   = 0.005     // share of the run from which a chain is rehearsed
 	longestPause = 500e-6    // seconds: longer computation between occurrences is cut to it

@@ -10,7 +10,7 @@ type Run struct {
 	Size        float64   `json:"size,omitempty"` // problem size, 0 if not told
 	Seconds     float64   `json:"seconds"`        // of the bodies: the slowest rank
 	Tool        float64   `json:"tool_seconds"`   // time of the tool itself in it, the largest of all ranks
-	Memory      float64   `json:"memory_bytes"`   // resident memory per rank at the end
+	Memory      float64   `json:"memory_bytes"`   // that the program has added, per rank
 	Caches      []float64 `json:"cache_bytes,omitempty"`
 	Network     Network   `json:"network"`
 	Protection  []Point   `json:"protection,omitempty"` // bytes, and the time to protect and release them
@@ -45,13 +45,14 @@ type Chain struct {
 	Sites     []int     `json:"sites"`     // indices of Run.Sites, in the order of the calls
 	Ranks     []int     `json:"ranks"`     // that passed through it
 	Count     int       `json:"count"`     // occurrences, the most of any rank
-	Even      bool      `json:"even"`      // all these ranks had as many
+	Even      bool      `json:"even"`      // all these ranks had as many, but for a few
 	Written   Summary   `json:"written"`   // of an occurrence in the run, over all ranks
 	Between   Summary   `json:"between"`   // of the time between its calls, in an occurrence
 	Before    Summary   `json:"before"`    // of the computation before it
 	Slack     Summary   `json:"slack"`     // from its end to the first touch, if a Watch told
 	Calls     []float64 `json:"calls"`     // mean time of each call
 	Gaps      []float64 `json:"gaps"`      // mean time before each call but the first
+	Movable   []int     `json:"movable"`   // by call: how often it shared no cell with the chain before, which an overlap ended
 	Ends      []End     `json:"ends"`      // why it ended, most frequent first
 	Patterns  []Pattern `json:"patterns"`  // per rank, the most frequent one
 	Varied    bool      `json:"varied"`    // a rank had more than one pattern

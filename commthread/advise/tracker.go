@@ -23,6 +23,7 @@ type noted struct {
 	requests   [2]wish
 	n          int  // of the three above
 	clash      bool // overlaps a request of the chain so far
+	free       bool // overlaps none of the chain before, which ended by an overlap
 }
 
 // wish is a request of a noted call.
@@ -43,6 +44,7 @@ type tracker struct {
 	chain   []noted
 	stats   map[string]*chainStats
 	order   []*chainStats
+	prior   []noted     // the chain before, if it ended by an overlap
 	last    *chainStats // the chain before
 	lastAt  int64       // when it ended
 	nearest map[[2]int]int64
@@ -91,7 +93,7 @@ func (t *tracker) enter(site int, c *mpi.Call, now int64) {
 	w := t.wish(c)
 	w.Call = len(t.chain)
 	cur.sends = cur.sends || !w.Recv
-	cur.clash = cur.clash || t.clashes(&w)
+	cur.clash = cur.clash || clashes(t.chain, &w)
 	cur.calls[cur.n], cur.requests[cur.n] = c, w
 	cur.n++
 	if t.watch == nil {
@@ -102,10 +104,10 @@ func (t *tracker) enter(site int, c *mpi.Call, now int64) {
 
 // clashes reports whether w shares a cell with a request of the chain, and one of the
 // two receives.
-func (t *tracker) clashes(w *wish) bool {
-	for i := range t.chain {
-		for j := range t.chain[i].n {
-			o := &t.chain[i].requests[j]
+func clashes(chain []noted, w *wish) bool {
+	for i := range chain {
+		for j := range chain[i].n {
+			o := &chain[i].requests[j]
 			if (w.Recv || o.Recv) && w.cells.overlap(o.cells) {
 				return true
 			}
@@ -219,7 +221,9 @@ func (t *tracker) commit() {
 	}
 	t.have = false
 	if t.cur.clash {
+		prior := append(t.prior[:0], t.chain...)
 		t.close("overlap", t.cur.site)
+		t.prior = prior
 		for i := range t.cur.requests {
 			t.cur.requests[i].Call = 0
 		}
@@ -227,6 +231,11 @@ func (t *tracker) commit() {
 		t.chainTool = 0
 	}
 	t.cur.calls = [2]*mpi.Call{} // they are the program's
+	if t.cur.free = len(t.prior) > 0; t.cur.free {
+		for i := range t.cur.n {
+			t.cur.free = t.cur.free && !clashes(t.prior, &t.cur.requests[i])
+		}
+	}
 	t.chain = append(t.chain, t.cur)
 }
 

@@ -79,6 +79,7 @@ type session struct {
 	network Network
 	protect []Point
 	began   int64
+	memory  float64 // before the body
 	took    float64 // seconds of the body
 }
 
@@ -99,6 +100,7 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 		return nil, err
 	}
 	s.restore = c.Intercept(func(next mpi.Engine) mpi.Engine { return &engine{Engine: next, t: s.t} })
+	s.memory = resident()
 	s.began = osthread.Nanotime()
 	s.t.lastEnd = s.began
 	return s, nil

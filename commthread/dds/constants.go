@@ -3,6 +3,8 @@ package dds
 import (
 	"fmt"
 	"time"
+
+	"github.com/weft-hpc/weft/internal/pages"
 )
 
 // Constants are what the thresholds rest on: measured at the start by rank 0, and the
@@ -45,6 +47,13 @@ func (c Constants) CutFor(n int) Cut {
 		return Cut{Count: 1, Grow: 1}
 	}
 	return Cut{Count: min(n/first, 16), Grow: 1}
+}
+
+// worth reports whether a message of n bytes, not decomposed, is on its way for much
+// longer than arming, a fault and retiring take.
+func (c Constants) worth(n int) bool {
+	further := time.Duration(n / pages.Size())
+	return float64(n)*c.Gap > 4*float64(c.Fault+c.Arm+c.Retire+further*(c.ArmPage+c.RetPage))
 }
 
 // String gives the constants in the columns of HUNT's Table 1.

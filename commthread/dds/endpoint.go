@@ -14,13 +14,12 @@ import (
 // Send are received with Recv of another one. The methods that communicate are called
 // by whoever may use the communicator.
 type Endpoint struct {
-	comm    *mpi.Comm // where headers travel
-	data    *mpi.Comm // where strips do
-	hints   hints
-	consts  Constants
-	edge    int  // bytes at both ends of a message that travel in its header
-	carried bool // the engine hands bytes to C
-	tags    int  // of strips: how many there are
+	comm   *mpi.Comm // where headers travel
+	data   *mpi.Comm // where strips do
+	hints  hints
+	consts Constants
+	edge   int // bytes at both ends of a message that travel in its header
+	tags   int // of strips: how many there are
 
 	seq    atomic.Uint64
 	active atomic.Int64 // transfers that have not ended
@@ -46,7 +45,7 @@ func Open(c *mpi.Comm, hs ...Hint) (*Endpoint, error) {
 		return nil, fmt.Errorf("dds: Open on %s: %w", c.Name(), joined(err, e.comm.Free()))
 	}
 	e.tags = min(e.data.Engine().Limits().MaxTag, 1<<20)
-	e.carried = carry(e.data.Engine())
+	carry(e.data.Engine())
 	edge := []int64{int64(pages.Size())}
 	if err := e.comm.Allreduce(mpi.InPlace, mpi.Of(edge), mpi.Max); err != nil {
 		return nil, joined(fmt.Errorf("dds: Open on %s: %w", c.Name(), err), e.free())

@@ -106,23 +106,14 @@ func (t *Transfer) post(calls []*mpi.Call) {
 	}
 	if len(ready) > 0 {
 		t.e.data.Engine().Post(ready)
-		if t.e.carried && background(t.e.data.Engine()) {
-			t.promise()
-		}
-	}
-}
-
-// promise notes that C will complete all strips.
-func (t *Transfer) promise() {
-	for i := range t.strips {
-		t.strips[i].set(promised)
 	}
 }
 
 // flying reports whether nothing written in Go is needed any more for what has not
-// landed, and the first strip has.
+// landed, and the first strip has. For a message of one strip, the ends that came with
+// the header count as the first, if the rest is worth the price of a fault.
 func (t *Transfer) flying() bool {
-	first := t.send
+	first := t.send || len(t.strips) == 1 && t.e.consts.worth(t.head.size)
 	for i := range t.strips {
 		state := t.strips[i].load()
 		if state&(promised|landed) == 0 {

@@ -17,8 +17,9 @@ type Mover = interface {
 	// block.
 	Move(dst, src unsafe.Pointer, n int, due int64) (word *uint32, was uint32)
 	// Completer returns a function of C, void fn(void *cookie, int64_t bytes, int32_t err),
-	// that is called when a receive into n bytes at dst has ended, or a send from them;
-	// nil if nobody waits for it.
+	// which is called with -1 when a receive into n bytes at dst, or a send from them, has
+	// been started, and when it has ended; nil if nobody waits for it. It is called on
+	// any thread, without Go; it must not call the engine or MPI.
 	Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer)
 }
 
@@ -49,13 +50,11 @@ func (mover) Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer) {
 // carrier is an engine that hands bytes over.
 type carrier interface{ Carry(Mover) }
 
-// carry has the engine below e hand bytes over, and reports whether it can.
-func carry(e mpi.Engine) bool {
-	c, can := under[carrier](e)
-	if can && canUffd {
+// carry has the engine below e hand bytes over, if it can.
+func carry(e mpi.Engine) {
+	if c, can := under[carrier](e); can && canUffd {
 		c.Carry(mover{})
 	}
-	return can && canUffd
 }
 
 // under returns the first engine, from e downwards, that is a T: tools that wrap one
@@ -72,11 +71,4 @@ func under[T any](e mpi.Engine) (T, bool) {
 		}
 		e = w.Unwrap()
 	}
-}
-
-// background has the engine below e progress in C while transfers fly, and reports
-// whether it does.
-func background(e mpi.Engine) bool {
-	b, can := under[interface{ Background() bool }](e)
-	return can && b.Background()
 }

@@ -372,8 +372,12 @@ void *dds_cookie(dds_keeper *k, uint64_t at, uint64_t n) {
 void dds_complete(void *cookie, int64_t bytes, int32_t err) {
 	dds_name *name = cookie;
 	dds_keeper *k = name->t->k;
-	(void)bytes; // a strip is as long as its receive
 	pthread_mutex_lock(&k->mu);
+	if (bytes < 0) { // it has been started
+		set(&name->t->strips[name->strip], DDS_PROMISED);
+		pthread_mutex_unlock(&k->mu);
+		return;
+	}
 	if (err)
 		dds_failed(name->t, name->strip);
 	else

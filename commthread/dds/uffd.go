@@ -68,6 +68,7 @@ func newUffd(a *Arena, o *options) (backend, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	setClock()
 	u := &uffd{a: a}
 	u.live.Store(new([]*shield))
 	mask, trace := words(o.cores), C.int(0)
@@ -93,14 +94,14 @@ func words(set osthread.CPUSet) []C.uint64_t {
 // probed is what the first probe without restrictions found.
 var probed = sync.OnceValues(func() (way, error) { return probeWays(&forbidden{}) })
 
-func init() { C.dds_set_clock(C.int64_t(osthread.Nanotime())) }
-
 func probe(f *forbidden) (way, error) {
 	if *f == (forbidden{}) {
 		return probed()
 	}
 	return probeWays(f)
 }
+
+var setClock = sync.OnceFunc(func() { C.dds_set_clock(C.int64_t(osthread.Nanotime())) })
 
 // probeWays returns the first way that works, or what went wrong with each.
 func probeWays(f *forbidden) (way, error) {

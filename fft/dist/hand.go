@@ -2,8 +2,10 @@ package dist
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
+	"github.com/sourcegraph/conc/panics"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -73,7 +75,7 @@ type loop struct {
 	busy    int       // guarded by mu: items being computed
 	helpers int       // guarded by mu
 	done    []product // guarded by mu: planes to be sent
-	broken  bool      // guarded by mu: an item has panicked
+	broken  error     // guarded by mu: an item has panicked
 }
 
 // product is a finished plane.
@@ -97,9 +99,14 @@ func (h *hand) pass(i int) error {
 	return err
 }
 
-// lead computes, sends what is finished and receives, until all is done.
+// lead computes, sends what is finished and receives, until all is done or an item has
+// failed; then others may still be computing.
 func (l *loop) lead() error {
 	for {
+		over, alone, err := l.state()
+		if over || err != nil {
+			return err
+		}
 		if err := l.ship(); err != nil {
 			return err
 		}
@@ -109,10 +116,6 @@ func (l *loop) lead() error {
 		if item, slot, ok := l.take(); ok {
 			l.work(item, slot)
 			continue
-		}
-		over, alone, err := l.state()
-		if over || err != nil {
-			return err
 		}
 		if err := l.wait(alone); err != nil {
 			return err
@@ -149,13 +152,14 @@ func (l *loop) admit(wait bool) error {
 		arrived = l.in.arrived
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	for l.limit < l.ps.items && (l.in == nil || l.ps.part(l.limit) < arrived) {
 		l.limit++
 	}
-	for l.helpers < min(l.p.workers, l.limit-l.next)-1 {
-		l.helpers++
-		l.p.rt.Spawn("share", l.help)
+	missing := max(0, min(l.p.workers, l.limit-l.next)-1-l.helpers)
+	l.helpers += missing
+	l.mu.Unlock()
+	for range missing {
+		l.p.rt.Spawn("share", l.help) // may run it at once
 	}
 	return nil
 }
@@ -182,8 +186,8 @@ func (l *loop) take() (item, slot int, ok bool) {
 func (l *loop) state() (over, alone bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.broken {
-		return false, false, errors.New("dist: a worker panicked")
+	if l.broken != nil {
+		return false, false, l.broken
 	}
 	alone = l.busy == 0 && len(l.done) == 0
 	waits := l.in != nil && l.in.arrived < len(l.in.arriving)
@@ -224,31 +228,36 @@ func (l *loop) help(*tasks.Context) error {
 	return nil
 }
 
-// work computes an item. If it panics, the pass ends with an error on this rank.
+// work computes an item. A panic in a hook becomes the error of the pass.
 func (l *loop) work(item, slot int) {
 	s := l.p.scratch.Get().(*scratch)
-	finished := false
-	var d product
-	defer func() {
-		l.p.scratch.Put(s)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.busy--
-		l.broken = l.broken || !finished
-		if finished && slot >= 0 {
-			l.done = append(l.done, d)
+	var plane []complex128
+	recovered := panics.Try(func() {
+		if l.out == nil {
+			l.ps.do(item, l.a, s)
+		} else {
+			plane = l.cut(item, slot, s)
 		}
-	}()
-	if l.out == nil {
-		l.ps.do(item, l.a, s)
-	} else {
-		d = l.cut(item, slot, s)
+	})
+	l.p.scratch.Put(s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy--
+	switch {
+	case recovered != nil:
+		if l.broken == nil {
+			l.broken = fmt.Errorf("dist: item %d of a pass: %w", item, recovered.AsError())
+		}
+		if slot >= 0 {
+			l.p.stage.give(slot)
+		}
+	case slot >= 0:
+		l.done = append(l.done, product{item, slot, plane})
 	}
-	finished = true
 }
 
 // cut computes a plane that is sent, and copies the piece that stays.
-func (l *loop) cut(item, slot int, s *scratch) product {
+func (l *loop) cut(item, slot int, s *scratch) []complex128 {
 	n := l.ps.planes.rows * l.ps.planes.cols
 	plane := s.out
 	if slot >= 0 {
@@ -260,5 +269,5 @@ func (l *loop) cut(item, slot int, s *scratch) product {
 	if slot < 0 {
 		l.out.pack(item, plane)
 	}
-	return product{item, slot, plane}
+	return plane
 }

@@ -54,6 +54,14 @@ func Classes() []Class {
 	return all
 }
 
+// First returns the class cut down to its first iterations, with their reference values:
+// for a look at a problem that takes long. It is not a run of the benchmark.
+func (c Class) First(iterations int) Class {
+	c.Iterations = max(1, min(iterations, c.Iterations))
+	c.reference = c.reference[:min(len(c.reference), c.Iterations)]
+	return c
+}
+
 // Points returns the number of points of the grid.
 func (c Class) Points() int { return c.NX * c.NY * c.NZ }
 

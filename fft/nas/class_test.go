@@ -26,6 +26,19 @@ func custom(nx, ny, nz int) Class {
 	return Class{Name: "U", NX: nx, NY: ny, NZ: nz, Iterations: 3, Seed: Seed, Alpha: Alpha}
 }
 
+func TestFirst(t *testing.T) {
+	c, err := Named("B")
+	require.NoError(t, err)
+	for n, want := range map[int]int{-1: 1, 1: 1, 7: 7, 20: 20, 99: 20} {
+		cut := c.First(n)
+		assert.Equal(t, want, cut.Iterations)
+		assert.Equal(t, c.reference[:want], cut.reference)
+		assert.NoError(t, cut.Verify(c.reference[:want]))
+	}
+	assert.Equal(t, 3, custom(1, 1, 1).First(5).Iterations)
+	assert.Len(t, c.reference, 20)
+}
+
 func TestVerify_without_reference(t *testing.T) {
 	assert.ErrorContains(t, custom(8, 6, 4).Verify(make([]complex128, 3)), "no reference values")
 }

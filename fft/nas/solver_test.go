@@ -21,6 +21,17 @@ import (
 // everything slow.
 func small() bool { return invariant.Race || testing.Short() }
 
+// sized returns class S, with fewer iterations if the run should do less.
+func sized(t *testing.T) Class {
+	t.Helper()
+	class, err := Named("S")
+	require.NoError(t, err)
+	if small() {
+		return class.First(1)
+	}
+	return class
+}
+
 // onRanks runs a class once and returns the result of rank 0.
 func onRanks(t *testing.T, ranks int, class Class, cfg dist.Config, prepare func(c *mpi.Comm, s *Solver)) *Result {
 	t.Helper()
@@ -55,8 +66,7 @@ func verified(t *testing.T, class Class, r *Result) {
 // Every checksum of class S, for all variants on several numbers of ranks, also such that
 // do not divide the grid; with the same ranks, all variants give the same bits.
 func TestSolver_class_S(t *testing.T) {
-	class, err := Named("S")
-	require.NoError(t, err)
+	class := sized(t)
 	counts := []int{1, 2, 3, 4}
 	if small() {
 		counts = []int{2}
@@ -94,14 +104,13 @@ func TestSolver_class_W(t *testing.T) {
 
 // Grids of processes, padding, workers and a bounded stage change nothing.
 func TestSolver_configurations(t *testing.T) {
-	class, err := Named("S")
-	require.NoError(t, err)
+	class := sized(t)
 	for _, cfg := range []dist.Config{
+		{Form: dist.Tasks, Stage: 2, Workers: 2},
 		{Form: dist.Exchange, Grid: [2]int{2, 2}},
 		{Form: dist.Slabs, Grid: [2]int{1, 4}, Pad: 8},
 		{Form: dist.Pencils, Grid: [2]int{2, 2}, Pad: 3, Workers: 2},
 		{Form: dist.Tasks, Grid: [2]int{2, 2}},
-		{Form: dist.Tasks, Stage: 2, Workers: 2},
 		{Form: dist.Slabs, Stage: 1, Pad: 8},
 		{Form: dist.Pencils, Stage: 3, OneSided: true, Groups: 5},
 	} {
@@ -116,6 +125,7 @@ func TestSolver_configurations(t *testing.T) {
 func TestSolver_negative_controls(t *testing.T) {
 	class, err := Named("S")
 	require.NoError(t, err)
+	class = class.First(2) // damage to the transform shows in the second
 	seed, alpha := class, class
 	seed.Seed++
 	alpha.Alpha *= 1 + 1e-6
@@ -153,6 +163,9 @@ func TestSolver_negative_controls(t *testing.T) {
 		"one number":   {class, spoil(func(s *Solver, _, x []complex128) { x[s.samples[7]] *= 1 + 1e-6 })},
 		"not a number": {class, spoil(func(s *Solver, _, x []complex128) { x[s.samples[0]] = cmplx.NaN() })},
 	} {
+		if small() && name != "seed" && name != "plane missing" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			verdicts := 0
@@ -236,8 +249,7 @@ func transform(c Class, x []complex128, sign float64) []complex128 {
 
 // The timed part can be repeated, and tells of each iteration.
 func TestSolver_Run_twice(t *testing.T) {
-	class, err := Named("S")
-	require.NoError(t, err)
+	class := sized(t)
 	require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
 		s, err := New(c, class, dist.Config{Form: dist.Tasks})
 		if err != nil {
@@ -273,8 +285,7 @@ func TestSolver_Run_twice(t *testing.T) {
 // What is sent is what the paper's table 1 says: the volume is the same for all, and
 // slabs send one piece per plane and peer.
 func TestTotals(t *testing.T) {
-	class, err := Named("S")
-	require.NoError(t, err)
+	class := sized(t)
 	const ranks = 4
 	volume := float64(class.Bytes()) * (ranks - 1) / ranks * float64(class.Iterations+1)
 	for _, v := range Variants(true) {
@@ -303,8 +314,7 @@ func TestTotals(t *testing.T) {
 }
 
 func TestNew_errors(t *testing.T) {
-	class, err := Named("S")
-	require.NoError(t, err)
+	class := sized(t)
 	for name, cfg := range map[string]dist.Config{
 		"grid":    {Grid: [2]int{3, 5}},
 		"pad":     {Pad: -1},
@@ -322,8 +332,7 @@ func TestNew_errors(t *testing.T) {
 }
 
 func TestOnce(t *testing.T) {
-	class, err := Named("S")
-	require.NoError(t, err)
+	class := sized(t)
 	require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
 		r, err := Once(c, class, dist.Config{Form: dist.Pencils})
 		if err == nil {

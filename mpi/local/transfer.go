@@ -23,12 +23,12 @@ type transfer struct {
 	rts      int64 // when the announcement is there
 	drained  int64 // owner of from
 	sent     bool  // owner of from: its call has completed
+	carried  bool  // whoever injects: a mover takes its bytes, and needs no credit
 	received bool  // owner of to
 	mu       sync.Mutex
 	injected int64   // guarded by mu: bytes given to the wire
 	stopped  bool    // guarded by mu: one end has given up
 	whole    bool    // guarded by mu: all bytes have been given to the wire
-	carried  bool    // guarded by mu: a mover takes its bytes, and needs no credit
 	copies   []*Copy // guarded by mu: given to a wire that is not the default, or to a mover
 
 	state atomic.Int32 // of matching: see below

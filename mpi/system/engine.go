@@ -10,6 +10,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -18,7 +19,7 @@ import (
 )
 
 // engine is the one of this process. All fields belong to whoever is inside it, except
-// park.
+// park and mover.
 type engine struct {
 	mem    *C.weft_shared
 	name   string
@@ -46,7 +47,8 @@ type engine struct {
 	early    map[uint64]string // notices about communicators that are not there yet
 	closed   bool
 
-	park osthread.Parker // anyone wakes it
+	park  osthread.Parker       // anyone wakes it
+	mover atomic.Pointer[Mover] // anyone sets it
 }
 
 // communicator is what Go knows of one.

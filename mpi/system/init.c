@@ -39,6 +39,7 @@ static void restore_signals(void) {
 int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared) {
 	int provided = 0, flag = 0, *bound = NULL, world;
 	remember_signals();
+	weft_background_init();
 	int rc = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
 	restore_signals();
 	if (rc != MPI_SUCCESS)
@@ -64,6 +65,7 @@ int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared) {
 }
 
 int weft_finalize(void) {
+	weft_background_stop();
 	weft_deaf();
 	MPI_Comm_free(&weft_comms[0].hidden);
 	MPI_Comm_free(&weft_control);

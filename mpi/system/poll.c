@@ -23,6 +23,7 @@ typedef void (*completer)(void *cookie, int64_t bytes, int32_t err);
 typedef struct {
 	int at;        // in requests, -1 if not under way
 	int cancelled; // it has been asked for
+	int awaited;   // by C: fn is of a mover
 	int *counts;
 	completer fn;
 	void *cookie;
@@ -32,9 +33,35 @@ static slot_state *states;
 static int nstates;
 
 static int nresults, turns;
+static int64_t nended;
+
+// The ends that the thread of background.c sees are kept until Go asks.
+static weft_result *kept;
+static int nkept, kept_room, aside, awaited;
+
+static weft_result *keep_one(void) {
+	if (nkept == kept_room) {
+		kept_room = kept_room ? 2 * kept_room : 256;
+		if ((kept = realloc(kept, kept_room * sizeof *kept)) == NULL)
+			weft_abort(1);
+	}
+	return &kept[nkept++];
+}
+
+// begin_results makes room for a turn, beside what has been kept.
+static void begin_results(void) {
+	int n = nkept < WEFT_RESULTS - 2 * WINDOW ? nkept : WEFT_RESULTS - 2 * WINDOW;
+	memcpy(weft_mem->results, kept, n * sizeof *kept);
+	memmove(kept, kept + n, (nkept - n) * sizeof *kept);
+	nkept -= n;
+	nresults = n;
+}
+
+int weft_waited_for(void) { return awaited; }
 
 static weft_result *push(int slot) {
-	weft_result *r = &weft_mem->results[nresults++];
+	weft_result *r = aside ? keep_one() : &weft_mem->results[nresults++];
+	nended++;
 	memset(r, 0, sizeof *r);
 	r->slot = slot;
 	return r;
@@ -59,6 +86,16 @@ static void read_status(weft_result *r, MPI_Status *st, int err, int cancelled) 
 	}
 }
 
+// tell calls the completion function of an operation that has ended, once.
+static void tell(slot_state *s, int64_t bytes, int err) {
+	completer fn = s->fn;
+	s->fn = NULL;
+	awaited -= s->awaited;
+	s->awaited = 0;
+	if (fn != NULL)
+		fn(s->cookie, bytes, err);
+}
+
 // ended takes the operation at a place off the list.
 static void ended(int at, MPI_Status *st, int err) {
 	int slot = slots[at];
@@ -70,9 +107,7 @@ static void ended(int at, MPI_Status *st, int err) {
 	s->counts = NULL;
 	s->at = -1;
 	live--;
-	if (s->fn != NULL)
-		s->fn(s->cookie, r->bytes, r->err);
-	s->fn = NULL;
+	tell(s, r->bytes, r->cancelled ? MPI_ERR_OTHER : r->err);
 }
 
 static void test_each(int from, int n) {
@@ -90,7 +125,8 @@ static void test_each(int from, int n) {
 static int test_some(int from, int n) {
 	static int indices[2 * WINDOW];
 	static MPI_Status statuses[2 * WINDOW];
-	int done = 0, before = nresults;
+	int done = 0;
+	int64_t before = nended;
 	if (n == 0)
 		return 0;
 	int rc = MPI_Testsome(n, requests + from, &done, indices, statuses);
@@ -99,7 +135,7 @@ static int test_some(int from, int n) {
 	else if (done != MPI_UNDEFINED)
 		for (int i = 0; i < done; i++)
 			ended(from + indices[i], &statuses[i], rc == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR);
-	return nresults - before;
+	return nended - before;
 }
 
 // compact closes the holes.
@@ -156,8 +192,37 @@ static void look(void) {
 	}
 }
 
+// TELL_ALL is how long news may wait for Go, in ns, before C stops waiting itself.
+enum { TELL_ALL = 250000000 };
+
+// forsake ends the waiting of C for everything: a communicator was revoked, and Go does
+// not get to say what that means, perhaps because somebody waits for a page.
+static void forsake(void) {
+	static int64_t since;
+	int64_t now = weft_now();
+	if (!weft_mem->news)
+		since = 0;
+	else if (since == 0)
+		since = now;
+	if (since == 0 || now - since < TELL_ALL)
+		return;
+	for (int i = 0; i < nstates; i++)
+		if (states[i].awaited)
+			tell(&states[i], 0, MPI_ERR_OTHER);
+}
+
+int weft_look_aside(void) {
+	int64_t before = nended;
+	aside = 1;
+	look();
+	aside = 0;
+	forsake();
+	return nended - before;
+}
+
 int weft_poll(void) {
-	nresults = 0;
+	WEFT_INSIDE;
+	begin_results();
 	look();
 	return nresults;
 }
@@ -192,17 +257,34 @@ static void enter(int slot, MPI_Request r, int *counts) {
 	live++;
 }
 
+// await_end notes that C waits for the end of what has been entered.
+static void await_end(const weft_op *o) {
+	if (!o->fn)
+		return;
+	slot_state *s = &states[o->slot];
+	s->fn = (completer)o->fn;
+	s->cookie = (void *)o->cookie;
+	s->awaited = 1;
+	awaited++;
+	s->fn(s->cookie, -1, 0);
+	weft_background_more();
+}
+
 int weft_post(int n) {
-	nresults = 0;
+	WEFT_INSIDE;
+	begin_results();
 	for (int i = 0; i < n; i++) {
 		weft_op *o = &weft_mem->ops[i];
 		MPI_Request r;
 		int err = weft_start(o, &r);
 		if (err == MPI_SUCCESS && r != MPI_REQUEST_NULL) {
 			enter(o->slot, r, o->counts);
+			await_end(o);
 			continue;
 		}
 		push(o->slot)->err = err;
+		if (o->fn)
+			((completer)o->fn)((void *)o->cookie, 0, err);
 		free(o->counts);
 	}
 	return nresults;
@@ -235,24 +317,28 @@ static int64_t wait_a_little(patience *p) {
 }
 
 int weft_wait(int64_t ns) {
+	WEFT_INSIDE;
 	patience p = {0};
-	nresults = 0;
 	for (;;) {
+		begin_results();
 		look();
 		if (nresults > 0 || weft_mem->news)
 			return nresults;
+		weft_let_in();
 		if (wait_a_little(&p) > ns)
 			return 0;
 	}
 }
 
 int weft_progress(int64_t ns, const volatile int32_t *stop) {
+	WEFT_INSIDE;
 	int64_t end = weft_now() + ns;
-	nresults = 0;
+	begin_results();
 	for (unsigned turn = 0; nresults <= WEFT_RESULTS - 2 * WINDOW && !weft_mem->news; turn++) {
 		look();
 		if ((stop != NULL && *stop) || (turn % GLANCE == 0 && weft_now() >= end))
 			break;
+		weft_let_in();
 	}
 	return nresults;
 }
@@ -273,6 +359,7 @@ static int do_ended(MPI_Status *st, int err) {
 }
 
 int weft_do_on(void) {
+	WEFT_INSIDE;
 	patience p = {0};
 	for (unsigned turn = 1;; turn++) {
 		MPI_Status st;
@@ -284,11 +371,13 @@ int weft_do_on(void) {
 			weft_hear();
 		if (weft_mem->news)
 			return 0;
+		weft_let_in();
 		wait_a_little(&p);
 	}
 }
 
 int weft_do(char *send, char *recv) {
+	WEFT_INSIDE;
 	weft_op *o = &weft_mem->one;
 	o->send = (uintptr_t)send;
 	o->recv = (uintptr_t)recv;
@@ -300,12 +389,14 @@ int weft_do(char *send, char *recv) {
 }
 
 int weft_do_keep(int slot) {
+	WEFT_INSIDE;
 	enter(slot, held, held_counts);
 	held_counts = NULL;
 	return 0;
 }
 
 void weft_cancel(int slot) {
+	WEFT_INSIDE;
 	slot_state *s = &states[slot];
 	if (slot < nstates && s->at >= 0) {
 		s->cancelled = 1;
@@ -314,6 +405,7 @@ void weft_cancel(int slot) {
 }
 
 void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie) {
+	WEFT_INSIDE;
 	if (slot < nstates && states[slot].at >= 0) {
 		states[slot].fn = (completer)fn;
 		states[slot].cookie = (void *)cookie;
@@ -321,6 +413,7 @@ void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie) {
 }
 
 int weft_probe(int comm, int hidden, int peer, int tag, int take, int *found, int *message, weft_result *r) {
+	WEFT_INSIDE;
 	MPI_Comm c = hidden ? weft_comms[comm].hidden : weft_comms[comm].visible;
 	MPI_Status st;
 	MPI_Message m = MPI_MESSAGE_NULL;
@@ -339,6 +432,7 @@ int weft_probe(int comm, int hidden, int peer, int tag, int take, int *found, in
 }
 
 int weft_unmatched(int comm, int hidden, weft_result *r) {
+	WEFT_INSIDE;
 	int found = 0, message;
 	if (weft_comms[comm].size == 0)
 		return 0;

@@ -100,6 +100,7 @@ func (e *engine) add(k *mpi.Call) {
 		e.complete(k, mpi.Status{}, err)
 		return
 	}
+	e.offer(o, k)
 	o.slot = C.int32_t(e.take(k, b))
 	if e.batch++; e.batch == C.WEFT_BATCH {
 		e.flush()

@@ -49,6 +49,7 @@ void weft_hear(void) {
 }
 
 int weft_news(uint64_t *key, char *reason) {
+	WEFT_INSIDE;
 	weft_hear();
 	if (!weft_mem->news)
 		return 0;
@@ -60,6 +61,7 @@ int weft_news(uint64_t *key, char *reason) {
 }
 
 void weft_revoke(uint64_t key, int n, const int *world, const char *reason) {
+	WEFT_INSIDE;
 	sent *s = calloc(1, sizeof *s + n * sizeof *s->requests);
 	if (s == NULL)
 		weft_abort(1);
@@ -74,6 +76,7 @@ void weft_revoke(uint64_t key, int n, const int *world, const char *reason) {
 }
 
 int weft_revoking(void) {
+	WEFT_INSIDE;
 	int left = 0;
 	for (sent **p = &going; *p != NULL;) {
 		sent *s = *p;

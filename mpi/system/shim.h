@@ -51,6 +51,7 @@ typedef struct {
 	int64_t at;
 	uintptr_t send, recv;
 	int32_t *counts;
+	uintptr_t fn, cookie; // a function of weft_on_complete, if C waits for the end
 } weft_op;
 
 enum { WEFT_BATCH = 256, WEFT_RESULTS = 1024, WEFT_REASON = 1024 };
@@ -105,6 +106,10 @@ void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie);
 // weft_progress polls for ns, or until *stop is not 0, or the results are full.
 int weft_progress(int64_t ns, const volatile int32_t *stop);
 void weft_nap(int64_t ns);
+// weft_background_start starts the thread that polls while C waits for ends: before the
+// first op with a function. That is also called, with -1 for the bytes, when the
+// operation has been started.
+int weft_background_start(void);
 
 // Probes. found is set; with take the message goes to the table of messages.
 int weft_probe(int comm, int hidden, int peer, int tag, int take, int *found, int *message, weft_result *r);

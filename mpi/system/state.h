@@ -46,4 +46,16 @@ static inline int weft_peer(int peer) { return peer == WEFT_ANY ? MPI_ANY_SOURCE
 
 int64_t weft_now(void);
 
+// See background.c. WEFT_INSIDE, at the top of what Go calls, lets nobody else into MPI
+// before the function returns; weft_let_in does in between, where it waits.
+#define WEFT_INSIDE int weft_inside __attribute__((cleanup(weft_out))) = weft_in(); (void)weft_inside
+int weft_in(void);
+void weft_out(int *in);
+void weft_let_in(void);
+void weft_background_init(void);
+void weft_background_more(void);
+void weft_background_stop(void);
+int weft_waited_for(void); // operations with a completion function of a mover
+int weft_look_aside(void); // polls, keeps the ends for Go, and returns their number
+
 #endif

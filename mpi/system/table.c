@@ -53,6 +53,7 @@ int weft_new_comm(MPI_Comm c, int *out) {
 }
 
 int weft_comm_create(int parent, int n, const int *members, int tag, int *out) {
+	WEFT_INSIDE;
 	MPI_Group all, some;
 	MPI_Comm c = MPI_COMM_NULL;
 	MPI_Comm_group(weft_comms[parent].visible, &all);
@@ -66,6 +67,7 @@ int weft_comm_create(int parent, int n, const int *members, int tag, int *out) {
 }
 
 int weft_comm_free(int comm) {
+	WEFT_INSIDE;
 	weft_comm *c = &weft_comms[comm];
 	int rc = MPI_Comm_free(&c->hidden);
 	if (rc == MPI_SUCCESS)
@@ -125,6 +127,7 @@ static int contiguous(int64_t n, MPI_Datatype t, MPI_Datatype *out) {
 }
 
 int weft_type(int64_t blocks, int64_t block, int64_t stride, int base, int *out) {
+	WEFT_INSIDE;
 	MPI_Datatype t, part;
 	MPI_Aint low, extent;
 	int rc;
@@ -143,12 +146,14 @@ int weft_type(int64_t blocks, int64_t block, int64_t stride, int base, int *out)
 }
 
 int weft_type_bytes(int64_t bytes, int *out) {
+	WEFT_INSIDE;
 	MPI_Datatype t;
 	int rc = contiguous(bytes, MPI_BYTE, &t);
 	return rc == MPI_SUCCESS ? enter(t, out) : rc;
 }
 
 int weft_type_free(int type) {
+	WEFT_INSIDE;
 	int rc = MPI_Type_free(&weft_types[type]);
 	weft_types[type] = MPI_DATATYPE_NULL;
 	return rc;

@@ -36,6 +36,7 @@ static int create_data(weft_win *w, MPI_Comm c, char *base, int64_t bytes) {
 }
 
 int weft_win_create(int comm, char *base, int64_t bytes, int size, int *out) {
+	WEFT_INSIDE;
 	MPI_Comm c = weft_comms[comm].hidden;
 	int64_t *words = NULL;
 	int i = weft_take_number((void **)&weft_wins, &wins, sizeof *weft_wins, win_used);
@@ -63,6 +64,7 @@ static MPI_Aint place(const weft_win *w, int target, int64_t at) {
 }
 
 int weft_win_free(int win) {
+	WEFT_INSIDE;
 	weft_win *w = &weft_wins[win];
 	MPI_Win_unlock_all(w->words);
 	MPI_Win_unlock_all(w->data);
@@ -75,15 +77,20 @@ int weft_win_free(int win) {
 	return rc;
 }
 
-void weft_win_sync(int win) { MPI_Win_sync(weft_wins[win].data); }
+void weft_win_sync(int win) {
+	WEFT_INSIDE;
+	MPI_Win_sync(weft_wins[win].data);
+}
 
 int weft_word_add(int win, int target, int word, int64_t n, int64_t *old) {
+	WEFT_INSIDE;
 	MPI_Win w = weft_wins[win].words;
 	int rc = MPI_Fetch_and_op(&n, old, MPI_INT64_T, target, word, n == 0 ? MPI_NO_OP : MPI_SUM, w);
 	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w) : rc;
 }
 
 int weft_get_now(int win, int target, int64_t at, int64_t n, int type, char *to) {
+	WEFT_INSIDE;
 	weft_win *w = &weft_wins[win];
 	MPI_Datatype t = weft_types[type];
 	int rc = MPI_Get(to, n, t, target, place(w, target, at), n, t, w->data);
@@ -91,6 +98,7 @@ int weft_get_now(int win, int target, int64_t at, int64_t n, int type, char *to)
 }
 
 int weft_put_now(int win, int target, int64_t at, int64_t n, int type, const char *from) {
+	WEFT_INSIDE;
 	weft_win *w = &weft_wins[win];
 	MPI_Datatype t = weft_types[type];
 	int rc = MPI_Put(from, n, t, target, place(w, target, at), n, t, w->data);
@@ -110,6 +118,7 @@ static int notify(const weft_op *o) {
 }
 
 int weft_flush(const weft_op *o) {
+	WEFT_INSIDE;
 	weft_win *w = &weft_wins[o->win];
 	if (o->peer != WEFT_ALL)
 		return MPI_Win_flush(o->peer, w->data);

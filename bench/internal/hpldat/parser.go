@@ -93,7 +93,7 @@ func (p *parser) decimal(what string) float64 {
 
 // count reads a line with the number of values of a list.
 func (p *parser) count(of string) int {
-	w, line := p.word("the number of values of "+of)
+	w, line := p.word("the number of values of " + of)
 	if p.err != nil {
 		return 0
 	}

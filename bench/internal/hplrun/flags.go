@@ -54,20 +54,22 @@ func (p Program) flags() *options {
 	set.Func("q", "process `columns` of each grid", listFlag(&o.q, 1, nil))
 	set.Func("depth", "look-ahead of the driver lookahead, in `panels` (default 1)", listFlag(&o.depth, 0, nil))
 	set.Func("bcast", "panel broadcast, `0 to 5` or 1rg, 1rM, 2rg, 2rM, Lng, LnM (default 1rM)", listFlag(&o.cast, 0, Broadcasts))
+	runs := "`runs` of each test (default 1"
 	if p.Fixed != nil {
 		o.variants = []hpl.Variant{*p.Fixed}
 	} else {
 		set.Func("variant", "`driver`: task, lookahead or blocking (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run all three drivers in turn, and tell medians and ratios")
+		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run, driver task")
+		runs += "; 5 with -compare, of each driver"
 	}
-	set.IntVar(&o.reps, "reps", 0, "`runs` of each test with each driver (default 1; 5 with -compare)")
+	set.IntVar(&o.reps, "reps", 0, runs+")")
 	set.IntVar(&o.workers, "workers", 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
 	set.Uint64Var(&o.seed, "seed", 100, "`number` that the generator of the matrix starts from; 100 is netlib's")
 	set.Func("isa", "`kernels`: "+strings.Join(blas.Names(), ", ")+" (default "+blas.Default().Name()+")", func(s string) (err error) {
 		o.kernels, err = blas.Named(s)
 		return err
 	})
-	set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run, driver task")
 	set.BoolVar(&o.timing, "timing", false, "print netlib's detailed timing (HPL_DETAILED_TIMING)")
 	set.BoolVar(&o.netlibExit, "netlib-exit", false, "exit as netlib does: 0 after a FAILED residual, 1 after a bad HPL.dat")
 	o.world = world.Flags(set)

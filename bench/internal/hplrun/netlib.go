@@ -135,14 +135,18 @@ func echo[T any](p *printer, label string, values []T, format string) {
 // Code returns netlib's T/V of a test, such as WR11R2C4. The task driver has the depth
 // 9, the blocking one 0.
 func Code(c hpl.Config) string {
-	depth := c.Depth
+	return fmt.Sprintf("W%s%1d%d%c%1d%c%1d", pick(c.ColumnMajor, "C", "R"), depthDigit(c), c.Bcast, factorNames[c.RFact][0], c.NDiv, factorNames[c.PFact][0], c.NBMin)
+}
+
+// depthDigit returns what stands for the depth.
+func depthDigit(c hpl.Config) int {
 	switch c.Variant {
 	case hpl.Task:
-		depth = 9
+		return 9
 	case hpl.Blocking:
-		depth = 0
+		return 0
 	}
-	return fmt.Sprintf("W%s%1d%d%c%1d%c%1d", pick(c.ColumnMajor, "C", "R"), depth, c.Bcast, factorNames[c.RFact][0], c.NDiv, factorNames[c.PFact][0], c.NBMin)
+	return c.Depth
 }
 
 // result writes the lines of one run, which began and ended then. It counts the run,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/hpl"
@@ -45,7 +46,7 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 		p.help(stdout)
 		return nil
 	case errors.As(err, &bad):
-		return p.badInput(o, bad, stderr)
+		return p.badInput(o, bad)
 	case err != nil:
 		return fmt.Errorf("%w of %s: %w (%s -h lists the flags)", world.ErrUsage, p.Name, err, p.Name)
 	}
@@ -57,12 +58,12 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 	})
 }
 
-// badInput says what is wrong with an HPL.dat as netlib does.
-func (p Program) badInput(o *options, bad *hpldat.Error, stderr io.Writer) error {
-	err := fmt.Errorf("illegal input in file %s, nothing was run", bad.File)
-	if !o.netlibExit {
-		err = fmt.Errorf("%w: %w", world.ErrUsage, err)
+// badInput says what is wrong with an HPL.dat as netlib does. All ranks of a launcher
+// come here; world prints the error of one.
+func (p Program) badInput(o *options, bad *hpldat.Error) error {
+	err := fmt.Errorf("illegal input, nothing was run\n%s", strings.TrimSpace(bad.Netlib()))
+	if o.netlibExit {
+		return err
 	}
-	fmt.Fprint(stderr, bad.Netlib())
-	return err
+	return fmt.Errorf("%w: %w", world.ErrUsage, err)
 }

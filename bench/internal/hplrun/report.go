@@ -71,7 +71,7 @@ func (r *rank) pairs(o *outcome) []string {
 	return []string{
 		report.Text("variant", Variants[c.Variant]), report.Text("code", Code(c)),
 		report.Integer("n", c.N), report.Integer("nb", c.NB), report.Integer("p", c.P), report.Integer("q", c.Q),
-		report.Integer("depth", c.Depth), report.Text("bcast", Broadcasts[c.Bcast]),
+		report.Integer("depth", depthDigit(c)), report.Text("bcast", Broadcasts[c.Bcast]),
 		report.Decimal("seconds_best", slices.Min(o.seconds())), report.Decimal("seconds_median", report.Median(o.seconds())),
 		report.Decimal("gflops_best", slices.Max(o.gflops())), report.Decimal("gflops_median", report.Median(o.gflops())),
 		report.Decimal("residual", residual), report.Text("status", status),

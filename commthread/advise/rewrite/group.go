@@ -213,15 +213,18 @@ func (p *Program) between(g *group, s ast.Stmt) string {
 	if id := p.mentions(g.f, s, g.results()); id != nil {
 		return fmt.Sprintf("line %d uses %s, a result of a call before it", line, id.Name)
 	}
+	if id := p.changesCheck(g, s); id != "" {
+		return fmt.Sprintf("line %d changes the meaning of %s, which an error check before it uses", line, id)
+	}
 	fl := p.flight(g)
 	if a, ok := s.(*ast.AssignStmt); ok {
 		for _, x := range a.Lhs {
 			if !fl.ownVariable(g.f, x) {
 				return fmt.Sprintf("line %d writes to %s between the calls", line, p.text(g.f, x))
 			}
-		}
-		if id := p.reassigns(g, a); id != "" {
-			return fmt.Sprintf("line %d changes %s, which an error check before it uses", line, id)
+			if id := root(x); id != nil && g.roots()[g.f.object(id)] && !plain(g.f, x) {
+				return fmt.Sprintf("line %d gives %s another value: the next call may send what the one before receives", line, id.Name)
+			}
 		}
 		for _, x := range a.Rhs {
 			if why := fl.touches(g.f, x, deepest); why != "" {
@@ -233,23 +236,49 @@ func (p *Program) between(g *group, s ast.Stmt) string {
 	return fl.touches(g.f, s, deepest)
 }
 
-// reassigns returns the name of a variable that a sets and a check of the group uses.
-func (p *Program) reassigns(g *group, a *ast.AssignStmt) string {
-	set := map[types.Object]bool{}
-	for _, x := range a.Lhs {
-		if id, ok := x.(*ast.Ident); ok && id.Name != "_" {
-			set[g.f.object(id)] = true
-		}
+// plain reports whether x is a number, a string or a truth value.
+func plain(f *file, x ast.Expr) bool {
+	t := f.pkg.info.TypeOf(x)
+	if t == nil {
+		return false
 	}
+	_, basic := t.Underlying().(*types.Basic)
+	return basic
+}
+
+// changesCheck returns a name that s declares or sets, and that the error check of a call
+// before it uses: the check moves behind s.
+func (p *Program) changesCheck(g *group, s ast.Stmt) (name string) {
+	set := map[string]bool{}
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.AssignStmt:
+			for _, l := range x.Lhs {
+				if id, ok := l.(*ast.Ident); ok {
+					set[id.Name] = id.Name != "_"
+				}
+			}
+		case *ast.ValueSpec:
+			for _, id := range x.Names {
+				set[id.Name] = id.Name != "_"
+			}
+		case *ast.TypeSpec:
+			set[x.Name.Name] = true
+		}
+		return true
+	})
 	for _, u := range g.units {
 		if u.check == nil {
 			continue
 		}
-		if id := p.mentions(g.f, u.check, set); id != nil {
-			return id.Name
-		}
+		ast.Inspect(u.check, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && set[id.Name] {
+				name = id.Name
+			}
+			return true
+		})
 	}
-	return ""
+	return name
 }
 
 // roots returns the variables that the buffers of the group begin with.

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/weft-hpc/weft/commthread/advise"
+	"github.com/weft-hpc/weft/commthread/advise/rewrite"
+)
+
+// advice is what is said about one run.
+type advice struct {
+	File      string         `json:"file"`
+	Run       *advise.Run    `json:"-"`
+	Program   string         `json:"program"`
+	Ranks     int            `json:"ranks"`
+	Size      float64        `json:"size,omitempty"`
+	Seconds   float64        `json:"seconds"`
+	Tool      float64        `json:"tool_seconds"`
+	Items     []*item        `json:"advice"`  // worth it, and proven
+	Small     []*item        `json:"small"`   // proven, but below -min
+	Stays     []stay         `json:"refused"` // with reasons
+	Merges    []advise.Merge `json:"merges,omitempty"`
+	Saving    float64        `json:"saving_seconds"` // of Items
+	Low       float64        `json:"saving_low"`
+	High      float64        `json:"saving_high"`
+	Speedup   float64        `json:"speedup"`
+	Races     []race         `json:"races,omitempty"`
+	program   *rewrite.Program
+	noProgram string // why the source is not there
+}
+
+// item is a change: calls that are started together.
+type item struct {
+	File      string        `json:"file"`
+	Line      int           `json:"line"`
+	Last      int           `json:"last_line"`
+	Func      string        `json:"func"`
+	Count     int           `json:"count"`
+	Calls     int           `json:"calls"`
+	Saving    advise.Saving `json:"saving"`
+	Slack     float64       `json:"slack_seconds,omitempty"` // from the wait to the first touch, where that was seen
+	Before    string        `json:"before"`
+	After     string        `json:"after"`
+	EndReason string        `json:"end"`
+	change    *rewrite.Change
+	chains    []int
+}
+
+// stay is what is not changed, and what it would have saved.
+type stay struct {
+	Place     string  `json:"place"`
+	Reason    string  `json:"reason"`
+	Potential float64 `json:"potential_seconds"`
+	Share     float64 `json:"share"`
+}
+
+// race is a use of a buffer before its wait.
+type race struct {
+	Request string `json:"request"`
+	Other   string `json:"other"`
+	Kind    string `json:"kind"`
+	Count   int    `json:"count,omitempty"`
+}
+
+// consider makes the advice for a run; min is the share from which it is given.
+func consider(file string, r *advise.Run, min float64) *advice {
+	a := &advice{File: file, Run: r, Program: r.Program, Ranks: r.Ranks, Size: r.Size, Seconds: r.Seconds, Tool: r.Tool, Merges: r.Merges()}
+	a.load()
+	all := map[string]*item{}
+	for i := range r.Chains {
+		a.chain(i, all)
+	}
+	fold(all)
+	for _, it := range all {
+		if it.Saving.Share >= min {
+			a.Items = append(a.Items, it)
+			a.Saving += it.Saving.Total
+			factor := it.Saving.Total / nonzero(it.Saving.PerPass)
+			a.Low += it.Saving.Low * factor
+			a.High += it.Saving.High * factor
+		} else if it.Saving.Total > 0 {
+			a.Small = append(a.Small, it)
+		}
+	}
+	byTotal := func(x, y *item) int {
+		return cmp.Or(cmp.Compare(y.Saving.Total, x.Saving.Total), cmp.Compare(x.Line, y.Line))
+	}
+	slices.SortFunc(a.Items, byTotal)
+	slices.SortFunc(a.Small, byTotal)
+	slices.SortStableFunc(a.Stays, func(x, y stay) int { return cmp.Compare(y.Potential, x.Potential) })
+	a.Speedup = r.Speedup(a.Saving)
+	a.races()
+	return a
+}
+
+// fold puts a change that is part of a larger one into it: a chain that was seen in pieces
+// now and then.
+func fold(all map[string]*item) {
+	for k, x := range all {
+		for _, y := range all {
+			if x != y && x.File == y.File && y.Line <= x.Line && x.Last <= y.Last {
+				y.Saving.Total += x.Saving.Total
+				y.Saving.Share += x.Saving.Share
+				delete(all, k)
+				break
+			}
+		}
+	}
+}
+
+func nonzero(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	return x
+}
+
+// load reads the source of the chains. Files that are not what they were at the run are
+// left out.
+func (a *advice) load() {
+	var files []string
+	for _, s := range a.Run.Sources {
+		if a.Run.Unchanged(s.File) {
+			files = append(files, s.File)
+		} else if _, err := os.Stat(s.File); err != nil {
+			a.noProgram = fmt.Sprintf("%s is not there", s.File)
+		} else {
+			a.noProgram = fmt.Sprintf("%s has changed since the run: run the program again", s.File)
+		}
+	}
+	if len(files) == 0 {
+		return
+	}
+	var err error
+	if a.program, err = rewrite.Load(files...); err != nil {
+		a.noProgram = err.Error()
+		a.program = nil
+	}
+}
+
+// chain puts what can be changed in a chain into all, by place, and notes what stays.
+func (a *advice) chain(i int, all map[string]*item) {
+	r := a.Run
+	c := &r.Chains[i]
+	if len(c.Sites) < 2 {
+		return
+	}
+	if a.program == nil {
+		s := r.Saving(i, nil)
+		a.Stays = append(a.Stays, stay{r.Key(i), "the source is not there: " + a.noProgram, s.Total, s.Share})
+		return
+	}
+	changes, refusals := a.program.Chain(sitesOf(r, c), rewrite.Evidence{Disjoint: true, Wild: c.Wild()})
+	for _, x := range changes {
+		a.add(i, x, all)
+	}
+	for _, x := range refusals {
+		s := advise.Saving{}
+		if len(x.Calls) > 1 || len(changes) == 0 {
+			s = r.Saving(i, nil)
+		}
+		a.Stays = append(a.Stays, stay{fmt.Sprintf("%s:%d", x.File, x.Line), x.Reason, max(s.Total, 0), max(s.Share, 0)})
+	}
+}
+
+func sitesOf(r *advise.Run, c *advise.Chain) (sites []rewrite.Site) {
+	for _, s := range c.Sites {
+		sites = append(sites, rewrite.Site{File: r.Sites[s].File, Line: r.Sites[s].Line, API: r.Sites[s].API})
+	}
+	return sites
+}
+
+// add takes a change; one place may be part of several chains.
+func (a *advice) add(i int, x *rewrite.Change, all map[string]*item) {
+	r := a.Run
+	c := &r.Chains[i]
+	calls := x.Calls
+	if len(calls) == len(c.Sites) {
+		calls = nil
+	}
+	s := r.Saving(i, calls)
+	key := fmt.Sprintf("%s:%d-%d", x.File, x.Line, x.Last)
+	it := all[key]
+	if it == nil {
+		it = &item{File: x.File, Line: x.Line, Last: x.Last, Calls: len(x.Calls), Before: x.Before, After: x.After, Saving: s, Count: c.Count, change: x,
+			Func: r.Sites[c.Sites[x.Calls[0]]].Func, Slack: c.Slack.Mean}
+		if len(c.Ends) > 0 {
+			it.EndReason = c.Ends[0].Reason
+		}
+		all[key] = it
+	} else {
+		it.Saving.Total += s.Total
+		it.Saving.Share += s.Share
+		it.Count = max(it.Count, c.Count)
+	}
+	it.chains = append(it.chains, i)
+}
+
+// races collects those that the run saw, and those that the source shows.
+func (a *advice) races() {
+	seen := map[race]int{}
+	for _, x := range a.Run.Races {
+		q, o := &a.Run.Sites[x.Request], &a.Run.Sites[x.Other]
+		k := race{Request: place(q), Other: place(o), Kind: x.Kind}
+		if x.Kind == advise.RaceWritten {
+			k.Kind += " before the wait"
+		}
+		if x.Touch != "" {
+			k.Other = x.Touch
+		}
+		seen[k] += x.Count
+	}
+	for k, n := range seen {
+		k.Count = n
+		a.Races = append(a.Races, k)
+	}
+	if a.program != nil {
+		for _, t := range a.program.EarlyTouches() {
+			verb := "reads"
+			if t.Writes {
+				verb = "writes to"
+			}
+			a.Races = append(a.Races, race{Request: fmt.Sprintf("%s at %s:%d", t.API, t.File, t.Request), Other: fmt.Sprintf("%s:%d", t.File, t.Line),
+				Kind: fmt.Sprintf("the program %s %s before the wait (seen in the source)", verb, t.Name)})
+		}
+	}
+	slices.SortFunc(a.Races, func(x, y race) int {
+		return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Other, y.Other), cmp.Compare(x.Kind, y.Kind))
+	})
+}
+
+func place(s *advise.Site) string { return fmt.Sprintf("%s at %s:%d", s.API, s.File, s.Line) }

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// config is the command line.
+type config struct {
+	fix, diff, json bool
+	svg             string
+	min             float64 // percent
+	size            float64
+	targets         []target
+	after           []string
+	files           []string
+	set             *flag.FlagSet
+}
+
+// target is a size to project to, and the number of ranks, 0 for that of the largest run.
+type target struct {
+	size  float64
+	ranks int
+}
+
+// newConfig declares the flags.
+func newConfig() *config {
+	c := &config{}
+	set := flag.NewFlagSet("advise", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	c.set = set
+	set.BoolVar(&c.fix, "fix", false, "make the changes that are advised and proven, in the source files")
+	set.BoolVar(&c.diff, "diff", false, "print them as a unified diff")
+	set.BoolVar(&c.json, "json", false, "print one JSON document instead of text, and no result lines")
+	set.StringVar(&c.svg, "svg", "", "draw predicted and measured speed-up into `FILE`.svg, with a table beside it")
+	set.Float64Var(&c.min, "min", 5, "`percent` of the program that advice saves at least")
+	set.Float64Var(&c.size, "size", 0, "problem `size` of the run, written into its file; with one file only")
+	set.Func("project", "`sizes` to project to, separated by commas; 1024@16 is size 1024 on 16 ranks", func(s string) error {
+		for part := range strings.SplitSeq(s, ",") {
+			t, err := parseTarget(part)
+			if err != nil {
+				return err
+			}
+			c.targets = append(c.targets, t)
+		}
+		return nil
+	})
+	set.Func("after", "results `file` of a run of the changed program; may be given several times", func(s string) error {
+		c.after = append(c.after, s)
+		return nil
+	})
+	return c
+}
+
+func parseTarget(text string) (t target, err error) {
+	size, ranks, both := strings.Cut(text, "@")
+	if t.size, err = strconv.ParseFloat(size, 64); err != nil || !(t.size > 0) {
+		return t, fmt.Errorf("%q is no size above 0", size)
+	}
+	if both {
+		if t.ranks, err = strconv.Atoi(ranks); err != nil || t.ranks < 1 {
+			return t, fmt.Errorf("%q is no number of ranks", ranks)
+		}
+	}
+	return t, nil
+}
+
+// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
+// one of usage, worded for the user.
+func parseArgs(args []string) (*config, error) {
+	c := newConfig()
+	if err := c.set.Parse(args); err != nil {
+		if err == flag.ErrHelp {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w (advise -h lists the flags)", err)
+	}
+	c.files = c.set.Args()
+	switch {
+	case len(c.files) == 0:
+		return nil, fmt.Errorf("no results file: run a program with WEFT_ADVISE=FILE first (advise -h)")
+	case !(c.min >= 0 && c.min <= 100):
+		return nil, fmt.Errorf("-min %g: it is a percentage", c.min)
+	case c.size < 0:
+		return nil, fmt.Errorf("-size %g: it is above 0", c.size)
+	case c.size > 0 && len(c.files) > 1:
+		return nil, fmt.Errorf("-size goes with one file, and there are %d", len(c.files))
+	case len(c.targets) > 0 && len(c.files) < 2:
+		return nil, fmt.Errorf("-project needs a set: files of at least two sizes")
+	}
+	return c, nil
+}
+
+// printHelp describes the program and its flags.
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, `advise says which communication of a program could overlap, what it would save, and how the
+source would look. It reads results files: run any program of weft with WEFT_ADVISE=FILE.
+
+	WEFT_ADVISE=run.json go run ./examples/10-advise
+	advise -diff run.json
+	advise -fix run.json
+	advise -project 1024 64.json 128.json 256.json
+
+A chain is a series of blocking calls that do not need one another. Its saving has been
+measured at the end of the run, by a rehearsal of its messages in both forms, and is
+"estimated" from the speed of the network where that was not possible. Only changes that
+the source proves to be safe are advised; for others the reason is said. Buffers
+were compared cell by cell at the sizes that were run: check changes at others.
+
+Flags:
+`)
+	newConfig().set.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(w, "  %-18s %s\n", "-"+f.Name+" "+value, usage)
+	})
+	fmt.Fprint(w, "\nExit codes: 0 done, 1 failed, or races found in non-blocking code, 2 usage\n")
+}

@@ -1,0 +1,52 @@
+// Command advise says, measured and ranked, which communication of a program could
+// overlap, what it would save, and how the source would look (Natvig and Elster 2010).
+// It reads what a run has measured:
+//
+//	WEFT_ADVISE=run.json go run ./examples/10-advise
+//	advise run.json              the advice, as text
+//	advise -diff run.json        and the changes as a unified diff
+//	advise -fix run.json         makes the changes
+//
+// Several runs with different problem sizes are a set, from which other sizes are
+// projected:
+//
+//	WEFT_ADVISE=64.json WEFT_ADVISE_SIZE=64 go run ./examples/10-advise -n 64
+//	WEFT_ADVISE=128.json WEFT_ADVISE_SIZE=128 go run ./examples/10-advise -n 128
+//	WEFT_ADVISE=256.json WEFT_ADVISE_SIZE=256 go run ./examples/10-advise -n 256
+//	advise -project 1024,1024@16 64.json 128.json 256.json
+//
+// Runs of the changed program, given with -after, are set against the prediction, and
+// -svg draws both.
+//
+// # Reading the source
+//
+// advice.go joins what was measured (package commthread/advise) with what the source
+// allows (its package rewrite); text.go prints it, fix.go changes files, forecast.go
+// projects, picture.go draws, flags.go is what its name says.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+func main() { world.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the program. World knows the exit code of its error: 1 for a failure, 2 for
+// wrong usage.
+func run(args []string, stdout, stderr io.Writer) error {
+	c, err := parseArgs(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		printHelp(stdout)
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w of advise: %w", world.ErrUsage, err)
+	}
+	return c.advise(stdout, stderr)
+}

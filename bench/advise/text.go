@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/commthread/advise"
+)
+
+// printText prints the advice for one run.
+func (a *advice) printText(w io.Writer, min float64) {
+	r := a.Run
+	fmt.Fprintf(w, "%s: %s on %d ranks, %s", a.File, r.Program, r.Ranks, duration(r.Seconds))
+	if r.Size > 0 {
+		fmt.Fprintf(w, ", size %g", r.Size)
+	}
+	fmt.Fprintf(w, ", engine %s; %d chains, %d messages, tool %.1f %% of the run, rehearsal %s\n", r.Engine, len(r.Chains), r.Messages, 100*r.Tool/r.Seconds, duration(r.Rehearsed))
+	printCalibration(w, r)
+	if r.HeapBuffers > 0 {
+		fmt.Fprintf(w, "%d buffers could not be watched for touches (heap memory): the source decides\n", r.HeapBuffers)
+	}
+	if r.TaskCalls > 0 {
+		fmt.Fprintf(w, "%d calls of communication threads: tasks overlap already, and are not judged\n", r.TaskCalls)
+	}
+	for i, it := range a.Items {
+		it.print(w, r, i+1)
+	}
+	if len(a.Items) == 0 {
+		fmt.Fprintf(w, "\nNothing to advise: no proven change saves %.3g %% of the program.\n", 100*min)
+	} else {
+		fmt.Fprintf(w, "\nTogether: %s of %s (%.1f %%), spread %s to %s: %.2f times as fast.\n", duration(a.Saving), duration(r.Seconds), 100*a.Saving/r.Seconds, duration(a.Low), duration(a.High), a.Speedup)
+	}
+	a.printRest(w)
+}
+
+func printCalibration(w io.Writer, r *advise.Run) {
+	if len(r.Network.Points) == 0 {
+		return
+	}
+	fmt.Fprint(w, "one message:")
+	for _, p := range r.Network.Points {
+		fmt.Fprintf(w, " %.0f B %s,", p.Bytes, duration(p.Seconds))
+	}
+	if n := len(r.Protection); n > 0 {
+		fmt.Fprintf(w, " protection of %.0f KiB %s", r.Protection[n-1].Bytes/1024, duration(r.Protection[n-1].Seconds))
+	}
+	fmt.Fprintln(w)
+}
+
+// print prints a change, in the manner of the paper (section 4).
+func (it *item) print(w io.Writer, r *advise.Run, n int) {
+	how := "estimated"
+	if it.Saving.Rehearsed {
+		how = "rehearsed"
+	}
+	if it.Saving.Part {
+		how += ", part of a chain"
+	}
+	fmt.Fprintf(w, "\n#%d  %s:%d-%d, %s\n", n, filepath.Base(it.File), it.Line, it.Last, it.Func)
+	fmt.Fprintf(w, "    seen %d times: %s each (%s to %s, %s), %s in all, %.1f %% of the program\n", it.Count, duration(it.Saving.PerPass),
+		duration(it.Saving.Low), duration(it.Saving.High), how, duration(it.Saving.Total), 100*it.Saving.Share)
+	fmt.Fprintf(w, "    %d calls wait for one another, though none needs the others: start all, then wait once. Please change\n%s    to\n%s", it.Calls, quote(it.Before), quote(it.After))
+	for _, i := range it.chains {
+		for _, e := range r.Chains[i].Ends[:min(len(r.Chains[i].Ends), 1)] {
+			fmt.Fprintf(w, "    The chain ends with: %s", e.Reason)
+			if e.Site >= 0 {
+				fmt.Fprintf(w, " (%s)", r.Sites[e.Site].String())
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	if it.Slack > 0 {
+		fmt.Fprintf(w, "    What was received is first touched %s after that: with work moved between, Waitall can stand so much later.\n", duration(it.Slack))
+	}
+}
+
+// quote sets a text apart.
+func quote(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("    | " + line)
+	}
+	return b.String()
+}
+
+// printRest prints what is not advised, and races.
+func (a *advice) printRest(w io.Writer) {
+	for _, m := range a.Merges {
+		fmt.Fprintf(w, "\nCould start earlier: ")
+		for i, j := range m.Calls {
+			if i > 0 {
+				fmt.Fprint(w, ", ")
+			}
+			fmt.Fprint(w, a.Run.Sites[a.Run.Chains[m.Chain].Sites[j]].String())
+		}
+		fmt.Fprintf(w, "\n    The chain before ends because %s uses a buffer of it again, and these do not: put them above that call (estimated: %s, %.1f %%).\n",
+			a.Run.Sites[m.Because].String(), duration(m.Total), 100*m.Share)
+	}
+	if len(a.Small) > 0 {
+		fmt.Fprintf(w, "\nProven, but small:\n")
+		for _, it := range a.Small {
+			fmt.Fprintf(w, "    %s:%d-%d, %s in all, %.1f %% of the program\n", filepath.Base(it.File), it.Line, it.Last, duration(it.Saving.Total), 100*it.Saving.Share)
+		}
+	}
+	if len(a.Stays) > 0 {
+		fmt.Fprintf(w, "\nNot changed:\n")
+		for _, s := range a.Stays {
+			fmt.Fprintf(w, "    %s: %s", shorten(s.Place), s.Reason)
+			if s.Share >= 0.001 {
+				fmt.Fprintf(w, " (at stake: up to %s, %.1f %%, if it is safe)", duration(s.Potential), 100*s.Share)
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	for _, x := range a.Races {
+		fmt.Fprintf(w, "\nRACE: %s: %s: %s", x.Request, x.Kind, x.Other)
+		if x.Count > 0 {
+			fmt.Fprintf(w, " (%d times)", x.Count)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func shorten(place string) string { return place[strings.LastIndexByte(place, '/')+1:] }
+
+// duration prints seconds in the unit that suits them.
+func duration(s float64) string {
+	switch a := max(s, -s); {
+	case a >= 1:
+		return fmt.Sprintf("%.2f s", s)
+	case a >= 1e-3:
+		return fmt.Sprintf("%.2f ms", s*1e3)
+	}
+	return fmt.Sprintf("%.1f us", s*1e6)
+}
+
+// printResult prints the result line of a run.
+func (a *advice) printResult(w io.Writer) {
+	report.Line(w, report.Text("kind", "advice"), report.Text("program", a.Program), report.Decimal("size", a.Size), report.Integer("ranks", a.Ranks),
+		report.Decimal("seconds", a.Seconds), report.Decimal("saving_seconds", a.Saving), report.Decimal("saving_low_seconds", a.Low),
+		report.Decimal("saving_high_seconds", a.High), report.Decimal("saving_percent", 100*a.Saving/a.Seconds), report.Decimal("speedup", a.Speedup),
+		report.Decimal("tool_percent", 100*a.Tool/a.Seconds), report.Integer("advice", len(a.Items)), report.Integer("refused", len(a.Stays)), report.Integer("races", len(a.Races)))
+}

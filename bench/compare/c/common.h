@@ -1,0 +1,64 @@
+/* What the peers have in common: a clock, a core to stay on, medians. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static inline double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* stay keeps the calling thread on the last core that it may use: the first one has
+ * most of the interrupts. */
+static inline void stay(void)
+{
+	cpu_set_t allowed, one;
+	if (sched_getaffinity(0, sizeof allowed, &allowed))
+		return;
+	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+		if (CPU_ISSET(i, &allowed)) {
+			CPU_ZERO(&one);
+			CPU_SET(i, &one);
+			sched_setaffinity(0, sizeof one, &one);
+			return;
+		}
+}
+
+static inline int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static inline double median(double *v, int n)
+{
+	qsort(v, n, sizeof *v, by_size);
+	return (v[(n - 1) / 2] + v[n / 2]) / 2;
+}
+
+static inline void *room(size_t bytes)
+{
+	void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+	if (!p) {
+		fprintf(stderr, "no memory for %zu bytes\n", bytes);
+		exit(1);
+	}
+	return p;
+}
+
+/* noise fills a vector with numbers in [-0.5, 0.5). */
+static inline void noise(double *v, size_t n)
+{
+	unsigned long long x = 88172645463325252u;
+	for (size_t i = 0; i < n; i++) {
+		x ^= x << 13; /* xorshift64 of Marsaglia */
+		x ^= x >> 7;
+		x ^= x << 17;
+		v[i] = (double)(x >> 11) / 9007199254740992.0 - 0.5;
+	}
+}

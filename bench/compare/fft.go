@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+var fftSubject = subject{
+	name: "fft", title: "Fourier transforms", unit: gflops,
+	question: "how fast complex transforms are, against FFTW",
+	setting: "Forward transforms of double precision complex numbers, checked by a round trip; 5 N log₂ N operations by the median time of a run. Batches are out of place, on one core; in interleaved ones the " +
+		"points of a transform lie 16 apart, as in the passes along the outer axes of an array. Arrays are in place; FFTW leaves the output of the distributed one transposed, which saves it a pass. " +
+		"FFTW plans batches with FFTW_PATIENT and arrays with FFTW_MEASURE. The kernel figures beside arrays are those of a contiguous batch of 16 transforms of 256 points on one core.",
+	prepare: prepareFFT,
+}
+
+func prepareFFT(b *bench) (contests []contest, gone []missing, err error) {
+	if _, err := b.compile("fftw", "cc", "-lfftw3", "-lm"); err != nil {
+		return nil, []missing{absent("FFTW", "apt-get install gcc libfftw3-dev", err)}, nil
+	}
+	own, err := weftTransform(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := b.tools.output(command{argv: b.fftwBatch("contiguous", 256)})
+	if err != nil {
+		return nil, nil, fmt.Errorf("FFTW: %w", err)
+	}
+	v, err := resultFigure(text, "gflops_median")
+	if err != nil {
+		return nil, nil, fmt.Errorf("FFTW: %w", err)
+	}
+	theirs, version := kernel{name: "FFTW", rate: v.value, how: own.how}, versionOf(text)
+	for _, layout := range []string{"contiguous", "interleaved"} {
+		for _, n := range pick(b, []int{256}, []int{256, 512, 1024}) {
+			contests = append(contests, batchContest(b, layout, n, own, version))
+		}
+	}
+	dims := pick(b, "64x64x64", "256x256x128")
+	contests = append(contests, arrayContest(b, dims, own, theirs, version))
+	if b.cores == 1 {
+		return contests, nil, nil
+	}
+	distributed, lacking := distributedContest(b, dims, own, theirs, version)
+	if lacking != nil {
+		return contests, []missing{*lacking}, nil
+	}
+	return append(contests, distributed), nil, nil
+}
+
+// weftTransform builds bench/fft and measures its kernels.
+func weftTransform(b *bench) (kernel, error) {
+	if _, err := b.weft("fft", ""); err != nil {
+		return kernel{}, err
+	}
+	text, err := b.tools.output(command{argv: b.weftBatch("contiguous", 256)})
+	if err != nil {
+		return kernel{}, err
+	}
+	v, err := resultFigure(text, "gflops_median")
+	return kernel{name: "weft " + word(text, "isa"), rate: v.value, how: "16 contiguous transforms of 256 points"}, err
+}
+
+const fftBatch = "16"
+
+func (b *bench) weftBatch(layout string, n int) []string {
+	return []string{b.built["fft "], "-layout", layout, "-n", fmt.Sprint(n), "-batch", fftBatch, "-reps", pick(b, "20", "400")}
+}
+
+func (b *bench) fftwBatch(layout string, n int) []string {
+	return []string{b.built["fftw"], layout, fmt.Sprint(n), fftBatch, pick(b, "20", "400")}
+}
+
+func batchContest(b *bench, layout string, n int, own kernel, version string) contest {
+	return contest{name: fmt.Sprintf("16 of %d, %s", n, layout), sides: []*side{
+		{name: "weft", version: own.name, cores: 1, layout: oneProcess(1), run: runFigure(b.weftBatch(layout, n))},
+		{name: "FFTW", version: version, cores: 1, layout: oneProcess(1), run: runFigure(b.fftwBatch(layout, n))},
+	}}
+}
+
+func runFigure(argv []string) func(*bench) (sample, error) {
+	return func(b *bench) (sample, error) { return b.figure(command{argv: argv}, "gflops_median") }
+}
+
+func (b *bench) weftArray(dims string, workers int) []string {
+	return []string{b.built["fft "], "-dims", dims, "-workers", strconv.Itoa(workers), "-reps", pick(b, "3", "9")}
+}
+
+// arrayContest transforms one array on one core.
+func arrayContest(b *bench, dims string, own, theirs kernel, version string) contest {
+	argv := append(append([]string{b.built["fftw"], "dims"}, strings.Split(dims, "x")...), pick(b, "3", "9"))
+	return contest{name: dims + ", 1 core", sides: []*side{
+		{name: "weft", version: own.name, cores: 1, layout: oneProcess(1), kernel: own, run: runFigure(b.weftArray(dims, 1))},
+		{name: "FFTW", version: version, cores: 1, layout: oneProcess(1), kernel: theirs, run: runFigure(argv)},
+	}}
+}
+
+// distributedContest transforms one array on all cores: weft in one process, FFTW with
+// one rank per core.
+func distributedContest(b *bench, dims string, own, theirs kernel, version string) (contest, *missing) {
+	const install = "apt-get install libfftw3-mpi-dev openmpi-bin libopenmpi-dev"
+	if b.mpicc() == "" || b.mpirun() == "" {
+		return contest{}, &missing{"FFTW's MPI interface", "no mpicc or no mpirun in PATH", install}
+	}
+	program, err := b.compile("fftwmpi", b.mpicc(), "-lfftw3_mpi", "-lfftw3", "-lm")
+	if err != nil {
+		m := absent("FFTW's MPI interface", install, err)
+		return contest{}, &m
+	}
+	argv := append(append(b.ranks(b.cores), program), append(strings.Split(dims, "x"), pick(b, "3", "9"))...)
+	return contest{name: fmt.Sprintf("%s, %s", dims, plural(b.cores, "core")), sides: []*side{
+		{name: "weft", version: own.name, cores: b.cores, layout: oneProcess(b.cores), kernel: own, run: runFigure(b.weftArray(dims, b.cores))},
+		{name: "FFTW MPI", version: version, cores: b.cores, layout: manyProcesses(b.cores), kernel: theirs, remark: "its output is transposed", run: runFigure(argv)},
+	}}, nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// config is what the flags say.
+type config struct {
+	subjects []*subject
+	quick    bool
+	pairs    int
+	out      string
+}
+
+const (
+	leastPairs = 5 // fewer say nothing about the spread
+	quickPairs = 2
+)
+
+const usage = `compare runs weft and its installed peers in turn and writes a report.
+
+	compare -quick                    does everything work here?
+	compare -out results              the real thing; takes most of an hour
+	compare -only hpl,blas -pairs 9
+
+Writes compare.md, runs.csv with every single run, and a chart for each subject. Peers that
+are not installed are named with the command that installs them. Run it in the source
+tree: it builds the programs it compares. Keep the machine quiet meanwhile.
+
+Subjects:
+`
+
+// parseArgs reads the command line. It returns flag.ErrHelp for -h, after printing the
+// help; any other error is one of usage, worded for the user.
+func parseArgs(args []string, stdout io.Writer) (*config, error) {
+	c := &config{}
+	set := flag.NewFlagSet("compare", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	only := set.String("only", "", "`subjects` to compare, with commas between them (default all)")
+	set.BoolVar(&c.quick, "quick", false, fmt.Sprintf("small sizes and %d rounds: to see that everything works", quickPairs))
+	set.IntVar(&c.pairs, "pairs", 0, fmt.Sprintf("`rounds` of each contest, at least %d without -quick (default %d, quick %d)", leastPairs, leastPairs+2, quickPairs))
+	set.StringVar(&c.out, "out", "weft-compare", "`folder` of the report, which is made if it is not there")
+	err := set.Parse(args)
+	if err == flag.ErrHelp {
+		fmt.Fprint(stdout, usage)
+		for _, s := range subjects {
+			fmt.Fprintf(stdout, "\t%-9s %s\n", s.name, s.question)
+		}
+		fmt.Fprintln(stdout, "\nFlags:")
+		set.SetOutput(stdout)
+		set.PrintDefaults()
+		return nil, err
+	}
+	if err == nil && set.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", set.Arg(0))
+	}
+	if err == nil {
+		err = c.complete(*only)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (compare -h lists the flags)", err)
+	}
+	return c, nil
+}
+
+// complete fills in what depends on other flags, and reports values that make no sense.
+func (c *config) complete(only string) error {
+	least, usual := leastPairs, leastPairs+2
+	if c.quick {
+		least, usual = 1, quickPairs
+	}
+	if c.pairs == 0 {
+		c.pairs = usual
+	}
+	if c.pairs < least {
+		return fmt.Errorf("-pairs %d: at least %d, or use -quick", c.pairs, least)
+	}
+	if c.out == "" {
+		return fmt.Errorf("-out: it is the name of a folder")
+	}
+	if only == "" {
+		c.subjects = subjects
+		return nil
+	}
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(subjects, func(s *subject) bool { return s.name == name })
+		if i < 0 {
+			return fmt.Errorf("-only %s: there is no subject %q", only, name)
+		}
+		c.subjects = append(c.subjects, subjects[i])
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+// Command compare runs weft and what else is installed for the same purpose in turn,
+// and writes a report.
+//
+//	go run ./bench/compare -quick                 does everything work here? some minutes
+//	go run ./bench/compare -out results           the real thing
+//	go run ./bench/compare -only hpl,blas -pairs 9
+//
+// For each subject it looks for peers (an HPL, an NPB, OpenBLAS, FFTW, OpenMP tasks,
+// StarPU, Open MPI), compiles a small C program of its own where the peer is a library,
+// and builds the weft program. Then all sides of a contest run one after the other, round
+// by round (A B C A B C ...), each as a process of its own, so that what the machine does
+// in between hits all of them alike. Every run checks its result; a wrong one ends the
+// contest. The report has medians, quartiles and the ratio of each round, the speed
+// of the kernel of each side on one core beside it, and says wherever two sides differ in
+// kernels, cores, processes or version.
+//
+// Flags: -only, -quick, -pairs, -out; -h explains them. Exit code: 0 done, 1 a run failed
+// or was wrong, 2 usage. A peer that is missing is no failure: the report names it, with the
+// command that installs it.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/report"
+)
+
+// subjects are all of them, in the order of the report.
+var subjects = []*subject{&hplSubject, &ftSubject, &blasSubject, &fftSubject, &tasksSubject, &pingpongSubject}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the program; it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	c, err := parseArgs(args, stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "compare:", err)
+		return 2
+	}
+	b, err := newBench(c, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "compare:", err)
+		return 1
+	}
+	defer b.close()
+	fmt.Fprintln(stdout, machine.Line())
+	if c.quick {
+		fmt.Fprintln(stdout, "quick: sizes and counts are too small for results")
+	}
+	var all []*result
+	for _, s := range c.subjects {
+		r := b.play(s)
+		all = append(all, r)
+		b.progress.Clear()
+		r.print(stdout)
+	}
+	if err := writeReport(b, all); err != nil {
+		fmt.Fprintln(stderr, "compare:", err)
+		return 1
+	}
+	fmt.Fprintf(stdout, "report: %s\n", reportPath(c.out))
+	return finish(stdout, stderr, all)
+}
+
+// finish prints the result lines and returns the exit code.
+func finish(stdout, stderr io.Writer, all []*result) (code int) {
+	for _, r := range all {
+		for _, err := range r.failures() {
+			fmt.Fprintf(stderr, "compare: %s: %v\n", r.subject.name, err)
+			code = 1
+		}
+	}
+	for _, r := range all {
+		for _, o := range r.outcomes {
+			for _, line := range o.lines(r.subject.name) {
+				report.Line(stdout, line...)
+			}
+		}
+	}
+	return code
+}

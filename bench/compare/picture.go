@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/weft-hpc/weft/bench/internal/chart"
+)
+
+// sound are the contests that have a result.
+func (r *result) sound() (all []*outcome) {
+	for _, o := range r.outcomes {
+		if o.err == nil {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (r *result) drawn() bool {
+	return len(r.sound()) > 0 && (r.subject.axis == "" || len(r.onAxis()) > 0)
+}
+
+// onAxis are the contests with a place on the axis.
+func (r *result) onAxis() (all []*outcome) {
+	for _, o := range r.sound() {
+		if o.x > 0 {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// draw writes NAME.svg and NAME.csv.
+func (r *result) draw(dir string, cores int) error {
+	if !r.drawn() {
+		return nil
+	}
+	base := filepath.Join(dir, r.subject.name)
+	if r.subject.axis == "" {
+		return r.bars().Write(base)
+	}
+	return r.curves(cores).Write(base)
+}
+
+// names are the sides of all contests, in order.
+func names(of []*outcome) (all []string) {
+	seen := map[string]bool{}
+	for _, o := range of {
+		for _, s := range o.sides {
+			if !seen[s.name] {
+				seen[s.name] = true
+				all = append(all, s.name)
+			}
+		}
+	}
+	return all
+}
+
+// of is the figures of a side by its name; ok is false if it was not in the contest.
+func (o *outcome) of(name string) (f figures, ok bool) {
+	for i, s := range o.sides {
+		if s.name == name {
+			return figuresOf(o.values(i)), true
+		}
+	}
+	return figures{}, false
+}
+
+func (r *result) bars() *chart.Bars {
+	c := &chart.Bars{Title: r.subject.title, X: chart.Axis{Title: "problem"}, Y: chart.Axis{Title: "median and range", Unit: r.subject.unit}}
+	sound := r.sound()
+	for _, o := range sound {
+		c.Groups = append(c.Groups, o.name)
+	}
+	for _, name := range names(sound) {
+		s := chart.BarSeries{Label: name}
+		for _, o := range sound {
+			f, _ := o.of(name) // no column where it was not in the contest
+			s.Y, s.Lo, s.Hi = append(s.Y, f.median), append(s.Lo, f.least), append(s.Hi, f.top)
+		}
+		c.Series = append(c.Series, s)
+	}
+	return c
+}
+
+func (r *result) curves(cores int) *chart.Lines {
+	c := &chart.Lines{Title: r.subject.title, X: chart.Axis{Title: r.subject.axis, Log: true}, Y: chart.Axis{Title: "median and range", Unit: r.subject.unit, Log: r.subject.less}}
+	if !r.subject.less {
+		c.X.Log, c.X.Tight = false, true
+	}
+	sound := r.onAxis()
+	for _, name := range names(sound) {
+		s := chart.Series{Label: name}
+		for _, o := range sound {
+			if f, ok := o.of(name); ok {
+				s.X, s.Y, s.Lo, s.Hi = append(s.X, o.x), append(s.Y, f.median), append(s.Lo, f.least), append(s.Hi, f.top)
+			}
+		}
+		c.Series = append(c.Series, s)
+	}
+	if r.subject == &tasksSubject {
+		c.Series = append(c.Series, noOverhead(sound, cores))
+	}
+	return c
+}
+
+// noOverhead is what tasks would take if only their work took time.
+func noOverhead(of []*outcome, cores int) chart.Series {
+	s := chart.Series{Label: fmt.Sprintf("no overhead, %s", plural(cores, "core")), Bound: true}
+	for _, o := range of {
+		s.X, s.Y = append(s.X, o.x), append(s.Y, o.x/float64(cores))
+	}
+	return s
+}
+
+// writeRuns writes every single run.
+func writeRuns(path string, all []*result) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(f)
+	_ = w.Write([]string{"subject", "contest", "side", "round", "value", "unit", "kernel_gflops"}) // the writer keeps its first error
+	for _, r := range all {
+		for _, o := range r.outcomes {
+			for i, side := range o.samples {
+				for round, v := range side {
+					_ = w.Write([]string{r.subject.name, o.name, o.sides[i].name, strconv.Itoa(round + 1), decimal(v.value), o.unit, decimal(v.kernel)})
+				}
+			}
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// tools is what the program sees of the machine. Tests put another one in its place.
+type tools interface {
+	// find returns the path of a program, or an error.
+	find(name string) (string, error)
+	// output runs a command and returns what it prints on stdout. The error of one that
+	// fails has the end of all it said.
+	output(c command) (string, error)
+}
+
+// command is a process to be run.
+type command struct {
+	argv []string
+	env  []string // added to that of this process
+	dir  string
+}
+
+// installed is the real machine.
+type installed struct{}
+
+func (installed) find(name string) (string, error) { return exec.LookPath(name) }
+
+// guard ends a run that hangs; the longest honest ones take minutes.
+const guard = 30 * time.Minute
+
+// calm keeps libraries from using more threads than they were given, and lets Open MPI
+// start under root, as in a container.
+var calm = []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}
+
+func (installed) output(c command) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), guard)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd.Env = append(append(os.Environ(), calm...), c.env...)
+	cmd.Dir = c.dir
+	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
+	var said, complained strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &complained
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it did not end within %v", guard)
+	}
+	if err != nil {
+		return said.String(), fmt.Errorf("%s: %w: %s", strings.Join(c.argv, " "), err, tail(said.String()+complained.String()))
+	}
+	return said.String(), nil
+}
+
+// tail is the last lines of a text.
+func tail(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-8):], "\n")
+}
+
+// errNone is the error of a program that prints something else than expected.
+var errNone = errors.New("it printed no result")
+
+// unreadable is the error of a text without what was looked for.
+func unreadable(what, text string) error {
+	return fmt.Errorf("%w: no %s in:\n%s", errNone, what, tail(text))
+}

@@ -1,0 +1,373 @@
+package hplrun
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// ran is what a run of the program has left.
+type ran struct {
+	code        int
+	out, errors string
+}
+
+// launch runs p as its main does. Words of args are separated by blanks.
+func launch(p Program, args string) ran {
+	var out, complaints bytes.Buffer
+	p.Name = "xhpl"
+	err := p.Run(strings.Fields(args), &out, &complaints)
+	code := 0
+	if err != nil {
+		fmt.Fprintln(&complaints, err)
+		code = 1
+		if errors.Is(err, world.ErrUsage) {
+			code = 2
+		}
+	}
+	return ran{code, out.String(), complaints.String()}
+}
+
+// faked solves nothing: each run ends with the next of the results, on all ranks.
+func faked(results ...hpl.Result) Program {
+	var mu sync.Mutex
+	calls := map[int]int{} // per rank
+	return Program{solve: func(c *mpi.Comm, _ hpl.Config) (hpl.Result, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		i := calls[c.Rank()]
+		calls[c.Rank()]++
+		return results[i%len(results)], nil
+	}}
+}
+
+// pairs returns the result lines, which have to be the last ones.
+func pairs(t *testing.T, out string) (all []map[string]string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	begun := false
+	for _, line := range lines {
+		p, ok := report.Parse(line)
+		require.True(t, ok || !begun, "after the first result line comes %q", line)
+		if begun = ok; ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Every driver solves, in every form of the options, on several grids; the output is
+// netlib's, and after it come the figures.
+func TestRun_solves(t *testing.T) {
+	for _, args := range []string{
+		"-n 150,0,1 -nb 16,32",
+		"-n 150 -nb 16 -q 2 -variant lookahead -depth 0,2 -bcast 0,LnM",
+		"-n 100 -nb 8 -p 2 -q 2 -variant blocking",
+		"-n 100 -nb 8 -ranks 2 -seed 7 -isa portable",
+		"-n 60 -nb 8 -p 1,2 -q 2,1 -ranks 3 -net ib",
+	} {
+		t.Run(args, func(t *testing.T) {
+			r := launch(Program{}, args+" -workers 1")
+			require.Zero(t, r.code, r.errors)
+			all := pairs(t, r.out)
+			last := all[len(all)-1]
+			assert.Equal(t, fmt.Sprint(len(all)-1), last["runs"])
+			assert.Equal(t, last["runs"], last["passed"])
+			assert.Equal(t, len(all)-1, strings.Count(r.out, "...... PASSED\n"))
+			assert.Contains(t, r.out, "\nEnd of Tests.\n"+double+"\nmachine: ")
+			for _, p := range all[:len(all)-1] {
+				assert.Equal(t, "passed", p["status"])
+				assert.Contains(t, r.out, p["code"]+" ")
+				for _, key := range []string{"seconds_best", "seconds_median", "gflops_best", "gflops_median", "residual", "ranks", "workers"} {
+					assert.Contains(t, p, key)
+				}
+			}
+		})
+	}
+}
+
+// What a small run prints, with the times masked.
+func TestRun_golden(t *testing.T) {
+	r := launch(Program{}, "-n 29 -nb 4 -q 2 -bcast 0 -workers 1 -isa portable")
+	require.Zero(t, r.code, r.errors)
+	netlib, _, found := strings.Cut(r.out, "\nmachine: ")
+	require.True(t, found)
+	for pattern, mask := range map[string]string{
+		`time( +)\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}`:    "time${1}<date>",
+		`(WR90R2C8 +29 +4 +1 +2) +\d+\.\d\d +\d\.\d{4}e.\d\d`: "$1 <time> <gflops>",
+		`\d\.\d{8}e-02 \.{6}`:                                 "<residual>e-02 ......",
+	} {
+		netlib = regexp.MustCompile(pattern).ReplaceAllString(netlib, mask)
+	}
+	golden, err := os.ReadFile("testdata/small.txt")
+	require.NoError(t, err)
+	assert.Equal(t, string(golden), netlib)
+}
+
+func TestRun_compares(t *testing.T) {
+	r := launch(Program{}, "-n 120 -nb 16 -q 2 -compare -reps 3 -workers 1")
+	require.Zero(t, r.code, r.errors)
+	all := pairs(t, r.out)
+	require.Len(t, all, 4)
+	for i, v := range Variants {
+		assert.Equal(t, v, all[i]["variant"])
+		assert.Equal(t, "3", all[i]["reps"])
+	}
+	assert.Equal(t, "9", all[3]["runs"])
+	assert.Contains(t, r.out, "task is faster")
+	codes := regexp.MustCompile(`(?m)^WR(\d)`).FindAllStringSubmatch(r.out, -1)
+	order := ""
+	for _, c := range codes {
+		order += c[1]
+	}
+	assert.Equal(t, "910"+"109"+"091", order, "interleaved, each driver in each place")
+}
+
+func TestRun_stops_on_what_is_wrong(t *testing.T) {
+	for args, complaint := range map[string]string{
+		"-x":                               "not defined: -x",
+		"more":                             `unexpected argument "more"`,
+		"-n many":                          `"many" is no integer`,
+		"-n -1":                            "-1: it has to be at least 0",
+		"-nb 0":                            "0: it has to be at least 1",
+		"-nb 1.5":                          `"1.5" is no integer`,
+		"-p 0":                             "0: it has to be at least 1",
+		"-bcast 6":                         "6: it has to be at least 0 and at most 5, or one of 1rg, 1rM",
+		"-bcast ring":                      `"ring" is no integer and at most 5, or one of`,
+		"-depth -1":                        "-1: it has to be at least 0",
+		"-n " + strings.Repeat("1,", 20):   `"" is no integer`,
+		"-n 1" + strings.Repeat(",1", 20):  "21 values: at most 20",
+		"-p 1,2 -q 1":                      "-p has 2 values and -q 1",
+		"-variant fast":                    `there is no driver "fast": there are task, lookahead, blocking`,
+		"-workers -1":                      "-workers -1",
+		"-reps 0":                          "-reps 0",
+		"-ranks 0":                         "-ranks 0",
+		"-isa abacus":                      "abacus",
+		"-net pigeon":                      "pigeon",
+		"-compare -variant task":           "leave -variant out",
+		"-trace x.json -variant lookahead": "-trace shows tasks",
+		"-trace x.json -compare":           "-trace shows tasks",
+		"-trace x.json -n 1,2":             "single run",
+		"-n 10 -p 2 -q 2 -ranks 3":         "Need at least 4 processes for these tests, there are 3 ranks",
+		"-n 600000000":                     "600000000",
+		"-n 500000000":                     "needs",
+	} {
+		r := launch(Program{}, args)
+		assert.Equal(t, 2, r.code, args)
+		assert.Contains(t, r.errors, complaint, args)
+		assert.NotContains(t, r.out, "result ", args)
+	}
+}
+
+// A matrix that does not fit is refused before anything is allocated, and the answer
+// says what fits; that then is accepted.
+func TestRun_checks_memory(t *testing.T) {
+	p := faked(good)
+	p.system = files("proc/meminfo", "MemAvailable:    100000 kB\n")
+	r := launch(p, "-n 100,5000 -nb 64")
+	assert.Equal(t, 2, r.code)
+	found := regexp.MustCompile(`N = 5000 on 1 x 1 processes needs 0\.\d\d GiB of memory.* with NB = 64 at most N = (\d+) fits`).FindStringSubmatch(r.errors)
+	require.NotNil(t, found, r.errors)
+	assert.Zero(t, launch(p, "-nb 64 -n "+found[1]).code)
+
+	p.system = files()
+	assert.Zero(t, launch(p, "-n 5000 -nb 64").code, "where the system does not tell, the run may try")
+}
+
+func TestRun_bad_input_file(t *testing.T) {
+	dat := filepath.Join(t.TempDir(), "HPL.dat")
+	stock, err := os.ReadFile("../../xhpl/testdata/HPL.dat")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(dat, bytes.Replace(stock, []byte("1 2 3 4      NBs"), []byte("1 0 3 4      NBs"), 1), 0o666))
+	r := launch(Program{}, "-dat "+dat)
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.errors, "HPL ERROR from process # 0, on line 8 of file HPL.dat:\n>>> Value of NB less than 1: value 2 is \"0\" <<<\n")
+	assert.Empty(t, r.out)
+	assert.Equal(t, 1, launch(Program{}, "-netlib-exit -dat "+dat).code, "as netlib")
+
+	r = launch(Program{}, "-dat "+dat+".not")
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.errors, "cannot open file")
+
+	require.NoError(t, os.WriteFile(dat, stock, 0o666))
+	r = launch(Program{}, "-ranks 2 -dat "+dat)
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.errors, "Need at least 4 processes")
+}
+
+// The stock file is run in full, in netlib's order, whatever the drivers do.
+func TestRun_stock_file(t *testing.T) {
+	r := launch(faked(good), "-dat ../../xhpl/testdata/HPL.dat")
+	require.Zero(t, r.code, r.errors)
+	assert.Contains(t, r.out, "\nFinished    864 tests with the following results:\n              864"[:56])
+	all := pairs(t, r.out)
+	require.Len(t, all, 865)
+	assert.Equal(t, "4", all[0]["ranks"])
+	codes := regexp.MustCompile(`(?m)^(WR\w+) +(\d+) +(\d+) +(\d+) +(\d+) `).FindAllStringSubmatch(r.out, -1)
+	require.Len(t, codes, 864)
+	assert.Equal(t, []string{"WR90L2L2", "29", "1", "2", "2"}, codes[0][1:])
+	assert.Equal(t, []string{"WR90L2L4", "29", "1", "2", "2"}, codes[1][1:])
+	assert.Equal(t, []string{"WR90L2C2", "29", "1", "2", "2"}, codes[2][1:])
+	assert.Equal(t, []string{"WR90C2L2", "29", "1", "2", "2"}, codes[6][1:])
+	assert.Equal(t, []string{"WR90R2R4", "35", "4", "4", "1"}, codes[863][1:])
+}
+
+// Flags replace lines of the file, and the file says where the output goes.
+func TestRun_file_and_flags(t *testing.T) {
+	dir := t.TempDir()
+	stock, err := os.ReadFile("../../xhpl/testdata/HPL.dat")
+	require.NoError(t, err)
+	text := strings.Replace(string(stock), "HPL.out ", filepath.Join(dir, "here.out")+" ", 1)
+	text = strings.Replace(text, "6            device", "8            device", 1)
+	dat := filepath.Join(dir, "HPL.dat")
+	require.NoError(t, os.WriteFile(dat, []byte(text[:strings.Index(text, "0            L1")]), 0o666))
+	r := launch(faked(good), "-n 77 -nb 5 -p 1 -q 1 -depth 3 -bcast Lng -variant lookahead -dat "+dat)
+	require.Zero(t, r.code, r.errors)
+	written, err := os.ReadFile(filepath.Join(dir, "here.out"))
+	require.NoError(t, err)
+	assert.Contains(t, string(written), "WR34L2L2          77     5     1     1 ")
+	assert.Contains(t, string(written), "End of Tests.")
+	assert.NotContains(t, r.out, "End of Tests.")
+	assert.Len(t, pairs(t, r.out), 19, "result lines stay on standard output")
+	assert.Contains(t, r.errors, "HPL.dat has no line 28: L1 is 0")
+
+	require.NoError(t, os.WriteFile(dat, []byte(strings.Replace(text, "8            device", "7            device", 1)), 0o666))
+	r = launch(faked(good), "-dat "+dat+" -n 1 -nb 1 -p 1 -q 1")
+	assert.Contains(t, r.errors, "End of Tests.")
+
+	require.NoError(t, os.WriteFile(dat, []byte(strings.Replace(text, "here.out", "none/here.out", 1)), 0o666))
+	r = launch(faked(good), "-dat "+dat+" -n 1 -nb 1 -p 1 -q 1")
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.errors, "cannot open file")
+}
+
+// Failed, skipped and broken runs end with code 1, unless netlib's is wanted.
+func TestRun_fails(t *testing.T) {
+	for name, c := range map[string]struct {
+		result hpl.Result
+		says   string
+		counts string
+	}{
+		"failed":   {bad, "residual 1.23e+05", "failed=1 skipped=0"},
+		"NaN":      {notANumber, "NaN: a value became not a number", "failed=1 skipped=0"},
+		"singular": {singular, "the matrix is singular: column 16 has no pivot", "failed=0 skipped=1"},
+	} {
+		r := launch(faked(good, c.result), "-n 50 -nb 8,16")
+		assert.Equal(t, 1, r.code, name)
+		assert.Contains(t, r.errors, "1 of 2 runs failed", name)
+		assert.Contains(t, r.errors, c.says, name)
+		assert.Contains(t, r.out, "ATTENTION: WR91R2C8 N=50 NB=16 P=1 Q=1: "+c.says, name)
+		all := pairs(t, r.out)
+		assert.Equal(t, "passed", all[0]["status"], name)
+		assert.Equal(t, "failed", all[1]["status"], name)
+		assert.Contains(t, r.out, "runs=2 passed=1 "+c.counts, name)
+		assert.Zero(t, launch(faked(good, c.result), "-n 50 -nb 8,16 -netlib-exit").code, name)
+	}
+}
+
+// A residual that no solution meets fails in earnest; so does a NaN that the solver
+// reports as an error. Other errors end the program.
+func TestRun_fails_in_earnest(t *testing.T) {
+	dat := filepath.Join(t.TempDir(), "HPL.dat")
+	stock, err := os.ReadFile("../../xhpl/testdata/HPL.dat")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(dat, bytes.Replace(stock, []byte("16.0  "), []byte("1e-9  "), 1), 0o666))
+	r := launch(Program{}, "-n 50 -nb 8 -p 1 -q 1 -workers 1 -dat "+dat)
+	assert.Equal(t, 1, r.code)
+	assert.Equal(t, 18, strings.Count(r.out, "...... FAILED\n||Ax-b||_oo  . . ."))
+
+	p := Program{solve: func(*mpi.Comm, hpl.Config) (hpl.Result, error) { return notANumber, fmt.Errorf("x: %w", hpl.ErrNaN) }}
+	r = launch(p, "-n 50")
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.out, "nan ...... FAILED")
+
+	p.solve = func(*mpi.Comm, hpl.Config) (hpl.Result, error) { return hpl.Result{}, errors.New("no luck") }
+	r = launch(p, "-n 50")
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.errors, "no luck")
+	assert.NotContains(t, r.out, "result ")
+}
+
+func TestRun_without_a_threshold(t *testing.T) {
+	dat := filepath.Join(t.TempDir(), "HPL.dat")
+	stock, err := os.ReadFile("../../xhpl/testdata/HPL.dat")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(dat, bytes.Replace(stock, []byte("16.0  "), []byte("0.0   "), 1), 0o666))
+	r := launch(faked(good), "-n 50 -nb 8 -p 1 -q 1 -dat "+dat)
+	require.Zero(t, r.code)
+	assert.Contains(t, r.out, "18 tests completed without checking,")
+	assert.Equal(t, "unchecked", pairs(t, r.out)[0]["status"])
+}
+
+func TestRun_sizes_the_matrix(t *testing.T) {
+	var solved hpl.Config
+	p := Program{system: files("proc/meminfo", "MemAvailable:    100000 kB\n"), solve: func(_ *mpi.Comm, c hpl.Config) (hpl.Result, error) {
+		solved = c
+		return good, nil
+	}}
+	r := launch(p, "")
+	require.Zero(t, r.code, r.errors)
+	assert.Positive(t, solved.N)
+	assert.LessOrEqual(t, hpl.Bytes(solved), int64(float64(100000<<10)*memoryPart))
+	assert.Contains(t, r.errors, fmt.Sprintf("N = %d for 1 run(s) in about 15 s: the cores multiply at", solved.N))
+	assert.Contains(t, r.out, "no -n and no -dat: ")
+	assert.NotContains(t, strings.Split(r.out, "End of Tests")[0], "no -n")
+}
+
+func TestRun_traces(t *testing.T) {
+	for _, args := range []string{"", " -q 2", " -q 2 -ranks 3"} {
+		file := filepath.Join(t.TempDir(), "run.txt")
+		r := launch(Program{}, "-n 100 -nb 16 -workers 1 -trace "+file+args)
+		require.Zero(t, r.code, r.errors)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "critical path")
+	}
+	r := launch(Program{}, "-n 100 -nb 16 -trace "+filepath.Join(t.TempDir(), "none", "run.txt"))
+	assert.Equal(t, 1, r.code)
+}
+
+func TestRun_fixed_driver(t *testing.T) {
+	v := hpl.LookAhead
+	p := faked(good)
+	p.Fixed = &v
+	r := launch(p, "-n 50 -depth 2")
+	require.Zero(t, r.code, r.errors)
+	assert.Equal(t, "WR21R2C8", pairs(t, r.out)[0]["code"])
+	assert.Equal(t, 2, launch(p, "-n 50 -variant task").code)
+	assert.Equal(t, 2, launch(p, "-n 50 -trace x.json").code)
+}
+
+func TestRun_help(t *testing.T) {
+	r := launch(Program{About: "NAME is a program."}, "-h")
+	assert.Zero(t, r.code)
+	assert.Empty(t, r.errors)
+	assert.Contains(t, r.out, "xhpl is a program.\n")
+	for _, word := range []string{"-dat FILE", "-variant", "-netlib-exit", "-compare", "-trace FILE", "-net", "WR11R2C4", "Exit codes", "mpirun", "default 100"} {
+		assert.Contains(t, r.out, word)
+	}
+	assert.NotContains(t, r.out, "NAME")
+	assert.NotContains(t, r.out, "default 2)", "in-process ranks are as many as the grid needs")
+}
+
+func TestResidualsAboveTheHealthyAreRemarked(t *testing.T) {
+	r := launch(faked(hpl.Result{Seconds: 1, GFlops: 1, Residual: 0.5}), "-n 50")
+	assert.Zero(t, r.code, "it passes all the same")
+	assert.Contains(t, r.errors, "residual 0.5: a healthy one is")
+	r = launch(faked(hpl.Result{Seconds: 1, GFlops: 1, Residual: 0.5}), "-n 2")
+	assert.NotContains(t, r.errors, "healthy")
+}

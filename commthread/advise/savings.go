@@ -1,0 +1,180 @@
+package advise
+
+import (
+	"math"
+	"slices"
+)
+
+// Saving is what starting calls of a chain together is expected to save.
+type Saving struct {
+	PerPass   float64 `json:"per_pass"`  // seconds of an occurrence
+	Low       float64 `json:"low"`       // of the spread
+	High      float64 `json:"high"`      //
+	Total     float64 `json:"total"`     // seconds of the program, mean of all ranks
+	Share     float64 `json:"share"`     // of the program
+	Rehearsed bool    `json:"rehearsed"` // measured; otherwise estimated from the calibration
+	Part      bool    `json:"part"`      // of the chain only: the measured saving is divided as the estimates say
+}
+
+// Saving returns what it saves to start these calls of a chain together, all of them if
+// calls is nil (the paper, section 3.2). It is never more than the chain takes.
+func (r *Run) Saving(chain int, calls []int) Saving {
+	c := &r.Chains[chain]
+	if calls == nil {
+		calls = identity(len(c.Sites))
+	}
+	s := Saving{Part: len(calls) < len(c.Sites)}
+	written, fixed := r.estimate(c, calls)
+	s.PerPass = written - fixed
+	measured := 0.0
+	for _, i := range calls {
+		measured += c.Calls[i]
+	}
+	if c.Trial != nil {
+		s.Rehearsed = true
+		share := 1.0
+		if s.Part {
+			w, f := r.estimate(c, identity(len(c.Sites)))
+			share = ratio(s.PerPass, w-f)
+		}
+		pairs := make([]float64, len(c.Trial.Written))
+		for i := range pairs {
+			pairs[i] = share * (c.Trial.Written[i] - c.Trial.Fixed[i])
+		}
+		s.PerPass, s.Low, s.High = middle(pairs), slices.Min(pairs), slices.Max(pairs)
+	} else {
+		off := math.Abs(measured - written) // what the estimate misses of what was measured
+		s.Low, s.High = s.PerPass-off, s.PerPass+off
+	}
+	most := measured
+	s.PerPass, s.Low, s.High = math.Min(s.PerPass, most), math.Min(s.Low, most), math.Min(s.High, most)
+	s.Total = s.PerPass * float64(c.Count) * float64(len(c.Ranks)) / float64(r.Ranks)
+	s.Share = s.Total / r.Seconds
+	return s
+}
+
+// estimate returns the times of some calls of a chain, as written and started together,
+// by the calibration; means of the ranks.
+func (r *Run) estimate(c *Chain, calls []int) (written, fixed float64) {
+	for i := range c.Patterns {
+		p := c.Patterns[i].of(calls)
+		written += r.Network.Written(&p) / float64(len(c.Patterns))
+		fixed += r.Network.Fixed(&p) / float64(len(c.Patterns))
+	}
+	return written, fixed
+}
+
+// of returns the part of a pattern that some calls make.
+func (p *Pattern) of(calls []int) Pattern {
+	part := Pattern{Rank: p.Rank, Seen: p.Seen}
+	for _, m := range p.Requests {
+		if slices.Contains(calls, m.Call) {
+			part.Requests = append(part.Requests, m)
+		}
+	}
+	return part
+}
+
+func ratio(a, b float64) float64 {
+	if b <= 0 {
+		return 0
+	}
+	return math.Min(math.Max(a/b, 0), 1)
+}
+
+// middle returns the median.
+func middle(x []float64) float64 {
+	x = slices.Clone(x)
+	slices.Sort(x)
+	n := len(x)
+	if n == 0 {
+		return 0
+	}
+	return (x[(n-1)/2] + x[n/2]) / 2
+}
+
+// Speedup returns how much faster the program becomes when savings are made.
+func (r *Run) Speedup(total float64) float64 {
+	return r.Seconds / math.Max(r.Seconds-total, r.Seconds*1e-3)
+}
+
+// Wild reports whether a request of the chain names any rank or any tag.
+func (c *Chain) Wild() bool {
+	for i := range c.Patterns {
+		for _, m := range c.Patterns[i].Requests {
+			if m.Recv && (m.Peer < 0 || m.Tag < 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Merge is a chain whose calls could, in part, have been in the chain before (the paper,
+// section 3.1).
+type Merge struct {
+	Chain   int     `json:"chain"`
+	Into    int     `json:"into"`
+	Because int     `json:"because"` // site of the call that ended the first one
+	Calls   []int   `json:"calls"`   // that share no cell with the first one
+	PerPass float64 `json:"per_pass"`
+	Total   float64 `json:"total"`
+	Share   float64 `json:"share"`
+}
+
+// Merges returns the calls that could move into the chain before theirs: that ended
+// because a later call uses one of its buffers again, and these calls never did.
+func (r *Run) Merges() (all []Merge) {
+	for i := range r.Chains {
+		first := &r.Chains[i]
+		if first.Successor < 0 || len(first.Ends) == 0 || first.Ends[0].Reason != "overlap" || first.Distance > float64(farApart)/1e9 {
+			continue
+		}
+		second := &r.Chains[first.Successor]
+		m := Merge{Chain: first.Successor, Into: i, Because: first.Ends[0].Site}
+		passes := 0
+		for j := range second.Patterns {
+			passes += second.Patterns[j].Seen
+		}
+		for j, n := range second.Movable {
+			if n > 0 && n*20 >= passes*19 {
+				m.Calls = append(m.Calls, j)
+			}
+		}
+		if len(m.Calls) == 0 {
+			continue
+		}
+		m.PerPass = r.joined(first, second, m.Calls)
+		m.Total = m.PerPass * float64(min(first.Count, second.Count)) * float64(len(first.Ranks)) / float64(r.Ranks)
+		m.Share = m.Total / r.Seconds
+		all = append(all, m)
+	}
+	return all
+}
+
+// joined estimates what it saves to start calls of the second chain with the first one.
+func (r *Run) joined(first, second *Chain, calls []int) (saving float64) {
+	var stay []int
+	for j := range second.Sites {
+		if !slices.Contains(calls, j) {
+			stay = append(stay, j)
+		}
+	}
+	for i := range first.Patterns {
+		a := first.Patterns[i]
+		for _, b := range second.Patterns {
+			if b.Rank != a.Rank {
+				continue
+			}
+			moved, left := b.of(calls), b.of(stay)
+			together := Pattern{Requests: slices.Concat(a.Requests, moved.Requests)}
+			was := r.Network.Fixed(&a) + r.Network.Fixed(&b)
+			is := r.Network.Fixed(&together)
+			if len(left.Requests) > 0 {
+				is += r.Network.Fixed(&left)
+			}
+			saving += (was - is) / float64(len(first.Patterns))
+		}
+	}
+	return math.Max(saving, 0)
+}

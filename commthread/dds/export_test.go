@@ -1,0 +1,70 @@
+package dds
+
+import (
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Pretend is a receive without a message: tests land its strips.
+type Pretend struct{ *Transfer }
+
+// NewPretend makes a transfer into x whose ends have arrived, cut at bytes of x.
+func NewPretend(a *Arena, x []byte, order Direction, cuts ...int) *Pretend {
+	_, at := find(unsafe.Pointer(&x[0]), len(x))
+	t := &Transfer{e: &Endpoint{}, arena: a, back: a.back, hints: hints{order: order}, user: mpi.Of(x), mem: CommView(x)}
+	t.head = header{size: len(x), edge: cuts[0]}
+	for _, c := range cuts {
+		t.cuts = append(t.cuts, uint64(at+c))
+	}
+	a.hold(1)
+	t.back.begin(t)
+	return &Pretend{t}
+}
+
+// Arm arms what has not landed.
+func (p *Pretend) Arm() bool { return p.back.arm(p.Transfer) }
+
+// Land says that strip i has arrived.
+func (p *Pretend) Land(i int) { p.back.land(p.Transfer, i) }
+
+// LandAt has C land strip i, whose bytes are in place, at a time.
+func (p *Pretend) LandAt(i int, due int64) bool {
+	m := p.memory(&p.strips[i])
+	word, _ := mover{}.Move(unsafe.Pointer(&m[0]), nil, len(m), due)
+	return word != nil
+}
+
+// Doom gives up what has not landed.
+func (p *Pretend) Doom() { p.back.doom(p.Transfer) }
+
+// Follow has p retired with the last strip of another one.
+func (p *Pretend) Follow(q *Pretend) bool { return p.back.follow(p.Transfer, q.Transfer) }
+
+// End ends it.
+func (p *Pretend) End() error { return p.finish() }
+
+// Stalled reports whether somebody waits, or waited, for strip i.
+func (p *Pretend) Stalled(i int) bool { return p.strips[i].is(stalled) }
+
+// ForbidMinor makes the probe fail as on a kernel without MINOR faults.
+func ForbidMinor() Option {
+	return func(o *options) error {
+		o.forbid.minor = true
+		return nil
+	}
+}
+
+// ForbidWays leaves out ways to a descriptor.
+func ForbidWays(full, device, user bool) Option {
+	return func(o *options) error {
+		o.forbid.ways = [3]bool{full, device, user}
+		return nil
+	}
+}
+
+// Bounds is Cut.bounds.
+func (c Cut) Bounds(n, unit int) []int { return c.bounds(n, unit) }
+
+// Under is under, for interfaces that tests know.
+func Under[T any](e mpi.Engine) (T, bool) { return under[T](e) }

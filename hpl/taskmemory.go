@@ -1,0 +1,97 @@
+package hpl
+
+import (
+	"errors"
+
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// band is some neighbouring columns of the matrix that are updated together: a block
+// column; the right side joins the block column on its left if it would stand alone.
+// The buffers hold what an update makes on its way; one update of a band follows the
+// other, so the dependences of the band guard them, too.
+type band struct {
+	number      int
+	first, last int       // local columns
+	columns     []float64 // the memory of all rows of these columns: what tasks depend on
+	u           []float64 // U, packed
+	work, raw   []float64 // of the exchange of rows, if P > 1
+}
+
+// taskPanels returns for how many panels the driver Task has memory: an eighth of the
+// matrix at most, but at least 4, of which 2 would be netlib's look-ahead 1; never more
+// than there are, nor more than 32.
+func taskPanels(cfg *Config) int {
+	blocks := (cfg.N + cfg.NB - 1) / cfg.NB
+	return min(blocks, max(4, blocks/8), 32)
+}
+
+// allocate makes the bands and the memory of panels.
+func (t *taskRun) allocate() error {
+	for range taskPanels(&t.cfg) {
+		p, err := t.newPanel()
+		if err != nil {
+			return err
+		}
+		t.slots = append(t.slots, p)
+	}
+	nb, m := t.cfg.NB, t.matrix
+	for first := 0; first < m.nq; {
+		last := min(first+nb, m.nq)
+		if m.nq-last <= nb/8 {
+			last = m.nq
+		}
+		b := &band{number: len(t.bands), first: first, last: last, columns: m.at(0, first)[:(last-first)*m.ld]}
+		t.bands = append(t.bands, b)
+		if err := t.buffers(b); err != nil {
+			return err
+		}
+		first = last
+	}
+	return nil
+}
+
+// buffers makes those of a band.
+func (t *taskRun) buffers(b *band) (err error) {
+	jb, n := min(t.cfg.NB, t.cfg.N), b.last-b.first
+	b.u, err = blas.Alloc(max(1, t.kernels.PackedB(jb, n)))
+	if err == nil && t.grid.p > 1 {
+		b.work, err = blas.Alloc(max(1, 2*jb*n))
+	}
+	if err == nil && t.grid.p > 1 {
+		b.raw, err = blas.Alloc(max(1, jb*n))
+	}
+	return err
+}
+
+// free gives all memory back.
+func (t *taskRun) free() error {
+	var errs []error
+	for _, p := range t.slots {
+		errs = append(errs, p.free())
+	}
+	for _, b := range t.bands {
+		for _, x := range [][]float64{b.u, b.work, b.raw} {
+			if x != nil {
+				errs = append(errs, blas.Free(x))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// warm spawns tasks that touch all memory once, before the clock starts: the system
+// gives pages out when they are first written to, and clears them first.
+func (t *taskRun) warm() {
+	for _, p := range t.slots {
+		touch.Spawn(t.rt, p.memory)
+	}
+	for _, b := range t.bands {
+		for _, x := range [][]float64{b.u, b.work, b.raw} {
+			touch.Spawn(t.rt, x)
+		}
+	}
+}
+
+var touch = tasks.Declare1("touch", func(x []float64) { clear(x) }, tasks.Output)

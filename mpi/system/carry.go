@@ -1,0 +1,51 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Mover is who has readers wait for the pages that messages fill (package
+// commthread/dds).
+type Mover = interface {
+	// Move is for engines that know when bytes are due.
+	Move(dst, src unsafe.Pointer, n int, due int64) (word *uint32, was uint32)
+	// Completer returns a function of C, void fn(void *cookie, int64_t bytes, int32_t err),
+	// which is called with -1 when a receive into n bytes at dst, or a send from them, has
+	// been started, and when it has ended; nil if nobody waits for it. It is called on
+	// any thread, without Go; it must not call the engine or MPI.
+	Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer)
+}
+
+// Carry has m asked about every message with a contiguous buffer. While it waits for one,
+// a thread in C polls MPI. Any goroutine; the last one counts.
+func (e *engine) Carry(m Mover) { e.mover.Store(&m) }
+
+// offer asks the mover about a message.
+func (e *engine) offer(o *C.weft_op, k *mpi.Call) {
+	o.fn, o.cookie = 0, 0
+	m := e.mover.Load()
+	if m == nil || !k.Kind.PointToPoint() {
+		return
+	}
+	b := k.Recv
+	if k.Kind.Sends() {
+		b = k.Send
+	}
+	if b.Bytes() == 0 || !b.Contiguous() {
+		return
+	}
+	fn, cookie := (*m).Completer(b.Pointer(), b.Bytes())
+	if fn == nil || C.weft_background_start() != 0 {
+		return
+	}
+	o.fn, o.cookie = C.uintptr_t(uintptr(fn)), C.uintptr_t(uintptr(cookie))
+}
