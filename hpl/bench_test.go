@@ -3,6 +3,7 @@ package hpl
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,17 +36,20 @@ func benchmarkPanel(c *mpi.Comm, b *testing.B, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	best := time.Hour
 	for b.Loop() {
 		b.StopTimer()
 		s.matrix.fill(newGenerator(cfg.N, cfg.Seed), 0, cfg.NB)
 		s.place(p, 0)
 		b.StartTimer()
+		start := time.Now()
 		if err := s.factor(p); err != nil {
 			return err
 		}
+		best = min(best, time.Since(start))
 	}
 	m, n := float64(cfg.N), float64(cfg.NB)
-	b.ReportMetric(n*n*(m-n/3)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	b.ReportMetric(n*n*(m-n/3)/best.Seconds()/1e9, "GFLOP/s_best")
 	return p.free()
 }
 

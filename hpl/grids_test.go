@@ -27,9 +27,13 @@ func TestGrids(t *testing.T) {
 	const n = 96
 	want, err := solved(t, blocking(n), hooks{})
 	require.NoError(t, err)
+	i := 0
 	for _, v := range variants {
 		for _, g := range grids {
 			for _, nb := range []int{1, 7, 16, 24, 40, 100} {
+				if i++; !sampled(i, 2) {
+					continue
+				}
 				cfg := blocking(n)
 				cfg.Variant, cfg.P, cfg.Q, cfg.NB = v, g[0], g[1], nb
 				cfg.ColumnMajor = nb%2 == 0
@@ -53,7 +57,7 @@ func TestSmallOrders(t *testing.T) {
 		for _, g := range grids {
 			for _, n := range []int{0, 1, 2, 3, 5, 8} {
 				for _, nb := range []int{1, 2, 3, 8, 50} {
-					if i++; !sampled(i, 3) {
+					if i++; !sampled(i, 5) {
 						continue
 					}
 					cfg := blocking(n)
@@ -119,6 +123,57 @@ func TestLookAhead(t *testing.T) {
 				require.NoError(t, err, name)
 				assert.Less(t, r.Residual, healthy, name)
 				require.Equal(t, want.Pivots, r.Pivots, name)
+			}
+		}
+	}
+}
+
+// Workers cut the work; the arithmetic stays.
+func TestWorkers(t *testing.T) {
+	want, err := solved(t, blocking(300), hooks{})
+	require.NoError(t, err)
+	for _, v := range variants {
+		for _, g := range [][2]int{{1, 1}, {2, 1}, {1, 2}} {
+			for workers := 2; workers <= 3; workers++ {
+				cfg := blocking(300)
+				cfg.Variant, cfg.P, cfg.Q, cfg.Workers = v, g[0], g[1], workers
+				r, err := solved(t, cfg, hooks{})
+				name := fmt.Sprintf("%dx%d workers %d driver %d", g[0], g[1], workers, v)
+				require.NoError(t, err, name)
+				assert.Less(t, r.Residual, healthy, name)
+				require.Equal(t, want.Pivots, r.Pivots, name)
+				assert.InDeltaSlice(t, want.X, r.X, 1e-9*want.NormXInf, name)
+			}
+		}
+	}
+}
+
+// The 864 systems of netlib's own input file, on 4 ranks, with each driver.
+func TestStockInput(t *testing.T) {
+	pivots := map[int][]int{}
+	i := 0
+	for _, v := range variants {
+		for _, g := range [][2]int{{2, 2}, {1, 4}, {4, 1}} {
+			for form := range 9 {
+				for _, nbmin := range []int{2, 4} {
+					for nb := 1; nb <= 4; nb++ {
+						for _, n := range []int{29, 30, 34, 35} {
+							if i++; !sampled(i, 40) {
+								continue
+							}
+							cfg := blocking(n)
+							cfg.Variant, cfg.P, cfg.Q, cfg.NB, cfg.NBMin = v, g[0], g[1], nb, nbmin
+							cfg.PFact, cfg.RFact, cfg.Bcast = Factor(form/3), Factor(form%3), Ring
+							r, err := solved(t, cfg, hooks{})
+							require.NoError(t, err, "%+v", cfg)
+							require.Less(t, r.Residual, healthy, "%+v", cfg)
+							if pivots[n] == nil {
+								pivots[n] = r.Pivots
+							}
+							require.Equal(t, pivots[n], r.Pivots, "%+v", cfg)
+						}
+					}
+				}
 			}
 		}
 	}

@@ -104,9 +104,7 @@ func (t *taskRun) factorize(log func() *dataflow.Log) error {
 	if err != nil {
 		return err
 	}
-	for k := range t.blocks {
-		t.spawnPanel(k)
-	}
+	t.spawn()
 	err = t.rt.Wait()
 	if t.cfg.Log != nil {
 		*t.cfg.Log = *log()

@@ -8,49 +8,135 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// The driver Task finds the pivots and the solution of the blocking one, on all grids, with
-// any number of workers and any way of panels and rows.
-func TestTask(t *testing.T) {
-	const n = 150
-	want, err := solved(t, blocking(n), hooks{})
+// sameAsBlocking runs cfg with the driver Task, and compares with the blocking driver on
+// the same grid: the same bits, because no kernel knows who calls it.
+func sameAsBlocking(t *testing.T, cfg Config, opts ...dataflow.Option) {
+	t.Helper()
+	cfg.Variant = Blocking
+	want, err := solved(t, cfg, hooks{})
 	require.NoError(t, err)
+	cfg.Variant = Task
+	r, err := solved(t, cfg, hooks{runtime: opts})
+	name := fmt.Sprintf("N %d NB %d on %dx%d, %d workers, bcast %d, swap %d", cfg.N, cfg.NB, cfg.P, cfg.Q, cfg.Workers, cfg.Bcast, cfg.Swap)
+	require.NoError(t, err, name)
+	require.Equal(t, want.Pivots, r.Pivots, name)
+	require.Equal(t, want.X, r.X, name)
+	require.Equal(t, want.Residual, r.Residual, name)
+	assert.Less(t, r.Residual, healthy, name)
+}
+
+// All grids, with 1 to 4 workers each, all ways of panels and rows.
+func TestTask(t *testing.T) {
 	i := 0
 	for _, g := range append(grids, [2]int{3, 2}) {
 		for _, nb := range []int{7, 16, 50, 150, 200} {
-			cfg := blocking(n)
-			cfg.Variant, cfg.P, cfg.Q, cfg.NB = Task, g[0], g[1], nb
-			cfg.Workers = 1 + i%4
+			cfg := blocking(150)
+			cfg.P, cfg.Q, cfg.NB, cfg.Workers = g[0], g[1], nb, 1+i%4
 			cfg.Bcast, cfg.Swap, cfg.SwapThreshold = Broadcast(i%6), Swap(i%3), i%9
 			cfg.L1NoTrans, cfg.NoEquil, cfg.ColumnMajor = i%2 == 0, i%3 == 0, i%5 == 0
 			i++
-			checkTask(t, cfg, hooks{}, want)
+			sameAsBlocking(t, cfg)
 		}
 	}
 }
 
-func checkTask(t *testing.T, cfg Config, h hooks, want Result) {
-	t.Helper()
-	r, err := solved(t, cfg, h)
-	name := fmt.Sprintf("%dx%d NB %d workers %d bcast %d swap %d", cfg.P, cfg.Q, cfg.NB, cfg.Workers, cfg.Bcast, cfg.Swap)
-	require.NoError(t, err, name)
-	assert.Less(t, r.Residual, healthy, name)
-	require.Equal(t, want.Pivots, r.Pivots, name)
-	assert.InDeltaSlice(t, want.X, r.X, 1e-9*want.NormXInf, name)
+// Updates cut by rows: with the block size of the kernels there are enough strips.
+func TestTaskPieces(t *testing.T) {
+	for workers := 1; workers <= 4; workers++ {
+		n := 1000
+		if invariant.Race {
+			n = 250 // the kernels are slow, and have low strips
+		}
+		cfg := blocking(n)
+		cfg.NB, cfg.Workers, cfg.Q = n/10, workers, 1+workers%2
+		sameAsBlocking(t, cfg)
+	}
 }
 
 // Whatever ready task a rank takes next, two ranks meet: every order is one that a worker
-// may choose.
+// may choose. One goroutine does all computing, so a task that waits for another rank
+// would hold up everything.
 func TestTaskInAnyOrder(t *testing.T) {
-	const n = 90
-	want, err := solved(t, blocking(n), hooks{})
-	require.NoError(t, err)
-	for seed := range uint64(4) {
-		for _, g := range grids {
-			cfg := blocking(n)
-			cfg.Variant, cfg.P, cfg.Q, cfg.NB, cfg.Bcast = Task, g[0], g[1], 8, Long
-			checkTask(t, cfg, hooks{runtime: []dataflow.Option{dataflow.Seeded(seed + 1)}}, want)
+	for seed := range uint64(3) {
+		for _, g := range [][2]int{{1, 1}, {4, 1}, {2, 2}, {1, 4}, {2, 3}, {3, 2}} {
+			for bcast := Ring; bcast <= LongModified; bcast += 2 {
+				cfg := blocking(90)
+				cfg.P, cfg.Q, cfg.NB, cfg.Bcast = g[0], g[1], 8, bcast+Broadcast(seed%2)
+				sameAsBlocking(t, cfg, dataflow.Seeded(seed+1))
+			}
 		}
+	}
+}
+
+// The tasks touch what they say, and nothing is hidden from the graph: in the order of
+// their spawns, one after the other, they do the same, and no write goes to an input.
+func TestTaskInSerial(t *testing.T) {
+	for _, opt := range []dataflow.Option{dataflow.Serial(), dataflow.Verify()} {
+		cfg := blocking(90)
+		cfg.NB = 8
+		sameAsBlocking(t, cfg, opt)
+		cfg.Q = 3
+		sameAsBlocking(t, cfg, opt)
+	}
+}
+
+// What goes wrong in one task of one rank ends the run of all, and is named; nobody
+// hangs.
+func TestTaskFails(t *testing.T) {
+	for _, g := range grids {
+		for _, k := range []int{0, 3, 11} {
+			cfg := blocking(96)
+			cfg.Variant, cfg.P, cfg.Q, cfg.NB = Task, g[0], g[1], 8
+			last := g[0]*g[1] - 1
+			damage := func(s *solver) {
+				if s.grid.all.Rank() == last {
+					s.hooks.opened = func(p *panel) {
+						if p.k == k {
+							panic("a damaged panel")
+						}
+					}
+				}
+			}
+			_, err := onGrid(cfg, hooks{with: damage})
+			require.ErrorContains(t, err, "a damaged panel", "%v", g)
+		}
+	}
+}
+
+// The log has the tasks of all kinds, and the messages of panels and rows.
+func TestTaskLog(t *testing.T) {
+	var log dataflow.Log
+	cfg := blocking(96)
+	cfg.Variant, cfg.P, cfg.Q, cfg.NB = Task, 2, 2, 8
+	cfg.Log = &log
+	_, err := onGrid(cfg, hooks{with: func(s *solver) {
+		if s.grid.all.Rank() != 0 {
+			s.cfg.Log = nil
+		}
+	}})
+	require.NoError(t, err)
+	var labels []string
+	for _, l := range log.Labels {
+		labels = append(labels, l.Name)
+	}
+	for _, name := range []string{"factor", "send", "recv", "open", "pack", "exchange", "update"} {
+		assert.Contains(t, labels, name)
+	}
+	assert.NotContains(t, labels, "report", "nobody asked for progress")
+	assert.Greater(t, len(log.Messages), 12)
+}
+
+// There is memory for a part of the matrix, and for as many panels as there are at most.
+func TestTaskPanels(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 10: 1, 300: 4, 8000: 5, 20000: 13, 1000000: 32} {
+		cfg := Default(n)
+		cfg.NB = 192
+		if n < 1000 {
+			cfg.NB = 20
+		}
+		assert.Equal(t, want, taskPanels(&cfg), n)
 	}
 }

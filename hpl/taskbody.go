@@ -20,7 +20,7 @@ var (
 	factor   = tasks.DeclareCtx3("factor", factorPanel, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority)
 	open     = tasks.DeclareCtx3("open", openPanel, tasks.Value, tasks.Input, tasks.Inout, tasks.HighPriority)
 	pack     = tasks.Declare3("pack", packRows, tasks.Value, tasks.Input, tasks.Inout)
-	exchange = tasks.DeclareCtx3("exchange", exchangeRows, tasks.Value, tasks.Input, tasks.Inout, tasks.OnComm, tasks.Independent)
+	exchange = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, tasks.Input, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent)
 	update   = tasks.Declare3("update", updateBand, tasks.Value, tasks.Input, tasks.Inout)
 	solve    = tasks.Declare3("solve", solveBand, tasks.Value, tasks.Input, tasks.Inout)
 	multiply = tasks.Declare3("multiply", multiplyRows, tasks.Value, tasks.Input, tasks.Concurrent)
@@ -39,7 +39,7 @@ func packRows(st stage, _, _ []float64) {
 }
 
 // exchangeRows sends and receives rows. On the comm thread.
-func exchangeRows(_ *tasks.Context, st stage, _, _ []float64) error {
+func exchangeRows(_ *tasks.Context, st stage, _, _, _ []float64) error {
 	defer st.t.watch.since(osthread.Nanotime(), timeSwap)
 	n := st.last - st.first
 	return schedule.Exchange(st.t.grid.swaps, st.b.number, st.b.work, st.p.swaps.Schedule(st.t.way(n), n))

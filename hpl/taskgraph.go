@@ -6,23 +6,46 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// spawnPanel spawns all tasks of panel k.
-func (t *taskRun) spawnPanel(k int) {
-	p := &panel{memory: t.slots[k%len(t.slots)].memory} // the tasks of others have their own
+// spawn spawns all tasks, in the order of a serial program with look-ahead 1: what the
+// next panel waits for, that panel, and then the rest.
+func (t *taskRun) spawn() {
+	for k, next := 0, t.spawnPanel(0); next != nil; k++ {
+		p := next
+		for _, b := range t.bands {
+			if t.urgent(p, b) {
+				t.spawnUpdate(p, b, nil)
+			}
+		}
+		next = t.spawnPanel(k + 1)
+		var first []float64 // what the exchanges of rows wait for
+		if next != nil && next.col == t.grid.col {
+			first = next.msg
+		}
+		for _, b := range t.bands {
+			if !t.urgent(p, b) {
+				t.spawnUpdate(p, b, first)
+			}
+		}
+		if t.cfg.Progress != nil && t.grid.all.Rank() == 0 {
+			report.Spawn(t.rt, stage{t: t, p: p}, p.memory, &t.meter)
+		}
+	}
+}
+
+// spawnPanel spawns what it takes to have panel k here, and returns it; nil if there is
+// none.
+func (t *taskRun) spawnPanel(k int) *panel {
+	if k >= t.blocks {
+		return nil
+	}
+	p := &panel{memory: t.slots[k%len(t.slots)].memory} // others that lived there have their own
 	t.place(p, k)
 	if t.grid.col == p.col {
 		t.spawnFactor(p)
 	}
 	t.spawnBroadcast(p)
 	open.Spawn(t.rt, stage{t: t, p: p}, p.msg, p.tri)
-	for _, b := range t.bands {
-		if first := max(b.first, p.right); first < b.last {
-			t.spawnUpdate(stage{t: t, p: p, b: b, first: first, last: b.last})
-		}
-	}
-	if t.cfg.Progress != nil && t.grid.all.Rank() == 0 {
-		report.Spawn(t.rt, stage{t: t, p: p}, p.memory, &t.meter)
-	}
+	return p
 }
 
 // spawnFactor spawns the factorization of a panel, on a process of its column.
@@ -54,13 +77,17 @@ func (t *taskRun) spawnBroadcast(p *panel) {
 	}
 }
 
-// spawnUpdate spawns the update of the columns of st.
-func (t *taskRun) spawnUpdate(st stage) {
-	p, b := st.p, st.b
+// spawnUpdate spawns the update of a band, as far as it lies right of the panel. Its
+// exchange of rows waits for what is in first.
+func (t *taskRun) spawnUpdate(p *panel, b *band, first []float64) {
+	st := stage{t: t, p: p, b: b, first: max(b.first, p.right), last: b.last}
+	if st.first >= st.last {
+		return
+	}
 	prio := t.priority(p, b)
 	if t.grid.p > 1 {
 		pack.Spawn(t.rt, st, p.memory, b.columns, prio)
-		exchange.Spawn(t.rt, st, p.memory, b.columns, prio)
+		exchange.Spawn(t.rt, st, p.memory, b.columns, first, prio)
 	}
 	pieces := t.pieces(p, b)
 	if len(pieces) == 1 {
@@ -74,20 +101,25 @@ func (t *taskRun) spawnUpdate(st stage) {
 	}
 }
 
+// panelIn returns the number of the panel that lies in a band.
+func (t *taskRun) panelIn(b *band) int { return t.matrix.cols.global(b.first) / t.cfg.NB }
+
+// urgent reports whether the panel after p waits for the update of b.
+func (t *taskRun) urgent(p *panel, b *band) bool { return t.panelIn(b) == p.k+1 }
+
 // priority puts the bands of the next panels first.
 func (t *taskRun) priority(p *panel, b *band) tasks.Clause {
-	next := t.matrix.cols.global(b.first) / t.cfg.NB // the panel in the band
-	if next <= p.k+1 {
+	if t.urgent(p, b) {
 		return tasks.HighPriority
 	}
-	return tasks.Priority(t.blocks + 1 - next)
+	return tasks.Priority(t.blocks + 1 - t.panelIn(b))
 }
 
 // pieces returns the rows, counted as by multiply, of the tasks that update a band.
 func (t *taskRun) pieces(p *panel, b *band) (rows [][2]int) {
 	workers := t.rt.Workers()
 	n := 1
-	if left := len(t.bands) - b.number; t.next(p, b) || left <= 2*workers {
+	if left := len(t.bands) - t.bandOf(p.right).number; t.urgent(p, b) || left <= 2*workers {
 		n = workers
 	}
 	const least = 8 // strips of rows worth a task
@@ -98,9 +130,4 @@ func (t *taskRun) pieces(p *panel, b *band) (rows [][2]int) {
 		rows = append(rows, [2]int{strips * i / n * mr, min(p.m2, strips*(i+1)/n*mr)})
 	}
 	return rows
-}
-
-// next reports whether the panel after p lies in b.
-func (t *taskRun) next(p *panel, b *band) bool {
-	return t.matrix.cols.global(b.first)/t.cfg.NB == p.k+1
 }

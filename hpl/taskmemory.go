@@ -1,8 +1,6 @@
 package hpl
 
 import (
-	"errors"
-
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -44,7 +42,7 @@ func (t *taskRun) allocate() error {
 		}
 		b := &band{number: len(t.bands), first: first, last: last, columns: m.at(0, first)[:(last-first)*m.ld]}
 		t.bands = append(t.bands, b)
-		if err := t.buffers(b); err != nil {
+		if err := t.allocateBand(b); err != nil {
 			return err
 		}
 		first = last
@@ -52,8 +50,18 @@ func (t *taskRun) allocate() error {
 	return nil
 }
 
-// buffers makes those of a band.
-func (t *taskRun) buffers(b *band) (err error) {
+// buffers returns those there are.
+func (b *band) buffers() (all [][]float64) {
+	for _, x := range [][]float64{b.u, b.work, b.raw} {
+		if x != nil {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// allocateBand makes the buffers of a band.
+func (t *taskRun) allocateBand(b *band) (err error) {
 	jb, n := min(t.cfg.NB, t.cfg.N), b.last-b.first
 	b.u, err = blas.Alloc(max(1, t.kernels.PackedB(jb, n)))
 	if err == nil && t.grid.p > 1 {
@@ -65,20 +73,17 @@ func (t *taskRun) buffers(b *band) (err error) {
 	return err
 }
 
-// free gives all memory back.
-func (t *taskRun) free() error {
-	var errs []error
+// free gives all memory back. There is nothing to be done about a failure: the pages
+// stay.
+func (t *taskRun) free() {
 	for _, p := range t.slots {
-		errs = append(errs, p.free())
+		_ = p.free()
 	}
 	for _, b := range t.bands {
-		for _, x := range [][]float64{b.u, b.work, b.raw} {
-			if x != nil {
-				errs = append(errs, blas.Free(x))
-			}
+		for _, x := range b.buffers() {
+			_ = blas.Free(x)
 		}
 	}
-	return errors.Join(errs...)
 }
 
 // warm spawns tasks that touch all memory once, before the clock starts: the system
@@ -88,7 +93,7 @@ func (t *taskRun) warm() {
 		touch.Spawn(t.rt, p.memory)
 	}
 	for _, b := range t.bands {
-		for _, x := range [][]float64{b.u, b.work, b.raw} {
+		for _, x := range b.buffers() {
 			touch.Spawn(t.rt, x)
 		}
 	}

@@ -48,32 +48,37 @@ func gemmArgs(b *bench, m, k, reps int) []string {
 // The size of the product that stands for a kernel beside a result.
 func kernelSize(b *bench) (m, reps int) { return pick(b, 600, 2000), pick(b, 3, 9) }
 
-// weftGemm measures weft's DGEMM kernel on one core.
+// weftGemm is weft's DGEMM kernel.
 func weftGemm(b *bench) (kernel, error) {
 	if _, err := b.weft("blas", ""); err != nil {
 		return kernel{}, err
 	}
-	m, reps := kernelSize(b)
-	text, err := b.tools.output(command{argv: weftGemmArgs(b, m, hplBlock, reps)})
-	if err != nil {
-		return kernel{}, err
-	}
-	v, err := resultFigure(text, "gflops_median")
-	return kernel{name: "weft " + word(text, "isa"), rate: v.value, how: fmt.Sprintf("DGEMM, m = n = %d, k = %d", m, hplBlock)}, err
+	return b.gemmKernel("weft ", "isa", weftGemmArgs)
 }
 
-// openBLAS measures OpenBLAS in the same way; the error says why it cannot be used.
+// openBLAS is that of OpenBLAS; the error says why it cannot be used.
 func openBLAS(b *bench) (kernel, error) {
 	if _, err := b.compile("gemm", "cc", "-lopenblas", "-lm"); err != nil {
 		return kernel{}, err
 	}
-	m, reps := kernelSize(b)
-	text, err := b.tools.output(command{argv: gemmArgs(b, m, hplBlock, reps)})
+	return b.gemmKernel("OpenBLAS ", "kernel", gemmArgs)
+}
+
+// gemmKernel tries a program that multiplies matrices, and makes a kernel of it.
+func (b *bench) gemmKernel(library, key string, args func(b *bench, m, k, reps int) []string) (kernel, error) {
+	text, err := b.tools.output(command{argv: args(b, 200, 64, 1)})
 	if err != nil {
 		return kernel{}, err
 	}
-	v, err := resultFigure(text, "gflops_median")
-	return kernel{name: "OpenBLAS", rate: v.value, how: fmt.Sprintf("DGEMM, m = n = %d, k = %d", m, hplBlock)}, err
+	if _, err := resultFigure(text, "gflops_median"); err != nil {
+		return kernel{}, err
+	}
+	m, reps := kernelSize(b)
+	measure := func(b *bench) (float64, error) {
+		v, err := b.figure(command{argv: args(b, m, hplBlock, reps)}, "gflops_median")
+		return v.value, err
+	}
+	return kernel{name: library + word(text, key), how: fmt.Sprintf("DGEMM, m = n = %d, k = %d", m, hplBlock), measure: measure}, nil
 }
 
 // openBLASVersion is the version and the kernels that OpenBLAS has chosen.
@@ -82,7 +87,7 @@ func (b *bench) openBLASVersion() string {
 	if err != nil {
 		return "unknown version"
 	}
-	return versionOf(text) + ", kernels " + word(text, "kernel")
+	return versionOf(text)
 }
 
 // word is a value of the first result line of a text, or "?".

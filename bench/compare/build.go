@@ -18,7 +18,7 @@ func (b *bench) weft(name, tags string) (string, error) {
 		return path, nil
 	}
 	b.progress.Say("building %s", name)
-	path := filepath.Join(b.dir, "weft-"+strings.TrimSpace(name+"-"+tags))
+	path := filepath.Join(b.dir, strings.Join(strings.Fields("weft "+name+" "+tags), "-"))
 	c := command{argv: []string{"go", "build", "-o", path, "github.com/weft-hpc/weft/bench/" + name}}
 	if tags != "" {
 		c.argv = append(c.argv[:2:2], append([]string{"-tags", tags}, c.argv[2:]...)...)
@@ -37,9 +37,6 @@ func (b *bench) weft(name, tags string) (string, error) {
 func (b *bench) compile(name, compiler string, flags ...string) (string, error) {
 	if path := b.built[name]; path != "" {
 		return path, nil
-	}
-	if _, err := b.tools.find(compiler); err != nil {
-		return "", err
 	}
 	dir, err := b.unpack()
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 )
 
 var fftSubject = subject{
-	name: "fft", title: "Fourier transforms", unit: gflops,
+	name: "fft", title: "Fourier transforms", unit: gflops, groups: "batches of n points, contiguous or interleaved; arrays",
 	question: "how fast complex transforms are, against FFTW",
 	setting: "Forward transforms of double precision complex numbers, checked by a round trip; 5 N log₂ N operations by the median time of a run. Batches are out of place, on one core; in interleaved ones the " +
 		"points of a transform lie 16 apart, as in the passes along the outer axes of an array. Arrays are in place; FFTW leaves the output of the distributed one transposed, which saves it a pass. " +
-		"FFTW plans batches with FFTW_PATIENT and arrays with FFTW_MEASURE. The kernel figures beside arrays are those of a contiguous batch of 16 transforms of 256 points on one core.",
+		"FFTW plans batches with FFTW_PATIENT and arrays with FFTW_MEASURE. The kernel is what batches compare; the kernel figures beside arrays are those of a contiguous batch of 16 transforms of 256 points on one core.",
 	prepare: prepareFFT,
 }
 
@@ -27,11 +27,11 @@ func prepareFFT(b *bench) (contests []contest, gone []missing, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("FFTW: %w", err)
 	}
-	v, err := resultFigure(text, "gflops_median")
+	theirs, err := fftwKernel(b)
 	if err != nil {
-		return nil, nil, fmt.Errorf("FFTW: %w", err)
+		return nil, nil, err
 	}
-	theirs, version := kernel{name: "FFTW", rate: v.value, how: own.how}, versionOf(text)
+	version := versionOf(text)
 	for _, layout := range []string{"contiguous", "interleaved"} {
 		for _, n := range pick(b, []int{256}, []int{256, 512, 1024}) {
 			contests = append(contests, batchContest(b, layout, n, own, version))
@@ -54,12 +54,28 @@ func weftTransform(b *bench) (kernel, error) {
 	if _, err := b.weft("fft", ""); err != nil {
 		return kernel{}, err
 	}
-	text, err := b.tools.output(command{argv: b.weftBatch("contiguous", 256)})
-	if err != nil {
+	argv := b.weftBatch("contiguous", 256)
+	text, err := b.tools.output(command{argv: argv})
+	return kernel{name: "weft " + word(text, "isa"), how: smallBatch, measure: rateOf(argv)}, err
+}
+
+// fftwKernel compiles the program for FFTW's kernels.
+func fftwKernel(b *bench) (kernel, error) {
+	if _, err := b.compile("fftw", "cc", "-lfftw3", "-lm"); err != nil {
 		return kernel{}, err
 	}
-	v, err := resultFigure(text, "gflops_median")
-	return kernel{name: "weft " + word(text, "isa"), rate: v.value, how: "16 contiguous transforms of 256 points"}, err
+	return kernel{name: "FFTW", how: smallBatch, measure: rateOf(b.fftwBatch("contiguous", 256))}, nil
+}
+
+// smallBatch is what the kernels of transforms are measured with.
+const smallBatch = "16 contiguous transforms of 256 points"
+
+// rateOf measures the kernel that a program is.
+func rateOf(argv []string) func(*bench) (float64, error) {
+	return func(b *bench) (float64, error) {
+		v, err := b.figure(command{argv: argv}, "gflops_median")
+		return v.value, err
+	}
 }
 
 const fftBatch = "16"
@@ -73,7 +89,7 @@ func (b *bench) fftwBatch(layout string, n int) []string {
 }
 
 func batchContest(b *bench, layout string, n int, own kernel, version string) contest {
-	return contest{name: fmt.Sprintf("16 of %d, %s", n, layout), sides: []*side{
+	return contest{name: fmt.Sprintf("16 of %d, %s", n, layout), brief: fmt.Sprintf("%d %s", n, layout[:1]), sides: []*side{
 		{name: "weft", version: own.name, cores: 1, layout: oneProcess(1), run: runFigure(b.weftBatch(layout, n))},
 		{name: "FFTW", version: version, cores: 1, layout: oneProcess(1), run: runFigure(b.fftwBatch(layout, n))},
 	}}
@@ -90,27 +106,29 @@ func (b *bench) weftArray(dims string, workers int) []string {
 // arrayContest transforms one array on one core.
 func arrayContest(b *bench, dims string, own, theirs kernel, version string) contest {
 	argv := append(append([]string{b.built["fftw"], "dims"}, strings.Split(dims, "x")...), pick(b, "3", "9"))
-	return contest{name: dims + ", 1 core", sides: []*side{
+	return contest{name: dims + ", 1 core", brief: "3-D, 1 core", sides: []*side{
 		{name: "weft", version: own.name, cores: 1, layout: oneProcess(1), kernel: own, run: runFigure(b.weftArray(dims, 1))},
 		{name: "FFTW", version: version, cores: 1, layout: oneProcess(1), kernel: theirs, run: runFigure(argv)},
 	}}
 }
 
+const installFFTWMPI = "apt-get install libfftw3-mpi-dev openmpi-bin libopenmpi-dev"
+
 // distributedContest transforms one array on all cores: weft in one process, FFTW with
 // one rank per core.
 func distributedContest(b *bench, dims string, own, theirs kernel, version string) (contest, *missing) {
-	const install = "apt-get install libfftw3-mpi-dev openmpi-bin libopenmpi-dev"
 	if b.mpicc() == "" || b.mpirun() == "" {
-		return contest{}, &missing{"FFTW's MPI interface", "no mpicc or no mpirun in PATH", install}
+		return contest{}, &missing{"FFTW's MPI interface", "no mpicc or no mpirun in PATH", installFFTWMPI}
 	}
 	program, err := b.compile("fftwmpi", b.mpicc(), "-lfftw3_mpi", "-lfftw3", "-lm")
 	if err != nil {
-		m := absent("FFTW's MPI interface", install, err)
+		m := absent("FFTW's MPI interface", installFFTWMPI, err)
 		return contest{}, &m
 	}
 	argv := append(append(b.ranks(b.cores), program), append(strings.Split(dims, "x"), pick(b, "3", "9"))...)
-	return contest{name: fmt.Sprintf("%s, %s", dims, plural(b.cores, "core")), sides: []*side{
+	cores := plural(b.cores, "core")
+	return contest{name: dims + ", " + cores, brief: "3-D, " + cores, sides: []*side{
 		{name: "weft", version: own.name, cores: b.cores, layout: oneProcess(b.cores), kernel: own, run: runFigure(b.weftArray(dims, b.cores))},
-		{name: "FFTW MPI", version: version, cores: b.cores, layout: manyProcesses(b.cores), kernel: theirs, remark: "its output is transposed", run: runFigure(argv)},
+		{name: "FFTW", version: version + ", MPI interface", cores: b.cores, layout: manyProcesses(b.cores), kernel: theirs, remark: "its MPI interface, with the output transposed", run: runFigure(argv)},
 	}}, nil
 }

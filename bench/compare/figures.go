@@ -55,8 +55,8 @@ func (o *outcome) advantages(side int) (ratios []float64) {
 	return ratios
 }
 
-// kernelRate is the speed of the kernel of a side on one core: what its runs measured,
-// or else what was measured before; 0 if nothing did.
+// kernelRate is the median speed of the kernel of a side on one core; 0 if nothing
+// measured it.
 func (o *outcome) kernelRate(side int) float64 {
 	var rates []float64
 	for _, s := range o.samples[side] {
@@ -64,10 +64,7 @@ func (o *outcome) kernelRate(side int) float64 {
 			rates = append(rates, s.kernel)
 		}
 	}
-	if len(rates) > 0 {
-		return report.Median(rates)
-	}
-	return o.sides[side].kernel.rate
+	return report.Median(rates)
 }
 
 // ofKernel is the share of the kernel's speed on all cores that a side reached; 0 if
@@ -91,13 +88,21 @@ func (o *outcome) lines(subject string) (lines [][]string) {
 	ours := figuresOf(o.values(0))
 	for i, s := range o.sides[1:] {
 		theirs, ratio := figuresOf(o.values(i+1)), figuresOf(o.advantages(i+1))
-		lines = append(lines, []string{
+		line := []string{
 			report.Text("subject", subject), report.Text("contest", o.name), report.Text("unit", o.unit), report.Text("peer", s.name),
 			report.Decimal("weft_median", ours.median), report.Decimal("peer_median", theirs.median),
 			report.Decimal("advantage_median", ratio.median), report.Decimal("advantage_least", ratio.least), report.Decimal("advantage_most", ratio.top),
-			report.Decimal("weft_kernel_gflops", o.kernelRate(0)), report.Decimal("peer_kernel_gflops", o.kernelRate(i+1)),
 			report.Integer("weft_cores", o.sides[0].cores), report.Integer("peer_cores", s.cores), report.Integer("pairs", len(o.samples[0])),
-		})
+		}
+		for _, k := range []struct {
+			key  string
+			rate float64
+		}{{"weft_kernel_gflops", o.kernelRate(0)}, {"peer_kernel_gflops", o.kernelRate(i + 1)}} {
+			if k.rate > 0 {
+				line = append(line, report.Decimal(k.key, k.rate))
+			}
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"os"
@@ -71,10 +72,10 @@ func (o *outcome) of(name string) (f figures, ok bool) {
 }
 
 func (r *result) bars() *chart.Bars {
-	c := &chart.Bars{Title: r.subject.title, X: chart.Axis{Title: "problem"}, Y: chart.Axis{Title: "median and range", Unit: r.subject.unit}}
+	c := &chart.Bars{Title: r.subject.title, X: chart.Axis{Title: cmp.Or(r.subject.groups, "problem")}, Y: chart.Axis{Title: "median and range", Unit: r.subject.unit}}
 	sound := r.sound()
 	for _, o := range sound {
-		c.Groups = append(c.Groups, o.name)
+		c.Groups = append(c.Groups, cmp.Or(o.brief, o.name))
 	}
 	for _, name := range names(sound) {
 		s := chart.BarSeries{Label: name}

@@ -47,10 +47,7 @@ func (b *bench) contend(s *subject, c contest) *outcome {
 	for round := range b.pairs {
 		for i, side := range c.sides {
 			b.progress.Say("%s, %s, round %d of %d: %s", s.name, c.name, round+1, b.pairs, side.name)
-			v, err := side.run(b)
-			if err == nil && !(v.value > 0) {
-				err = fmt.Errorf("a figure of %v", v.value)
-			}
+			v, err := side.sample(b)
 			if err != nil {
 				o.err = fmt.Errorf("%s, %s, round %d: %w", c.name, side.name, round+1, err)
 				return o
@@ -59,6 +56,18 @@ func (b *bench) contend(s *subject, c contest) *outcome {
 		}
 	}
 	return o
+}
+
+// sample runs a side once, and then its kernel.
+func (s *side) sample(b *bench) (sample, error) {
+	v, err := s.run(b)
+	if err == nil && !(v.value > 0) {
+		err = fmt.Errorf("a figure of %v", v.value)
+	}
+	if err == nil && s.kernel.measure != nil {
+		v.kernel, err = s.kernel.measure(b)
+	}
+	return v, err
 }
 
 // failures are the errors of a subject.

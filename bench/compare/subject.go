@@ -9,6 +9,7 @@ type subject struct {
 	unit     string // of the figures
 	less     bool   // small figures are the good ones
 	axis     string // what contest.x is, or "": contests are drawn as groups of columns
+	groups   string // what the groups are
 
 	// prepare finds the peers and builds everything. Peers that are not there are
 	// returned as missing; an error means that weft's own side cannot run.
@@ -18,6 +19,7 @@ type subject struct {
 // contest is one problem that all sides solve. The first side is weft's.
 type contest struct {
 	name  string
+	brief string  // for the chart, if name is too long for it
 	x     float64 // place on the axis of the subject
 	sides []*side
 }
@@ -35,9 +37,13 @@ type side struct {
 
 // kernel is the arithmetic that a side stands on.
 type kernel struct {
-	name string // "" if the contest has none, as messages
-	rate float64
-	how  string // what rate is of; rate is in GFLOP/s on one core, 0 if nothing measured it
+	name string // "" if the contest has none, as messages, or compares nothing else
+	how  string // what its speed is measured with
+
+	// measure returns the speed on one core, in GFLOP/s. It is called once after each
+	// run, so that both had the same minute. Nil: the run itself measures it (see
+	// sample), or nothing does.
+	measure func(b *bench) (float64, error)
 }
 
 // sample is the outcome of one verified run.

@@ -80,7 +80,20 @@ func drawSpeedup(l *lab, w printer) error {
 			return ratio(baseline(points), pick(points, nas.Variant{Form: f}))
 		}))
 	}
+	printOverlap(w, groups)
 	return l.show(w, "speedup", b)
+}
+
+// printOverlap says what overlap brings at best, and what tasks bring beyond schedules made
+// by hand.
+func printOverlap(w printer, groups []group) {
+	fmt.Fprintf(w, "\n%-24s %22s %30s\n", "network and progress", "best over exchange", "tasks over slabs and pencils")
+	for _, g := range groups {
+		slabs, pencils := pick(g.points, nas.Variant{Form: dist.Slabs}), pick(g.points, nas.Variant{Form: dist.Pencils})
+		tasks := pick(g.points, nas.Variant{Form: dist.Tasks}).best().Seconds
+		hand := math.Min(slabs.best().Seconds, pencils.best().Seconds)
+		fmt.Fprintf(w, "%-24s %22.3f %30.3f\n", g.name, baseline(g.points).best().Seconds/math.Min(hand, tasks), hand/tasks)
+	}
 }
 
 // drawCommunication is figure 6, with the exchange, whose time is all of it.

@@ -22,7 +22,6 @@ type config struct {
 	out            string
 	quick          bool
 	set            *flag.FlagSet
-	change         func(*nas.Class) // of the tests
 }
 
 // defaultStage is enough to keep a network busy that is slower than the computation; one

@@ -46,37 +46,49 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-func main() { world.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { world.Exit(program{stdout: os.Stdout, stderr: os.Stderr}.run(os.Args[1:])) }
+
+// program is one invocation. Tests change what is computed.
+type program struct {
+	stdout, stderr io.Writer
+	change         func(*config)
+}
 
 // run is the program. World knows the exit code of its error: 1 for a failure, 2 for
 // wrong usage.
-func run(args []string, stdout, stderr io.Writer) error {
+func (p program) run(args []string) error {
 	c, err := parseArgs(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		printHelp(stdout)
+		printHelp(p.stdout)
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w of ftnet: %w", world.ErrUsage, err)
 	}
-	return c.draw(stdout, stderr)
+	if p.change != nil {
+		p.change(c)
+	}
+	return p.draw(c)
 }
 
 // draw measures and prints all figures that were asked for.
-func (c *config) draw(stdout, stderr io.Writer) error {
-	fmt.Fprintln(stdout, machine.Line())
-	fmt.Fprintf(stdout, "NAS FT class %s on %d ranks of %d workers, best of %d\n", c.class.Name, c.ranks, c.workers, c.reps)
-	l := newLab(c, report.NewProgress(stderr))
+func (p program) draw(c *config) error {
+	fmt.Fprintln(p.stdout, machine.Line())
+	fmt.Fprintf(p.stdout, "NAS FT class %s on %d ranks of %d workers, best of %d\n", c.class.Name, c.ranks, c.workers, c.reps)
+	l := newLab(c, report.NewProgress(p.stderr))
 	defer l.progress.Clear()
 	for _, f := range c.figures {
-		if err := f.draw(l, stdout); err != nil {
+		if err := f.draw(l, p.stdout); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	l.progress.Clear()
-	if c.out != "" {
-		fmt.Fprintf(stdout, "\ncharts and tables: %s\n", c.out)
+	if b := l.measured; b != nil {
+		fmt.Fprintf(p.stdout, "\nbalanced network: the computation takes %.4f s, and a rank sends %.0f bytes meanwhile: %s\n", b.compute, b.bytes, b.net(1, balancedLatency))
 	}
-	l.printResults(stdout)
+	if c.out != "" {
+		fmt.Fprintf(p.stdout, "\ncharts and tables: %s\n", c.out)
+	}
+	l.printResults(p.stdout)
 	return nil
 }

@@ -15,14 +15,26 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
+// small says that runs should do less: the race detector makes everything slow.
+func small() bool { return invariant.Race || testing.Short() }
+
 // execute runs the program and returns its exit code, as main does.
-func execute(args string) (code int, stdout, complaints string) {
+func execute(args string, change func(*config)) (code int, stdout, complaints string) {
 	var out, problems bytes.Buffer
-	err := run(strings.Fields(args), &out, &problems)
+	less := func(c *config) {
+		if small() {
+			c.class = c.class.First(1)
+		}
+		if change != nil {
+			change(c)
+		}
+	}
+	err := program{&out, &problems, less}.run(strings.Fields(args))
 	switch {
 	case err == nil:
 		return 0, out.String(), problems.String()
@@ -34,29 +46,40 @@ func execute(args string) (code int, stdout, complaints string) {
 
 // Figures are drawn, and their tables read back.
 func TestRun_columns(t *testing.T) {
+	figures, nets, groups := "speedup communication onesided messages", "-net ib -net balanced", []string{"ib host", "ib nic", "balanced host", "balanced nic"}
+	series, variants := map[string]int{"speedup": 3, "communication": 8, "onesided": 4}, 8
+	if small() {
+		figures, nets, groups = "speedup messages", "-net ib", groups[:2]
+		series, variants = map[string]int{"speedup": 3}, 4
+	}
 	dir := t.TempDir()
-	code, out, complaints := execute("speedup communication onesided messages -quick -reps 1 -workers 1 -net ib -net balanced -out " + dir)
+	code, out, complaints := execute(figures+" -quick -reps 1 -workers 1 "+nets+" -out "+dir, nil)
 	require.Zero(t, code, complaints)
-	groups := []string{"ib host", "ib nic", "balanced host", "balanced nic"}
-	for name, series := range map[string]int{"speedup": 3, "communication": 8, "onesided": 4} {
+	for name, n := range series {
 		b := readBars(t, dir, name)
 		assert.Equal(t, groups, b.Groups)
-		assert.Len(t, b.Series, series)
+		assert.Len(t, b.Series, n)
 	}
 	counts, sizes := readBars(t, dir, "messages"), readBars(t, dir, "messages-sizes")
-	require.Len(t, counts.Groups, 8)
+	require.Len(t, counts.Groups, variants)
 	assert.Equal(t, "exchange", counts.Groups[0])
 	assert.Equal(t, 1.0, counts.Series[0].Y[0], "one message to the only peer")
-	assert.Equal(t, "slabs", counts.Groups[2])
-	assert.Equal(t, 32.0, counts.Series[0].Y[2], "one message per plane")
-	assert.Equal(t, 64*64*16/2., sizes.Series[1].Y[2], "half a plane")
-	assert.Equal(t, 5*8, strings.Count(out, "\nresult "), "four networks, and none for the balance")
-	assert.Len(t, report.Figures(out, "speedup"), 5*8)
+	slabs := variants / 4
+	assert.Equal(t, "slabs", counts.Groups[slabs])
+	assert.Equal(t, 32.0, counts.Series[0].Y[slabs], "one message per plane")
+	assert.Equal(t, 64*64*16/2., sizes.Series[1].Y[slabs], "half a plane")
+	results := variants * (1 + len(groups)) // one without a network, to count messages
+	assert.Equal(t, results, strings.Count(out, "\nresult "))
+	assert.Len(t, report.Figures(out, "speedup"), results)
+	assert.Contains(t, out, "best over exchange")
 }
 
 func TestRun_curves(t *testing.T) {
+	if small() {
+		t.Skip("columns are enough for a short run: run without -short and -race")
+	}
 	dir := t.TempDir()
-	code, _, complaints := execute("bandwidth -quick latency -reps 1 -out " + dir)
+	code, _, complaints := execute("bandwidth -quick latency -reps 1 -out "+dir, nil)
 	require.Zero(t, code, complaints)
 	for name, points := range map[string]int{"bandwidth": 3, "latency": 2} {
 		f, err := os.Open(filepath.Join(dir, name+".csv"))
@@ -82,12 +105,11 @@ func readBars(t *testing.T, dir, name string) *chart.Bars {
 
 // Runs whose checksums are wrong are no measurement.
 func TestRun_wrong_checksums_fail(t *testing.T) {
-	c, err := parseArgs(strings.Fields("messages -quick -reps 1"))
-	require.NoError(t, err)
-	c.change = func(class *nas.Class) { class.Seed++ }
-	var out bytes.Buffer
-	assert.ErrorIs(t, c.draw(&out, &out), nas.ErrVerification)
-	assert.NotContains(t, out.String(), "result ")
+	code, out, complaints := execute("messages -quick -reps 1", func(c *config) { c.class.Seed++ })
+	assert.Equal(t, 1, code)
+	assert.Contains(t, complaints, "messages: net none: ")
+	assert.Contains(t, complaints, nas.ErrVerification.Error())
+	assert.NotContains(t, out, "result ")
 }
 
 // The balanced network carries what a rank sends in the time that it computes.
@@ -133,7 +155,7 @@ func TestRun_usage(t *testing.T) {
 		"-nonsense":            "not defined",
 		"speedup -quick other": "there is no figure \"other\"",
 	} {
-		code, out, complaints := execute(args)
+		code, out, complaints := execute(args, nil)
 		assert.Equal(t, 2, code, args)
 		assert.Contains(t, complaints, says, args)
 		assert.NotContains(t, out, "result")
@@ -141,7 +163,7 @@ func TestRun_usage(t *testing.T) {
 }
 
 func TestRun_help(t *testing.T) {
-	code, out, complaints := execute("-h")
+	code, out, complaints := execute("-h", nil)
 	assert.Zero(t, code)
 	assert.Empty(t, complaints)
 	for _, word := range []string{"speedup", "communication", "messages", "onesided", "bandwidth", "latency", "-quick", "-out", "-net", "balanced", "Exit codes"} {

@@ -14,6 +14,9 @@
 //
 //	xhpl -dat bench/xhpl/testdata/HPL.dat -ranks 4
 //
+// The two others there have every broadcast, and every value of the options of which a
+// file has one only.
+//
 // Exit code: 0 all tests passed, 1 a test failed, 2 usage.
 package main
 

@@ -28,6 +28,23 @@ func TestStockFile(t *testing.T) {
 	}
 }
 
+// Every broadcast and look-ahead, and all values of the options of which an HPL.dat has
+// one only, on all grids.
+func TestOptions(t *testing.T) {
+	for file, variants := range map[string][]string{"options1.dat": {"task", "lookahead"}, "options2.dat": {"task", "lookahead", "blocking"}} {
+		for _, variant := range variants {
+			t.Run(file+" "+variant, func(t *testing.T) {
+				var out, complaints bytes.Buffer
+				require.NoError(t, program.Run(strings.Fields("-dat testdata/"+file+" -workers 1 -n 37 -variant "+variant), &out, &complaints))
+				assert.Equal(t, 36, strings.Count(out.String(), "...... PASSED"))
+				worst := report.Figures(out.String(), "residual_max")
+				require.Len(t, worst, 1)
+				assert.Less(t, worst[0], 0.1)
+			})
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	var out, complaints bytes.Buffer
 	require.NoError(t, program.Run([]string{"-h"}, &out, &complaints))

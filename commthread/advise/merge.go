@@ -84,7 +84,7 @@ func (s *chainStats) tell() rankChain {
 type merger struct {
 	run   *Run
 	sites map[string]int
-	of    []int // by chain: how many patterns have gone into the means
+	of    [][]int // by chain and call: how many ranks have gone into the mean
 }
 
 // merge puts the ranks together. Chains are the same if their calls stand at the same
@@ -183,7 +183,7 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 		into = len(m.run.Chains)
 		at = identity(len(sites))
 		m.run.Chains = append(m.run.Chains, Chain{Sites: sites, Even: true, Successor: -1, Calls: make([]float64, len(sites)), Gaps: make([]float64, len(sites)), Movable: make([]int, len(sites)), Count: c.Count})
-		m.of = append(m.of, 0)
+		m.of = append(m.of, make([]int, len(sites)))
 	}
 	have := &m.run.Chains[into]
 	have.Even = have.Even && max(have.Count, c.Count)-min(have.Count, c.Count) <= max(2, c.Count/20)
@@ -198,8 +198,8 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 		have.Calls[p] += c.Calls[i].Mean
 		have.Gaps[p] += c.Gaps[i].Mean
 		have.Movable[p] += c.Movable[i]
+		m.of[into][p]++
 	}
-	m.of[into]++
 	for _, e := range c.Ends {
 		have.addEnd(e)
 	}
@@ -248,8 +248,8 @@ func (m *merger) finish() {
 	for i := range m.run.Chains {
 		c := &m.run.Chains[i]
 		for j := range c.Calls {
-			c.Calls[j] /= float64(m.of[i])
-			c.Gaps[j] /= float64(m.of[i])
+			c.Calls[j] /= float64(m.of[i][j])
+			c.Gaps[j] /= float64(m.of[i][j])
 		}
 		slices.SortFunc(c.Ends, func(a, b End) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Site, b.Site))

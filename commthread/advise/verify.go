@@ -64,7 +64,7 @@ func (v *verifier) start(c *mpi.Call, site int) *shadow {
 		b = c.Recv
 	}
 	s.cells = cellsOf(b)
-	v.against(s.cells, s.recv, site)
+	raced := v.against(s.cells, s.recv, site)
 	n := v.passes[site]
 	v.passes[site]++
 	watched := false
@@ -75,7 +75,7 @@ func (v *verifier) start(c *mpi.Call, site int) *shadow {
 		v.t.heap++
 		s.disarm = nil
 	}
-	if s.close = n < closely || n%sometimes == 0; s.close && b.Bytes() > 0 {
+	if s.close = !raced && (n < closely || n%sometimes == 0); s.close && b.Bytes() > 0 {
 		s.before = v.hash(b)
 		if s.recv {
 			s.aside = mpi.Raw(unsafe.Pointer(unsafe.SliceData(make([]byte, b.Bytes()))), b.Bytes(), b)
@@ -98,8 +98,9 @@ func (v *verifier) hash(b mpi.Buffer) uint64 {
 }
 
 // against checks a use of memory by an operation against all requests that have not
-// been waited for. site is that of the operation, -1 to find it.
-func (v *verifier) against(c cells, writes bool, site int) {
+// been waited for, and reports whether one was found. site is that of the operation, -1
+// to find it.
+func (v *verifier) against(c cells, writes bool, site int) (raced bool) {
 	for _, s := range v.open {
 		if !(writes || s.recv) || !s.cells.overlap(c) {
 			continue
@@ -112,7 +113,10 @@ func (v *verifier) against(c cells, writes bool, site int) {
 			site = v.t.places.here(0)
 		}
 		v.report(Race{Kind: kind, Request: s.site, Other: site})
+		s.close = false // what is found there now says nothing about the program
+		raced = true
 	}
+	return raced
 }
 
 func (v *verifier) report(r Race) {

@@ -18,6 +18,9 @@ const (
 	FileVariable = "WEFT_ADVISE"
 	// SizeVariable tells the problem size of the run, a number, for sets of runs.
 	SizeVariable = "WEFT_ADVISE_SIZE"
+	// RehearseVariable tells how long the rehearsal may take, as time.ParseDuration reads
+	// it; 0: there is none.
+	RehearseVariable = "WEFT_ADVISE_REHEARSE"
 )
 
 // Options of an analysis.
@@ -43,6 +46,15 @@ func FromEnvironment() (*Options, error) {
 			return nil, fmt.Errorf("%s=%s: it is the problem size, a number above 0", SizeVariable, text)
 		}
 		o.Size = x
+	}
+	if text := os.Getenv(RehearseVariable); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return nil, fmt.Errorf("%s=%s: it is the time for the rehearsal, like 500ms, and 0 for none", RehearseVariable, text)
+		}
+		if o.Rehearse = d; d == 0 {
+			o.Rehearse = -1
+		}
 	}
 	return o, nil
 }

@@ -29,8 +29,9 @@ type Arena struct {
 	closed bool         // guarded by mu
 }
 
-// span is a range of bytes of an arena.
-type span struct{ from, to int }
+// span is a range of bytes of an arena, whole pages; an allocation ends at a byte of its
+// last page.
+type span struct{ from, to, end int }
 
 // arenas are those of the process, for who has only an address.
 var arenas struct {
@@ -50,7 +51,7 @@ func NewArena(bytes int, opts ...Option) (*Arena, error) {
 		return nil, fmt.Errorf("dds: arena of %d bytes: ask for at least one", bytes)
 	}
 	size := (bytes + pages.Size() - 1) / pages.Size() * pages.Size()
-	a := &Arena{used: map[int]span{}, free: []span{{0, size}}}
+	a := &Arena{used: map[int]span{}, free: []span{{0, size, size}}}
 	if a.app, a.comm, a.unmap, err = mapViews(size, o.huge); err != nil {
 		return nil, fmt.Errorf("dds: arena of %d bytes: %w: ask for less, or free memory", size, err)
 	}
@@ -145,8 +146,8 @@ func hasPointers(t reflect.Type) bool {
 }
 
 // take allocates bytes in whole pages: the first range that has room.
-func (a *Arena) take(n int) (span, error) {
-	n = (n + pages.Size() - 1) / pages.Size() * pages.Size()
+func (a *Arena) take(bytes int) (span, error) {
+	n := (bytes + pages.Size() - 1) / pages.Size() * pages.Size()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -155,7 +156,7 @@ func (a *Arena) take(n int) (span, error) {
 	most := 0
 	for i, f := range a.free {
 		if f.to-f.from >= n {
-			s := span{f.from, f.from + n}
+			s := span{f.from, f.from + n, f.from + bytes}
 			if a.free[i].from = s.to; s.to == f.to {
 				a.free = slices.Delete(a.free, i, i+1)
 			}

@@ -12,6 +12,9 @@ import (
 // goroutine, and do not wait for messages.
 type backend interface {
 	name() string
+	// guards reports whether readers of what arrives, or writers to what is sent, are kept
+	// from bytes that need it.
+	guards(send bool) bool
 	// begin makes the strips of t, cut at t.cuts, bytes of the arena.
 	begin(t *Transfer)
 	// arm keeps readers, or writers if t sends, from all that has not landed, and

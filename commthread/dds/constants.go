@@ -49,11 +49,15 @@ func (c Constants) CutFor(n int) Cut {
 	return Cut{Count: min(n/first, 16), Grow: 1}
 }
 
-// worth reports whether a message of n bytes, not decomposed, is on its way for much
-// longer than arming, a fault and retiring take.
-func (c Constants) worth(n int) bool {
+// worth reports whether a message of n bytes, not decomposed, or the answer to a get, is
+// on its way for much longer than arming, a fault and retiring take.
+func (c Constants) worth(n int, get bool) bool {
+	way := float64(n) * c.Gap
+	if get {
+		way += float64(c.RTT)
+	}
 	further := time.Duration(n / pages.Size())
-	return float64(n)*c.Gap > 4*float64(c.Fault+c.Arm+c.Retire+further*(c.ArmPage+c.RetPage))
+	return way > 4*float64(c.Fault+c.Arm+c.Retire+further*(c.ArmPage+c.RetPage))
 }
 
 // String gives the constants in the columns of HUNT's Table 1.

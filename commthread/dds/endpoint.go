@@ -157,3 +157,6 @@ func joined(err, other error) error {
 	}
 	return errors.Join(err, other)
 }
+
+// Poll makes progress, for whoever may use the communicator and waits for a strip.
+func (e *Endpoint) Poll() { e.comm.Engine().Poll() }

@@ -20,10 +20,12 @@ func newExplicit(a *Arena) *explicit { return &explicit{a: a, live: map[*Transfe
 
 func (*explicit) name() string { return Explicit }
 
+func (*explicit) guards(bool) bool { return false }
+
 func (x *explicit) begin(t *Transfer) {
 	t.strips = newStrips(t.cuts)
 	x.mu.Lock()
-	x.live[t] = span{int(t.cuts[0]), int(t.cuts[len(t.cuts)-1])}
+	x.live[t] = span{from: int(t.cuts[0]), to: int(t.cuts[len(t.cuts)-1])}
 	x.mu.Unlock()
 }
 

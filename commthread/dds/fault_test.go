@@ -231,3 +231,94 @@ func TestFault_doomed(t *testing.T) {
 	assert.True(t, p.Strips()[1].Failed)
 	assert.False(t, p.Strips()[0].Failed)
 }
+
+// With the trace, pages are recorded in the order in which they are touched, and strips
+// know how early they were.
+func TestTracePages(t *testing.T) {
+	size := pages.Size()
+	a, x := lazily(t, 10, dds.TracePages())
+	p := dds.NewPretend(a, x, dds.AnyOrder, size, 4*size, 9*size)
+	require.True(t, p.Arm())
+	for i := range dds.CommView(x) {
+		dds.CommView(x)[i] = 9
+	}
+	p.Land(0)
+	require.True(t, p.LandAt(1, osthread.Nanotime()+int64(10*time.Millisecond)))
+	order := []int{7, 5, 1, 3, 8}
+	for _, i := range order {
+		soon(t, "a touch", func() { assert.Equal(t, byte(9), x[i*size+5]) })
+	}
+	var seen []int
+	all := a.Pages()
+	for i, s := range all {
+		seen = append(seen, s.Page)
+		if i > 0 {
+			assert.LessOrEqual(t, all[i-1].At, s.At)
+		}
+	}
+	assert.Equal(t, order, seen)
+	assert.Empty(t, a.Pages())
+	r := p.Strips()
+	assert.Positive(t, r[0].Slack)
+	assert.Positive(t, r[1].Stall)
+	require.NoError(t, p.End())
+	assert.Equal(t, byte(9), x[2*size])
+}
+
+// A transfer that follows another is opened with its last strip, when both have arrived.
+func TestFollow(t *testing.T) {
+	size := pages.Size()
+	a, x := lazily(t, 8)
+	y, err := dds.Make[byte](a, 8*size)
+	require.NoError(t, err)
+	p := dds.NewPretend(a, x, dds.Up, size, 4*size, 7*size)
+	q := dds.NewPretend(a, y, dds.Up, size, 7*size)
+	require.True(t, p.Arm())
+	require.True(t, q.Follow(p))
+	p.Land(0)
+	p.Land(1)
+	got := make(chan byte)
+	go func() {
+		b := x[4*size]
+		got <- b
+	}()
+	require.Eventually(t, func() bool { return a.Counts().Faults > 0 }, patience, time.Millisecond)
+	select {
+	case <-got:
+		t.Fatal("the last strip is open before its follower has arrived")
+	default:
+	}
+	q.Land(0)
+	soon(t, "the reader", func() { <-got })
+	late, err := dds.Make[byte](a, 2*size)
+	require.NoError(t, err)
+	r := dds.NewPretend(a, late, dds.Up, 0, 2*size)
+	require.False(t, r.Follow(p), "nothing is left to wait with")
+	r.Doom()
+	for _, each := range []*dds.Pretend{p, q, r} {
+		require.NoError(t, each.End())
+	}
+}
+
+// If what is followed ends first, its follower is armed.
+func TestFollow_leader_ends(t *testing.T) {
+	size := pages.Size()
+	a, x := lazily(t, 8)
+	y, err := dds.Make[byte](a, 8*size)
+	require.NoError(t, err)
+	p := dds.NewPretend(a, x, dds.Up, size, 7*size)
+	q := dds.NewPretend(a, y, dds.Up, size, 7*size)
+	require.True(t, p.Arm())
+	require.True(t, q.Follow(p))
+	p.Land(0)
+	require.NoError(t, p.End())
+	got := make(chan byte)
+	go func() {
+		b := y[size]
+		got <- b
+	}()
+	require.Eventually(t, func() bool { return q.Stalled(0) }, patience, time.Millisecond)
+	q.Land(0)
+	soon(t, "the reader", func() { <-got })
+	require.NoError(t, q.End())
+}

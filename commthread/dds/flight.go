@@ -3,8 +3,10 @@ package dds
 import (
 	"fmt"
 	"slices"
+	"time"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -113,7 +115,7 @@ func (t *Transfer) post(calls []*mpi.Call) {
 // landed, and the first strip has. For a message of one strip, the ends that came with
 // the header count as the first, if the rest is worth the price of a fault.
 func (t *Transfer) flying() bool {
-	first := t.send || len(t.strips) == 1 && t.e.consts.worth(t.head.size)
+	first := t.send || len(t.strips) == 1 && (t.hints.force || t.e.consts.worth(t.head.size, t.get))
 	for i := range t.strips {
 		state := t.strips[i].load()
 		if state&(promised|landed) == 0 {
@@ -130,18 +132,33 @@ func (t *Transfer) fly() {
 		t.e.comm.Engine().Await(false, t.calls)
 		return
 	}
-	for !t.flying() {
+	engine := t.e.comm.Engine()
+	_, wrapped := engine.(interface{ Unwrap() mpi.Engine })
+	completions := wrapped || !t.send && len(t.strips) > 1
+	for turn := 1; !t.flying(); turn++ {
 		pending := slices.DeleteFunc(slices.Clone(t.calls), (*mpi.Call).Done)
-		if len(pending) == 0 {
+		switch {
+		case len(pending) == 0:
 			return
+		case completions: // the first strip is one
+			engine.Await(true, pending)
+		case engine.Poll() == 0 && turn%pollsToSleep == 0:
+			engine.Sleep(promiseNap)
+		default:
+			osthread.Relax()
 		}
-		t.e.comm.Engine().Await(true, pending)
 	}
 }
 
+// Promises are made at the other end, and end no wait: they are looked for.
+const (
+	pollsToSleep = 200
+	promiseNap   = 50 * time.Microsecond
+)
+
+// protects reports whether somebody can be kept from bytes of the transfer.
 func (t *Transfer) protects() bool {
-	_, is := t.back.(*explicit)
-	return !is && t.arena != nil && len(t.strips) > 0
+	return t.arena != nil && len(t.strips) > 0 && t.back.guards(t.send)
 }
 
 // shield arms what has not landed. last is the transfer armed before, with which this

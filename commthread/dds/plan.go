@@ -69,6 +69,7 @@ type hints struct {
 	order     Direction
 	piggyback int // -1: never
 	bare      bool
+	force     bool
 	fixed     *Constants
 }
 
@@ -93,3 +94,6 @@ func PiggybackAfter(n int) Hint { return func(h *hints) { h.piggyback = max(n, 1
 // Bare leaves the pages alone: who reads or writes the buffer is kept from it by other
 // means until the transfer has ended, as a task by its dependences.
 func Bare() Hint { return func(h *hints) { h.bare = true } }
+
+// Force arms whatever is on its way, even where that costs more than it hides.
+func Force() Hint { return func(h *hints) { h.force = true } }

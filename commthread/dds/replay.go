@@ -35,8 +35,14 @@ func newReplay(a *Arena) (*replay, error) {
 
 func (*replay) name() string { return Replay }
 
+// Writers would have to be repeated, too, and they are the sender itself.
+func (*replay) guards(send bool) bool { return !send }
+
 func (r *replay) begin(t *Transfer) {
 	t.strips = newStrips(t.cuts)
+	for i := range t.strips {
+		t.strips[i].set(promised) // Go may well be needed: nobody sleeps in a fault
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.live = append(r.live, t)
@@ -45,9 +51,6 @@ func (r *replay) begin(t *Transfer) {
 // arm takes the pages of strips that have not landed away. A page on a border is open
 // when both of its strips have landed.
 func (r *replay) arm(t *Transfer) bool {
-	if t.send {
-		return false // writers would have to be repeated, too: the sender waits
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	any := false

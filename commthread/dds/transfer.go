@@ -16,6 +16,8 @@ type Transfer struct {
 	back   backend
 	arena  *Arena // nil: the memory cannot be armed
 	send   bool
+	get    bool // one-sided, of elements from offset on
+	offset int
 	hints  hints
 	head   header
 	status mpi.Status
@@ -59,7 +61,7 @@ func (e *Endpoint) Recv(b mpi.Buffer, src, tag int, hs ...Hint) (*Transfer, erro
 	t.expect()
 	t.fly()
 	t.shield(last)
-	if t.settled() {
+	if t.settled() || t.failing() {
 		if err := t.Wait(); err != nil {
 			return nil, err
 		}
@@ -80,7 +82,7 @@ func (e *Endpoint) Send(b mpi.Buffer, dst, tag int, hs ...Hint) (*Transfer, erro
 	}
 	t.fly()
 	t.shield(nil)
-	if t.settled() {
+	if t.settled() || t.failing() {
 		return t, t.Wait()
 	}
 	return t, nil

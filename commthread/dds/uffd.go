@@ -126,6 +126,8 @@ func probeWays(f *forbidden) (way, error) {
 
 func (*uffd) name() string { return Uffd }
 
+func (*uffd) guards(bool) bool { return true }
+
 func (u *uffd) begin(t *Transfer) {
 	flags := C.int(0)
 	if t.send {

@@ -158,7 +158,7 @@ func report(c *mpi.Cart, g *grid, o options, took float64) error {
 		return err
 	}
 	if wrong[0] > 0 {
-		return fmt.Errorf("%d rows of cells differ from the plain loop", wrong[0])
+		return fmt.Errorf("FAILED: %d rows of cells differ from the plain loop", wrong[0])
 	}
 	if c.Rank() == 0 {
 		fmt.Printf("%d ranks as %v, %d steps in %.2f ms, %.1f us each\n", c.Size(), c.Dims(), o.steps, slowest[0]*1e3, slowest[0]*1e6/float64(o.steps))

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/weft-hpc/weft/mpi"
@@ -98,10 +97,5 @@ func program(w *mpi.Comm, o options) error {
 
 func main() {
 	o := parse()
-	world.Exit(o.world.Run(func(c *mpi.Comm) error {
-		if err := program(c, o); err != nil {
-			return fmt.Errorf("FAILED: %w", err)
-		}
-		return nil
-	}))
+	world.Exit(o.world.Run(func(c *mpi.Comm) error { return program(c, o) }))
 }

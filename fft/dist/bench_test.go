@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -55,7 +56,7 @@ func benchmark(b *testing.B, ranks int, cfg Config, opts ...local.Option) {
 		if c.Rank() == 0 {
 			b.ResetTimer()
 		}
-		best := time.Hour
+		best, cpu := time.Hour, osthread.ProcessCPUTime()
 		for range b.N {
 			since := time.Now()
 			if err := p.Forward(dst, src); err != nil {
@@ -69,6 +70,7 @@ func benchmark(b *testing.B, ranks int, cfg Config, opts ...local.Option) {
 		if c.Rank() == 0 {
 			b.StopTimer()
 			s := p.Stats()
+			b.ReportMetric((osthread.ProcessCPUTime()-cpu).Seconds()*1e3/float64(b.N), "cpu-ms")
 			b.ReportMetric(best.Seconds()*1e3, "best-ms")
 			b.ReportMetric(s.Communication.Seconds()*1e3/float64(b.N), "comm-ms")
 			b.ReportMetric(float64(s.Messages)/float64(b.N), "messages")

@@ -59,30 +59,40 @@ func TestPlan_failure_of_a_rank(t *testing.T) {
 		for _, oneSided := range []bool{false, true} {
 			failures := make([]error, 3)
 			err := local.Run(3, func(c *mpi.Comm) error {
-				broken := func(dst, src []complex128, at [3]int) {
-					if c.Rank() == 1 && at[0] >= 5 {
-						panic("this row is cursed")
-					}
-					copy(dst, src)
-				}
-				cfg := Config{Dims: [3]int{12, 12, 8}, Form: form, OneSided: oneSided, Workers: 1 + c.Rank(), BeforeForward: broken}
-				p, err := New(c, cfg)
-				if err != nil {
-					return err
-				}
-				a, _ := p.NewArray()
-				b, _ := p.NewArray()
-				failures[c.Rank()] = p.Forward(b, a)
-				if err := failures[c.Rank()]; err != nil {
-					assert.ErrorContains(t, p.Inverse(a, b), "failed before")
-				}
-				return errors.Join(failures[c.Rank()], p.Close())
+				failures[c.Rank()] = cursed(t, c, form, oneSided)
+				return failures[c.Rank()]
 			})
 			require.ErrorContains(t, err, "this row is cursed", "%v", form)
 			assert.Error(t, failures[0], "%v", form)
 			assert.Error(t, failures[2], "%v", form)
 		}
 	}
+}
+
+// cursed makes a transform in which rank 1 panics.
+func cursed(t *testing.T, c *mpi.Comm, form Form, oneSided bool) error {
+	broken := func(dst, src []complex128, at [3]int) {
+		if c.Rank() == 1 && at[0] >= 5 {
+			panic("this row is cursed")
+		}
+		copy(dst, src)
+	}
+	p, err := New(c, Config{Dims: [3]int{12, 12, 8}, Form: form, OneSided: oneSided, Workers: 1 + c.Rank(), BeforeForward: broken})
+	if err != nil {
+		return err
+	}
+	a, err := p.NewArray()
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	b, err := p.NewArray()
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	if err = p.Forward(b, a); err != nil {
+		assert.ErrorContains(t, p.Inverse(a, b), "failed before")
+	}
+	return errors.Join(err, p.Close())
 }
 
 // The same if a rank is killed in the middle, wherever that is.

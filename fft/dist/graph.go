@@ -18,7 +18,7 @@ type graph struct {
 }
 
 // trail is a crossing or regular exchange as tasks. The groups of rows before early travel
-// together, in one message per plane, as soon as the plane is done. The others
+// together, in one message for a few planes, as soon as these are done. The others
 // follow group by group, of all planes at once, when all are done: the link has been
 // kept busy until then, and now the pencils of one group can be transformed while
 // the next groups are on their way. (In plane order everything would arrive at
@@ -27,9 +27,15 @@ type trail struct {
 	*exchange
 	array []complex128
 	win   *mpi.Win
-	ready *byte // written by the fence after which all ranks may put
-	early int
+	ready *byte              // written by the fence after which all ranks may put
+	early int                // groups
+	bunch int                // planes of which early groups travel together
+	turns [][lateWindow]byte // by peer: see sendLate
 }
+
+// lateWindow is how many late messages to a peer are under way at a time: one after
+// another, so that they arrive one after another, but without a gap.
+const lateWindow = 2
 
 // asGraph runs a transform as Tasks.
 func (p *Plan) asGraph(st *steps, a *arrays) error {
@@ -53,16 +59,35 @@ func (p *Plan) asGraph(st *steps, a *arrays) error {
 	return err
 }
 
-// trail prepares an exchange. All groups are early unless the stage keeps all planes.
+// bunchBytes is what an early message should have at least: each costs a few wake-ups of
+// the communication thread on both sides. minBunches is how many there are at least all
+// the same, if there are as many planes, for the sake of overlap.
+const (
+	bunchBytes = 1 << 20
+	minBunches = 16
+)
+
+// trail prepares an exchange. All groups are early, and all planes travel alone, unless
+// the stage keeps all planes. What decides is the same on all ranks.
 func (g *graph) trail(x *exchange) *trail {
-	t := &trail{exchange: x, array: g.a.data[x.to], ready: new(byte), early: x.groups}
+	t := &trail{exchange: x, array: g.a.data[x.to], ready: new(byte), early: x.groups, bunch: 1, turns: make([][lateWindow]byte, x.size)}
 	if g.p.cfg.OneSided {
 		t.win = g.p.window(x.comm, t.array)
 	}
 	if x.crossing && g.p.cfg.Stage == 0 {
-		t.early = (x.groups + 1) / 2
+		t.early = (2*x.groups + 1) / 3
+		piece := max(1, x.bytes(0, 0, x.rows.size(0)))
+		if t.win == nil {
+			t.bunch = max(1, min(bunchBytes/piece, x.units.size(0)/minBunches))
+		}
 	}
 	return t
+}
+
+// bunchOf returns the planes that travel together with plane u, of a number of planes.
+func (t *trail) bunchOf(u, planes int) (first, count int) {
+	first = u / t.bunch * t.bunch
+	return first, min(t.bunch, planes-first)
 }
 
 // earlyRows returns the number of rows of a piece that travel with their plane.
@@ -87,9 +112,11 @@ func (t *trail) expect(g *graph) {
 		s := (t.me + i) % t.size
 		_, planes := t.planes(s)
 		if n := t.earlyRows(s, t.me); t.bytes(s, t.me, n) > 0 {
-			for u := range planes {
+			_, step := t.base(s, t.me)
+			for u := 0; u < planes; u += t.bunch {
+				_, count := t.bunchOf(u, planes)
 				at, length := t.land(s, t.me, u, 0, n)
-				ct.Recv(rt, t.comm, mpi.Of(t.array[at:at+length]), s, u)
+				ct.Recv(rt, t.comm, mpi.Tile(t.array[at:], length, count, step), s, u)
 			}
 		}
 		for k := t.early; k < t.groups; k++ {
@@ -220,10 +247,27 @@ func (g *graph) cut(ps *pass, u int, first bool, t *trail) {
 		t.keep(t.array, plane, u)
 	}
 	g.spawn("plane", body, append(g.reads(ps, u, first), tasks.Writes(plane, t.array[at:at+length]))...)
+	g.sendEarly(u, plane, t)
+}
+
+// sendEarly spawns the sends of the early groups, when plane u is the last one of its
+// bunch.
+func (g *graph) sendEarly(u int, plane []complex128, t *trail) {
+	_, planes := t.planes(t.me)
+	first, count := t.bunchOf(u, planes)
+	if u != first+count-1 {
+		return
+	}
 	for i := 1; i < t.size; i++ {
 		q := (t.me + i) % t.size
-		if rows := t.earlyRows(t.me, q); t.bytes(t.me, q, rows) > 0 {
+		rows := t.earlyRows(t.me, q)
+		switch n := t.bytes(t.me, q, rows) / element; {
+		case n == 0:
+		case count == 1:
 			g.send(t, t.piece(plane, q, 0, rows), q, u, u, 0, 0)
+		default: // crossing, and all planes are in the stage
+			slot := g.p.stage.slot
+			g.send(t, mpi.Tile(g.p.stage.mem[first*slot+t.place(q, 0):], n, count, slot), q, first, first, 0, 0)
 		}
 	}
 }
@@ -232,7 +276,11 @@ func (g *graph) cut(ps *pass, u int, first bool, t *trail) {
 func (g *graph) send(t *trail, piece mpi.Buffer, q, tag, u, k, first int) {
 	g.p.stats.message(piece.Bytes())
 	if t.win == nil {
-		g.p.ct.Send(g.p.rt, t.comm, piece, q, tag)
+		if k < t.early {
+			g.p.ct.Send(g.p.rt, t.comm, piece, q, tag)
+		} else {
+			g.p.ct.Send(g.p.rt, t.comm, piece, q, tag, tasks.Updates(&t.turns[q][k%lateWindow]))
+		}
 		return
 	}
 	at, _ := t.land(t.me, q, u, first, 1)
@@ -240,7 +288,8 @@ func (g *graph) send(t *trail, piece mpi.Buffer, q, tag, u, k, first int) {
 }
 
 // sendLate spawns the sends of the other groups, in order. A message has the rows of
-// all planes, and so waits for the last plane; one-sided ones cannot be spread at the
+// all planes, and so waits for the last plane, and for the last message but one to
+// the same peer; one-sided ones cannot be spread at the
 // target, and go plane by plane.
 func (g *graph) sendLate(ps *pass, t *trail) {
 	_, planes := t.planes(t.me)

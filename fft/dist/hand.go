@@ -3,9 +3,9 @@ package dist
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
-	"github.com/sourcegraph/conc/panics"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -232,7 +232,7 @@ func (l *loop) help(*tasks.Context) error {
 func (l *loop) work(item, slot int) {
 	s := l.p.scratch.Get().(*scratch)
 	var plane []complex128
-	recovered := panics.Try(func() {
+	err := caught(func() {
 		if l.out == nil {
 			l.ps.do(item, l.a, s)
 		} else {
@@ -244,9 +244,9 @@ func (l *loop) work(item, slot int) {
 	defer l.mu.Unlock()
 	l.busy--
 	switch {
-	case recovered != nil:
+	case err != nil:
 		if l.broken == nil {
-			l.broken = fmt.Errorf("dist: item %d of a pass: %w", item, recovered.AsError())
+			l.broken = fmt.Errorf("dist: item %d of a pass: %w", item, err)
 		}
 		if slot >= 0 {
 			l.p.stage.give(slot)
@@ -254,6 +254,17 @@ func (l *loop) work(item, slot int) {
 	case slot >= 0:
 		l.done = append(l.done, product{item, slot, plane})
 	}
+}
+
+// caught calls f, and turns a panic into an error.
+func caught(f func()) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	f()
+	return nil
 }
 
 // cut computes a plane that is sent, and copies the piece that stays.

@@ -62,6 +62,7 @@ func New(c *mpi.Comm, cfg Config) (*Plan, error) {
 		err = p.open(p.groups[1], p.work)
 	}
 	if err != nil {
+		p.failure = err
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -96,6 +97,10 @@ func (p *Plan) geometry() (err error) {
 		return err
 	}
 	p.input, p.output = g.inputLayout(), g.outputLayout()
+	most := (max(p.cfg.Dims[0], p.cfg.Dims[1]) + 1) * p.cfg.Groups
+	if limit := p.all.Engine().Limits().MaxTag; p.all.Size() > 1 && most > limit {
+		return fmt.Errorf("dist: up to %d messages from one rank to another: there are only %d tags; use fewer groups", most, limit)
+	}
 	if p.cfg.Grid[1] > 1 {
 		p.work = mpi.Alloc[complex128](max(1, g.workLen()))
 	}

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -123,10 +124,8 @@ func (q *problem) run(ranks int, cfg Config, opts ...local.Option) ([][]complex1
 		if err != nil {
 			return err
 		}
-		if results[c.Rank()], err = q.check(p); err != nil {
-			return err
-		}
-		return p.Close()
+		results[c.Rank()], err = q.check(p)
+		return errors.Join(err, p.Close())
 	}, opts...)
 	return results, err
 }
@@ -272,5 +271,24 @@ func TestPlan_disorder(t *testing.T) {
 		got, err := q.run(3, Config{Form: form}, local.Inject(faults))
 		require.NoError(t, err)
 		requireSame(t, want, got, "%v", form)
+	}
+}
+
+// With many planes, Tasks sends several of them in one message.
+func TestPlan_bunches(t *testing.T) {
+	for _, dims := range [][3]int{{70, 9, 4}, {10, 100, 4}} {
+		q := newProblem(t, dims)
+		for _, ranks := range []int{2, 3} {
+			want, err := q.run(ranks, Config{Form: Slabs})
+			require.NoError(t, err)
+			for _, cfg := range []Config{
+				{Form: Tasks}, {Form: Tasks, OneSided: true}, {Form: Tasks, Groups: 3, Pad: 1},
+				{Form: Tasks, Groups: 2, RuntimeOptions: []dataflow.Option{dataflow.Seeded(9)}},
+			} {
+				got, err := q.run(ranks, cfg)
+				require.NoError(t, err)
+				requireSame(t, want, got, "%v, %d groups", dims, cfg.Groups)
+			}
+		}
 	}
 }

@@ -5,7 +5,7 @@ import "github.com/weft-hpc/weft/fft/dist"
 // Memory returns the bytes that a class needs on so many ranks together: two arrays, and
 // on several ranks the stage, planes that wait for their transfer (of all of them, or as
 // many on each rank as cfg.Stage says; twice in a two-dimensional grid). Tables and
-// scratch, some MiB, are not counted.
+// scratch, some tens of MiB, are not counted.
 func (c Class) Memory(ranks int, cfg dist.Config) int {
 	plane := 16 * c.NX * c.NY
 	array := c.NZ * (plane + 16*cfg.Pad)

@@ -67,13 +67,13 @@ func verified(t *testing.T, class Class, r *Result) {
 // do not divide the grid; with the same ranks, all variants give the same bits.
 func TestSolver_class_S(t *testing.T) {
 	class := sized(t)
-	counts := []int{1, 2, 3, 4}
+	counts := []int{1, 2, 3, 4, 8}
 	if small() {
 		counts = []int{2}
 	}
 	for _, ranks := range counts {
 		var first []complex128
-		for _, v := range Variants(true) {
+		for _, v := range Variants(ranks < 8) {
 			t.Run(fmt.Sprintf("%s on %d", v, ranks), func(t *testing.T) {
 				r := onRanks(t, ranks, class, dist.Config{Form: v.Form, OneSided: v.OneSided}, nil)
 				verified(t, class, r)
@@ -94,10 +94,31 @@ func TestSolver_class_W(t *testing.T) {
 	class, err := Named("W")
 	require.NoError(t, err)
 	for _, ranks := range []int{1, 2, 4} {
-		for _, v := range Variants(ranks == 2) {
+		for _, v := range Variants(true) {
 			t.Run(fmt.Sprintf("%s on %d", v, ranks), func(t *testing.T) {
 				verified(t, class, onRanks(t, ranks, class, dist.Config{Form: v.Form, OneSided: v.OneSided}, nil))
 			})
+		}
+	}
+}
+
+// The same in a two-dimensional grid of processes.
+func TestSolver_two_dimensional_grid(t *testing.T) {
+	class := sized(t)
+	for _, grid := range [][2]int{{2, 2}, {1, 3}, {2, 4}} {
+		var first []complex128
+		for _, v := range Variants(grid[0] == grid[1]) {
+			t.Run(fmt.Sprintf("%s on %d x %d", v, grid[0], grid[1]), func(t *testing.T) {
+				r := onRanks(t, grid[0]*grid[1], class, dist.Config{Form: v.Form, OneSided: v.OneSided, Grid: grid}, nil)
+				verified(t, class, r)
+				if first == nil {
+					first = r.Sums
+				}
+				assert.Equal(t, first, r.Sums, "other bits than exchange")
+			})
+			if small() {
+				return
+			}
 		}
 	}
 }
@@ -367,4 +388,29 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, 2*array+4<<20, class.Memory(2, dist.Config{Form: dist.Slabs, Stage: 4}))
 	assert.Equal(t, 2*array+2*array*3/4, class.Memory(4, dist.Config{Grid: [2]int{2, 2}}))
 	assert.Equal(t, 2*(array+16*8*class.NZ), class.Memory(1, dist.Config{Pad: 8}))
+}
+
+func BenchmarkSolver(b *testing.B) {
+	for _, name := range []string{"S", "W", "A"} {
+		b.Run(name, func(b *testing.B) {
+			class, err := Named(name)
+			require.NoError(b, err)
+			require.NoError(b, local.Run(1, func(c *mpi.Comm) error {
+				s, err := New(c, class, dist.Config{Form: dist.Tasks})
+				if err == nil {
+					_, err = s.Warm()
+				}
+				best := math.Inf(1)
+				for b.Loop() && err == nil {
+					var r *Result
+					if r, err = s.Run(); err == nil {
+						best = math.Min(best, r.Seconds)
+						err = r.Verdict
+					}
+				}
+				b.ReportMetric(class.Mop()/best, "Mop/s")
+				return errors.Join(err, s.Close())
+			}))
+		})
+	}
 }

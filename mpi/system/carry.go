@@ -25,15 +25,15 @@ type Mover = interface {
 	Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer)
 }
 
-// Carry has m asked about every message with a contiguous buffer. While it waits for one,
+// Carry has m asked about every message, and every get, with a contiguous buffer. While it waits for one,
 // a thread in C polls MPI. Any goroutine; the last one counts.
 func (e *engine) Carry(m Mover) { e.mover.Store(&m) }
 
-// offer asks the mover about a message.
+// offer asks the mover about a message or a get.
 func (e *engine) offer(o *C.weft_op, k *mpi.Call) {
 	o.fn, o.cookie = 0, 0
 	m := e.mover.Load()
-	if m == nil || !k.Kind.PointToPoint() {
+	if m == nil || !k.Kind.PointToPoint() && k.Kind != mpi.CallGet {
 		return
 	}
 	b := k.Recv

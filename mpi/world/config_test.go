@@ -6,11 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/commthread/advise"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -70,6 +72,27 @@ func TestRun_in_this_process(t *testing.T) {
 			return nil
 		}))
 	}
+}
+
+// The environment alone asks for the analysis of a program.
+func TestAdvised(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "run.json")
+	body := func(c *mpi.Comm) error { return c.Barrier() }
+	t.Setenv(advise.FileVariable, "")
+	require.NoError(t, Default().Run(body))
+	require.NoFileExists(t, name, "nobody has asked for it")
+
+	t.Setenv(advise.FileVariable, name)
+	t.Setenv(advise.SizeVariable, "17")
+	require.NoError(t, Default().Run(body))
+	r, err := advise.ReadFile(name)
+	require.NoError(t, err)
+	assert.Equal(t, 2, r.Ranks)
+	assert.Equal(t, 17.0, r.Size)
+	assert.Equal(t, "local", r.Engine)
+
+	t.Setenv(advise.SizeVariable, "many")
+	require.ErrorIs(t, Default().Run(body), ErrUsage)
 }
 
 func TestRun_in_this_process_fails(t *testing.T) {

@@ -21,6 +21,11 @@
 // environment, before MPI can start as many programs of one rank, and says what to do.
 // Ranks on one machine with the same cores (mpirun --bind-to none) split them.
 //
+// # Analysis
+//
+// With WEFT_ADVISE=FILE in the environment the messages of the program are measured,
+// and what it learns is written to FILE for bench/advise (package commthread/advise).
+//
 // # The end
 //
 // If the body of a rank fails, by an error or a panic, the world communicator is

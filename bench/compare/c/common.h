@@ -1,9 +1,10 @@
-/* What the peers have in common: a clock, a core to stay on, medians. */
+/* What the peers have in common: a clock, a core to stay on, medians, memory. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static inline double now(void)
@@ -41,14 +42,19 @@ static inline double median(double *v, int n)
 	return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 
+/* room is memory in huge pages where the system gives any, as weft's is: they halve the
+ * time of a message of 64 KiB that one process copies out of another. */
 static inline void *room(size_t bytes)
 {
-	void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+	const size_t huge = 2 << 20;
+	bytes = (bytes / huge + 1) * huge;
+	void *p = aligned_alloc(huge, bytes);
 	if (!p) {
 		fprintf(stderr, "no memory for %zu bytes\n", bytes);
 		exit(1);
 	}
-	return p;
+	madvise(p, bytes, MADV_HUGEPAGE);
+	return memset(p, 0, bytes);
 }
 
 /* noise fills a vector with numbers in [-0.5, 0.5). */

@@ -115,10 +115,10 @@ func (r *rank) sizeMatrix() error {
 		r.file.NB = []int{hpl.Default(int(n)).NB}
 	}
 	c.N, c.NB = int(n), r.file.NB[0]
-	r.sizing = fmt.Sprintf("no -n and no -dat: N = %d for %d run(s) in about %.0f s: the cores multiply at %.1f GFLOP/s, of which LINPACK is taken to reach %.0f %%; the matrix takes %s",
+	r.sizing = fmt.Sprintf("no -n and no -dat: N = %d for %d run(s) in about %.0f s: the cores multiply at %.1f GFLOP/s, of which LINPACK is taken to reach %.0f %%, messages not counted; it takes %s of memory",
 		n, runs, targetSeconds, gflops, 100*expectedPart, gib(float64(hpl.Bytes(c))))
 	if bytes > 0 {
-		r.sizing += fmt.Sprintf(" of %s", gib(float64(bytes)))
+		r.sizing += fmt.Sprintf(", of %s", gib(float64(bytes)))
 	}
 	return nil
 }

@@ -326,6 +326,11 @@ func TestRun_sizes_the_matrix(t *testing.T) {
 	assert.Contains(t, r.errors, fmt.Sprintf("N = %d for 1 run(s) in about 15 s: the cores multiply at", solved.N))
 	assert.Contains(t, r.out, "no -n and no -dat: ")
 	assert.NotContains(t, strings.Split(r.out, "End of Tests")[0], "no -n")
+	assert.NotContains(t, r.errors, "is not read")
+
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("HPL.dat", nil, 0o666))
+	assert.Contains(t, launch(p, "").errors, "the HPL.dat in this folder is not read")
 }
 
 func TestRun_traces(t *testing.T) {

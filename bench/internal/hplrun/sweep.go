@@ -81,6 +81,9 @@ func (r *rank) begin() (closeOutput func() error, err error) {
 	}
 	if r.sizing != "" {
 		fmt.Fprintln(r.stderr, "weft:", r.sizing)
+		if _, err := os.Stat("HPL.dat"); err == nil {
+			fmt.Fprintln(r.stderr, "weft: the HPL.dat in this folder is not read: -dat HPL.dat does that")
+		}
 	}
 	r.out = &printer{w: r.stdout, threshold: r.file.Threshold, timing: r.options.timing}
 	switch r.file.Device {

@@ -111,6 +111,9 @@ func TestNeverChanged(t *testing.T) {
 	for _, f := range p.files {
 		funcs, chains := p.sitesOf(f)
 		for _, fn := range funcs {
+			if fn == "looped" { // as a run of it is seen
+				chains[fn] = append(chains[fn], chains[fn]...)
+			}
 			changes, refusals := p.Chain(chains[fn], proof)
 			if slices.Contains(never, fn) {
 				seen++

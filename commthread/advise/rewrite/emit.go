@@ -115,22 +115,20 @@ func (w *writer) ending() string {
 		}
 		return fmt.Sprintf("%s %s %s\nif %s", u.errName.Name, u.tok, all, w.tail(u))
 	}
+	var results strings.Builder
+	for i, u := range w.g.units {
+		results.WriteString(w.results(i, u))
+	}
+	text := strings.TrimSuffix(results.String(), "\n")
+	if !strings.Contains(text, w.errs) {
+		return fmt.Sprintf("_ = %s.Waitall(%s[:]...) // all have completed before any is handled\n%s", w.mpi, w.reqs, text)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s := [%d]error{ // all have completed before any is handled\n", w.errs, len(w.g.units))
 	for i := range w.g.units {
 		fmt.Fprintf(&b, "%s.Waitall(%s[%d:%d]...),\n", w.mpi, w.reqs, w.from[i], w.to[i])
 	}
-	b.WriteString("}\n")
-	used := false
-	for i, u := range w.g.units {
-		text := w.results(i, u)
-		used = used || strings.Contains(text, w.errs)
-		b.WriteString(text)
-	}
-	if !used {
-		fmt.Fprintf(&b, "_ = %s\n", w.errs)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return b.String() + "}\n" + text
 }
 
 // tail returns an if statement from its condition on.
@@ -174,12 +172,12 @@ func (w *writer) results(i int, u *unit) string {
 	case u.status == nil:
 		assign = fmt.Sprintf("%s %s %s", u.errName.Name, u.tok, err)
 	default:
-		got := fmt.Sprintf("status%d", w.p.line(u.call.Pos()))
-		fmt.Fprintf(&b, "%s, _ := %s.Wait()\n", w.fresh(got, i), w.status[i])
+		got := w.fresh("status", w.p.line(u.call.Pos()))
+		fmt.Fprintf(&b, "%s, _ := %s.Wait()\n", got, w.status[i])
 		if u.errName == nil {
-			assign = fmt.Sprintf("%s %s %s", u.status.(*ast.Ident).Name, u.tok, w.fresh(got, i))
+			assign = fmt.Sprintf("%s %s %s", u.status.(*ast.Ident).Name, u.tok, got)
 		} else {
-			assign = fmt.Sprintf("%s %s %s, %s", w.names(u), u.tok, w.fresh(got, i), err)
+			assign = fmt.Sprintf("%s %s %s, %s", w.names(u), u.tok, got, err)
 		}
 	}
 	switch {

@@ -271,7 +271,7 @@ func (p *Program) changesCheck(g *group, s ast.Stmt) (name string) {
 		if u.check == nil {
 			continue
 		}
-		ast.Inspect(u.check, func(n ast.Node) bool {
+		ast.Inspect(u.check.Body, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok && set[id.Name] {
 				name = id.Name
 			}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/mpi/local"
+)
+
+// config is the command line, and what the run collects.
+type config struct {
+	folder  string
+	quick   bool
+	n       int
+	reps    int
+	workers int // of each rank; 0: its share of the cores
+	grids   []hpldat.Grid
+	net     local.Net // of size, noise and lookahead
+	netSaid bool      // -net was given
+	nb      []int     // to search; nil: the default
+	period  time.Duration
+	kernels blas.Kernels
+	wanted  []string // experiments; nil: all
+
+	set      *flag.FlagSet
+	solve    func(point, hpl.Config) (hpl.Result, error)
+	out      io.Writer
+	progress *report.Progress
+	best     map[choiceKey]choice // found by tune
+	lines    [][]string           // result lines
+}
+
+// newConfig declares the flags.
+func newConfig() *config {
+	c := &config{grids: []hpldat.Grid{{P: 1, Q: 2}, {P: 2, Q: 1}}, best: map[choiceKey]choice{}, kernels: blas.Default()}
+	c.solve = c.solveHere
+	c.net, _ = local.ParseNet("gige")
+	set := flag.NewFlagSet("hplnet", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	c.set = set
+	set.StringVar(&c.folder, "out", "hplnet", "`folder` for charts and tables; made if it is not there")
+	set.BoolVar(&c.quick, "quick", false, "small matrices, few points, two runs, no search: to see that it works")
+	set.IntVar(&c.n, "n", 4000, "`order` of the matrix, except in the experiment size; 1000 with -quick")
+	set.IntVar(&c.reps, "reps", 5, "interleaved `runs` of each driver at each point; 2 with -quick")
+	set.IntVar(&c.workers, "workers", 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
+	set.Func("grids", "process `grids`, as PxQ,PxQ (default 1x2,2x1)", c.setGrids)
+	set.Func("net", "`network` of noise and lookahead (default gige), and of size (default none): none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic", func(text string) (err error) {
+		c.net, err = local.ParseNet(text)
+		c.netSaid = true
+		return err
+	})
+	set.Func("nb", "block `widths` to search, in columns (default 192,96,144,240; 96 with -quick)", c.setBlocks)
+	set.DurationVar(&c.period, "noise-period", 10*time.Millisecond, "`time` from one theft of a core to the next, in the experiment noise")
+	set.Func("isa", "`kernels`: "+strings.Join(blas.Names(), ", ")+" (default "+blas.Default().Name()+")", func(s string) (err error) {
+		c.kernels, err = blas.Named(s)
+		return err
+	})
+	return c
+}
+
+func (c *config) setGrids(text string) error {
+	c.grids = nil
+	for word := range strings.SplitSeq(text, ",") {
+		p, q, _ := strings.Cut(strings.TrimSpace(word), "x")
+		rows, err1 := strconv.Atoi(p)
+		columns, err2 := strconv.Atoi(q)
+		if err1 != nil || err2 != nil || rows < 1 || columns < 1 || rows > 64 || columns > 64 {
+			return fmt.Errorf("%q is no grid: write P x Q as 1x2, with 1 to 64 of each", word)
+		}
+		c.grids = append(c.grids, hpldat.Grid{P: rows, Q: columns})
+	}
+	return nil
+}
+
+func (c *config) setBlocks(text string) error {
+	c.nb = nil
+	for word := range strings.SplitSeq(text, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || v < 1 {
+			return fmt.Errorf("%q is no width of a block: it is 1 or more columns", word)
+		}
+		c.nb = append(c.nb, v)
+	}
+	return nil
+}
+
+// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
+// one of usage, worded for the user.
+func parseArgs(args []string) (*config, error) {
+	c := newConfig()
+	if err := c.set.Parse(args); err != nil {
+		return nil, err
+	}
+	for _, name := range c.set.Args() {
+		if !slices.ContainsFunc(allExperiments, func(e experiment) bool { return e.name == name }) {
+			return nil, fmt.Errorf("there is no experiment %q: there are %s", name, strings.Join(experimentNames(), ", "))
+		}
+		c.wanted = append(c.wanted, name)
+	}
+	if c.quick {
+		if !c.given("n") {
+			c.n = 1000
+		}
+		if !c.given("reps") {
+			c.reps = 2
+		}
+	}
+	if c.nb == nil {
+		c.nb = []int{192, 96, 144, 240}
+		if c.quick {
+			c.nb = []int{96}
+		}
+	}
+	switch {
+	case c.n < 1:
+		return nil, fmt.Errorf("-n %d: it has to be at least 1", c.n)
+	case c.reps < 1:
+		return nil, fmt.Errorf("-reps %d: it has to be at least 1", c.reps)
+	case c.workers < 0:
+		return nil, fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", c.workers)
+	case c.period < time.Millisecond || c.period > time.Second:
+		return nil, fmt.Errorf("-noise-period %v: it has to be from 1ms to 1s", c.period)
+	case c.folder == "":
+		return nil, fmt.Errorf("-out is empty: name a folder")
+	}
+	return c, nil
+}
+
+func (c *config) given(name string) (yes bool) {
+	c.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+	return yes
+}
+
+func (c *config) wants(name string) bool { return c.wanted == nil || slices.Contains(c.wanted, name) }
+
+func experimentNames() (names []string) {
+	for _, e := range allExperiments {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// printHelp describes the program and its flags.
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, `hplnet measures how well three drivers of one LINPACK hide their messages: tasks, netlib's
+look-ahead, and none. Ranks and network are inside this process.
+
+	hplnet                          all experiments
+	hplnet bandwidth latency        these
+	hplnet -quick -out quick        small and rough: a minute
+
+Experiments:
+`)
+	for _, e := range allExperiments {
+		fmt.Fprintf(w, "  %-10s %s\n", e.name, e.about)
+	}
+	fmt.Fprint(w, `
+Each driver runs with the block size and panel broadcast that suit it best at the point,
+found by a search; the drivers then take turns, and medians count. The folder gets a chart
+(SVG) and its data (CSV) per experiment, grid and way of progress.
+
+Flags:
+`)
+	newConfig().set.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(w, "  %-22s %s\n", "-"+f.Name+" "+value, usage)
+	})
+	fmt.Fprint(w, "\nExit codes: 0 done and every solution checked, 1 a run failed, 2 usage\n")
+}

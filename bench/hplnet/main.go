@@ -1,0 +1,78 @@
+// Command hplnet repeats the experiments on LINPACK with communication hidden by tasks
+// (Marjanovic, Labarta, Ayguade, Valero: "Effective communication and computation
+// overlap with hybrid MPI/SMPSs", 2010), with this module's own baseline: the same
+// kernels under netlib's look-ahead, and under no look-ahead.
+//
+//	hplnet                          all experiments: an hour or so
+//	hplnet bandwidth latency        these
+//	hplnet -quick -out quick        small and rough: a minute
+//
+// The experiments:
+//
+//	size       GFLOP/s against the order of the matrix
+//	bandwidth  GFLOP/s against the bandwidth of the links, messages progressed by
+//	           the host (as stock MPI does) and by the network card
+//	latency    GFLOP/s against the latency, likewise
+//	noise      GFLOP/s against the part of each core that other programs steal
+//	lookahead  task, look-ahead 1 to 3, blocking: best of each over one network
+//
+// Ranks are in this process, and the network between them is simulated (LogGP, package
+// mpi/local). Each driver runs with the block size and the broadcast that suit it best
+// at that point, found by a search that is printed; then the drivers take turns,
+// repetition by repetition, and medians count. Every solution is checked.
+//
+// For each experiment and grid, DIR gets a chart (SVG) and its data (CSV). The last
+// lines on standard output are "result key=value ...", one per point and driver, and
+// one per point for the ratio of the best other driver's median time to the task
+// driver's.
+//
+// # Reading the source
+//
+// experiments.go says what is swept, point.go runs one point, tune.go searches, noise.go
+// steals cores, output.go prints and draws.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+func main() { world.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the program. World knows the exit code of its error.
+func run(args []string, stdout, stderr io.Writer) error {
+	c, err := parseArgs(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		printHelp(stdout)
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w of hplnet: %w (hplnet -h lists the flags)", world.ErrUsage, err)
+	}
+	return c.run(stdout, stderr)
+}
+
+// run does the experiments.
+func (c *config) run(stdout, stderr io.Writer) error {
+	c.out, c.progress = stdout, report.NewProgress(stderr)
+	defer c.progress.Clear()
+	fmt.Fprintln(stdout, machine.Line())
+	fmt.Fprintf(stdout, "LINPACK, kernels %s, in-process ranks, %d interleaved runs of each driver\n", c.kernels.Name(), c.reps)
+	for _, e := range allExperiments {
+		if c.wants(e.name) {
+			if err := e.run(c); err != nil {
+				return fmt.Errorf("%s: %w", e.name, err)
+			}
+		}
+	}
+	c.progress.Clear()
+	c.printResults()
+	return nil
+}

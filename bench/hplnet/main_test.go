@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// start runs the program with another solver, if there is one, and returns its output.
+func start(t *testing.T, solve func(point, hpl.Config) (hpl.Result, error), args string) (string, error) {
+	t.Helper()
+	c, err := parseArgs(strings.Fields(args))
+	require.NoError(t, err)
+	if solve != nil {
+		c.solve = solve
+	}
+	var out bytes.Buffer
+	err = c.run(&out, &bytes.Buffer{})
+	return out.String(), err
+}
+
+// model is a solver that takes a time which follows from its arguments: task is twice
+// as fast as the rest, depth 2 the best of these, NB=144 and 1rg are the best choices.
+func model(p point, c hpl.Config) (hpl.Result, error) {
+	seconds := 2.0 + 0.1*math.Abs(float64(c.Depth-2)) + 0.001*math.Abs(float64(c.NB-144))
+	if c.Variant == hpl.Task {
+		seconds = 1 + 0.001*math.Abs(float64(c.NB-144))
+	}
+	if c.Bcast != hpl.Ring {
+		seconds += 0.05
+	}
+	seconds *= 1 + p.noise
+	return hpl.Result{Seconds: seconds, GFlops: 1 / seconds, Residual: 1e-3}, nil
+}
+
+// The real thing, small.
+func TestRun_solves(t *testing.T) {
+	dir := t.TempDir()
+	out, err := start(t, nil, "-quick -n 60 -nb 8 -reps 1 -workers 1 -net ib -out "+dir+" lookahead noise")
+	require.NoError(t, err)
+	for _, name := range []string{"lookahead", "noise-1x2", "noise-2x1"} {
+		assert.FileExists(t, filepath.Join(dir, name+".csv"))
+		assert.FileExists(t, filepath.Join(dir, name+".svg"))
+	}
+	assert.Len(t, report.Figures(out, "residual"), 5*(2+2*2), "drivers, grids, points")
+	assert.Len(t, report.Figures(out, "ratio_task"), 2+2*2)
+	assert.NoFileExists(t, filepath.Join(dir, "size-1x1.csv"), "was not asked for")
+	for _, v := range report.Figures(out, "residual") {
+		assert.Less(t, v, 1.0)
+	}
+}
+
+func TestRun_all_experiments(t *testing.T) {
+	dir := t.TempDir()
+	out, err := start(t, model, "-reps 3 -nb 96,144 -noise-period 1ms -out "+dir)
+	require.NoError(t, err)
+	for _, name := range []string{
+		"size-1x1", "size-1x2", "size-2x1", "bandwidth-1x2-host", "bandwidth-1x2-nic", "bandwidth-2x1-host", "bandwidth-2x1-nic",
+		"latency-1x2-host", "latency-1x2-nic", "latency-2x1-host", "latency-2x1-nic", "noise-1x2", "noise-2x1",
+	} {
+		table, err := os.Open(filepath.Join(dir, name+".csv"))
+		require.NoError(t, err)
+		l, err := chart.ReadLines(table)
+		require.NoError(t, err)
+		require.NoError(t, table.Close())
+		require.Len(t, l.Series, len(drivers), name)
+		for _, s := range l.Series {
+			assert.GreaterOrEqual(t, len(s.X), 5, name)
+		}
+		picture, err := os.ReadFile(filepath.Join(dir, name+".svg"))
+		require.NoError(t, err)
+		assert.Contains(t, string(picture), "look-ahead 3")
+	}
+	assert.FileExists(t, filepath.Join(dir, "lookahead.svg"))
+	assert.Contains(t, out, "best NB=144 BCAST=1rg")
+	assert.Contains(t, out, "best NB=144 BCAST=1rM", "with one process in a row, broadcasts are not tried")
+	assert.Contains(t, out, "against=look-ahead_2 ratio_task=2")
+	assert.Contains(t, out, "widest gap at")
+	assert.Equal(t, 13, strings.Count(out, "ratio_task_max="))
+	tail := out[strings.Index(out, "charts and tables are in"):]
+	for _, line := range strings.Split(strings.TrimSpace(tail), "\n")[2:] {
+		_, ok := report.Parse(line)
+		assert.True(t, ok, line)
+	}
+	for _, part := range report.Figures(out, "stolen_percent") {
+		assert.GreaterOrEqual(t, part, 0.0)
+	}
+}
+
+func TestTune_searches_once(t *testing.T) {
+	c, err := parseArgs(strings.Fields("-nb 96,144,192"))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	c.out = &out
+	runs := 0
+	c.solve = func(p point, x hpl.Config) (hpl.Result, error) {
+		runs++
+		return model(p, x)
+	}
+	p := point{grid: c.grids[0], net: c.net, n: 1000}
+	for range 2 {
+		best, err := c.tune(p, drivers[0])
+		require.NoError(t, err)
+		assert.Equal(t, choice{144, hpl.Ring}, best)
+	}
+	assert.Equal(t, 3+2, runs)
+	assert.Equal(t, 1, strings.Count(out.String(), "search, task, grid 1x2, N=1000"))
+}
+
+// The drivers take turns, and each is at each place.
+func TestCompare_interleaves(t *testing.T) {
+	c, err := parseArgs(strings.Fields("-quick -reps 5"))
+	require.NoError(t, err)
+	var order []string
+	c.solve = func(p point, x hpl.Config) (hpl.Result, error) {
+		order = append(order, fmt.Sprint(int(x.Variant), x.Depth))
+		return model(p, x)
+	}
+	samples, err := c.compare(point{grid: c.grids[0], n: 100}, drivers)
+	require.NoError(t, err)
+	require.Len(t, order, 25)
+	for place := range drivers {
+		seen := map[string]bool{}
+		for rep := range 5 {
+			seen[order[5*rep+place]] = true
+		}
+		assert.Len(t, seen, 5)
+	}
+	times, best := ratio(samples)
+	assert.InDelta(t, 2.098/1.098, times, 1e-9)
+	assert.Equal(t, "look-ahead 2", best.label)
+}
+
+// Solutions that are wrong, and solvers that fail, end the program.
+func TestRun_fails(t *testing.T) {
+	for name, c := range map[string]struct {
+		result hpl.Result
+		err    error
+		says   string
+	}{
+		"wrong":    {hpl.Result{Seconds: 1, GFlops: 1, Residual: 17}, nil, "the residual is 17: it has to be below 16"},
+		"NaN":      {hpl.Result{Seconds: 1, GFlops: 1, Residual: math.NaN()}, nil, "the residual is NaN"},
+		"singular": {hpl.Result{Seconds: 1, GFlops: 1, Singular: 3}, nil, "the residual is"},
+		"error":    {hpl.Result{}, errors.New("no luck"), "task, N=250 NB=96, grid 1x1, none: no luck"},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		out, err := start(t, func(point, hpl.Config) (hpl.Result, error) { return c.result, c.err }, "-quick -out "+dir+" size")
+		assert.ErrorContains(t, err, c.says, name)
+		assert.False(t, errors.Is(err, world.ErrUsage), name)
+		assert.NotContains(t, out, "result ", name)
+		assert.NoDirExists(t, dir)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for args, complaint := range map[string]string{
+		"-x":                "not defined",
+		"weather":           `there is no experiment "weather": there are size, bandwidth, latency, noise, lookahead`,
+		"-n 0":              "-n 0",
+		"-reps 0":           "-reps 0",
+		"-workers -1":       "-workers -1",
+		"-grids 2":          `"2" is no grid`,
+		"-grids 1x2,0x1":    `"0x1" is no grid`,
+		"-nb 96,wide":       `"wide" is no width`,
+		"-net pigeon":       "pigeon",
+		"-isa abacus":       "abacus",
+		"-noise-period 1us": "-noise-period 1µs",
+		"-out=":             "-out is empty",
+	} {
+		var out bytes.Buffer
+		err := run(strings.Fields(args), &out, &out)
+		assert.ErrorIs(t, err, world.ErrUsage, args)
+		assert.ErrorContains(t, err, complaint, args)
+		assert.Empty(t, out.String(), args)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run([]string{"-h"}, &out, &out))
+	for _, word := range append(experimentNames(), "-quick", "-out folder", "-net", "Exit codes") {
+		assert.Contains(t, out.String(), word)
+	}
+}
+
+// Thieves use processor time, those that steal nothing do not, and stop is the end.
+func TestThieves(t *testing.T) {
+	assert.Zero(t, steal(0, time.Millisecond).stop())
+	s := steal(0.3, time.Millisecond)
+	begin := time.Now()
+	for s.stolen.Load() == 0 && time.Since(begin) < time.Minute {
+		time.Sleep(time.Millisecond)
+	}
+	part := s.stop()
+	assert.Positive(t, part)
+	assert.Less(t, part, 1.0)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// point is where the drivers are compared.
+type point struct {
+	grid  hpldat.Grid
+	net   local.Net
+	n     int
+	noise float64 // part of each core that is stolen, 0 to 1
+}
+
+// driver is a way to schedule.
+type driver struct {
+	label   string
+	variant hpl.Variant
+	depth   int
+}
+
+// drivers are all of them; task is the first. Look-ahead of depth 0 is blocking.
+var drivers = []driver{
+	{"task", hpl.Task, 0},
+	{"look-ahead 1", hpl.LookAhead, 1},
+	{"look-ahead 2", hpl.LookAhead, 2},
+	{"look-ahead 3", hpl.LookAhead, 3},
+	{"blocking", hpl.Blocking, 0},
+}
+
+// sample is what the runs of one driver at one point have shown.
+type sample struct {
+	point
+	driver
+	choice
+	seconds, gflops []float64
+	residual        float64 // the largest
+}
+
+// config returns what a driver solves at a point.
+func (c *config) at(p point, d driver, with choice) hpl.Config {
+	x := hpl.Default(p.n)
+	x.NB, x.P, x.Q = with.nb, p.grid.P, p.grid.Q
+	x.Variant, x.Depth, x.Bcast = d.variant, d.depth, with.cast
+	x.Kernels, x.Workers = c.kernels, c.workers
+	return x
+}
+
+// threshold of the scaled residual, as netlib's.
+const threshold = 16
+
+// solveHere runs one solution on ranks of this process.
+func (c *config) solveHere(p point, x hpl.Config) (result hpl.Result, err error) {
+	err = local.Run(p.grid.P*p.grid.Q, func(comm *mpi.Comm) error {
+		mine := x
+		if mine.Workers == 0 {
+			mine.Workers = world.Workers(comm)
+		}
+		r, err := hpl.Run(comm, mine)
+		if comm.Rank() == 0 {
+			result = r
+		}
+		return err
+	}, local.Network(p.net))
+	return result, err
+}
+
+// once runs one solution and checks it.
+func (c *config) once(p point, d driver, with choice) (hpl.Result, error) {
+	r, err := c.solve(p, c.at(p, d, with))
+	if err == nil && (r.Singular != 0 || !(r.Residual < threshold)) {
+		err = fmt.Errorf("the residual is %v: it has to be below %d", r.Residual, threshold)
+	}
+	if err != nil {
+		return r, fmt.Errorf("%s, N=%d NB=%d, grid %dx%d, %v: %w", d.label, p.n, with.nb, p.grid.P, p.grid.Q, p.net, err)
+	}
+	return r, nil
+}
+
+// compare searches for the best of each driver at a point, and then runs them in turn.
+func (c *config) compare(p point, all []driver) ([]sample, error) {
+	samples := make([]sample, len(all))
+	for i, d := range all {
+		with, err := c.tune(p, d)
+		if err != nil {
+			return nil, err
+		}
+		samples[i] = sample{point: p, driver: d, choice: with}
+	}
+	for rep := range c.reps {
+		for i := range all {
+			s := &samples[(rep+i)%len(all)]
+			c.progress.Say("%s, grid %dx%d, N=%d, %v: run %d of %d", s.label, p.grid.P, p.grid.Q, p.n, p.net, rep+1, c.reps)
+			r, err := c.once(p, s.driver, s.choice)
+			if err != nil {
+				return nil, err
+			}
+			s.seconds, s.gflops = append(s.seconds, r.Seconds), append(s.gflops, r.GFlops)
+			s.residual = max(s.residual, r.Residual)
+		}
+	}
+	return samples, nil
+}
+
+// ratio returns how much longer than the task driver, which is the first sample, the
+// best of the others takes, by medians; and which that is.
+func ratio(samples []sample) (times float64, best driver) {
+	i := 1
+	for j := range samples[1:] {
+		if report.Median(samples[j+1].seconds) < report.Median(samples[i].seconds) {
+			i = j + 1
+		}
+	}
+	return report.Median(samples[i].seconds) / report.Median(samples[0].seconds), samples[i].driver
+}
+
+// speed returns the median, the lowest and the highest GFLOP/s.
+func (s *sample) speed() (median, low, high float64) {
+	return report.Median(s.gflops), slices.Min(s.gflops), slices.Max(s.gflops)
+}

@@ -1,0 +1,117 @@
+package dds
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/pages"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Get reads b from the window of rank target, from element at on, as mpi.Win.Get does,
+// and returns when what remains flies by itself: whoever touches bytes that are not
+// there waits for their strip. Only pages that hold nothing but b, and the rest of an
+// allocation behind its end, are armed; the other bytes are there when Get returns. The
+// window's fences, flushes and unlocks come after [Endpoint.RetireAll], or the Wait of
+// the transfer.
+func (e *Endpoint) Get(w *mpi.Win, b mpi.Buffer, target, at int, hs ...Hint) (*Transfer, error) {
+	t := &Transfer{e: e, hints: e.mixed(hs), user: b, back: bareMemory, get: true, offset: at, status: mpi.Status{Source: target, Bytes: b.Bytes()}}
+	if err := b.Err(); err != nil {
+		return nil, fmt.Errorf("dds: Get from rank %d: %w", target, err)
+	}
+	before, last, err := e.enter(t)
+	if err != nil {
+		return nil, err
+	}
+	var ends []*mpi.Call
+	if from, to, can := t.ownPages(); can {
+		ends = t.cutGet(w, at, from, to, before)
+	} else {
+		ends = t.part(ends, w, at, CommBuffer(b))
+	}
+	t.postGet(w, ends)
+	w.Comm().Engine().Await(false, ends)
+	t.fly()
+	t.shield(last)
+	if t.settled() || t.failing() {
+		if err := t.Wait(); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// ownPages returns which bytes of the arena lie on pages that hold nothing else than the
+// buffer; false if there are none.
+func (t *Transfer) ownPages() (from, to int, can bool) {
+	b, size := CommBuffer(t.user), t.user.ElemSize()
+	if !b.Contiguous() || b.Bytes() == 0 || size == 0 || pages.Size()%size != 0 {
+		return 0, 0, false
+	}
+	a, o := findComm(b.Pointer(), b.Bytes())
+	if a == nil {
+		return 0, 0, false
+	}
+	page, end := pages.Size(), o+b.Bytes()
+	from, to = (o+page-1)/page*page, end/page*page
+	if s, known := a.allocation(o); known && end == s.end {
+		to = end // behind it there is nothing
+	}
+	if from >= to {
+		return 0, 0, false
+	}
+	t.arena, t.back, t.mem = a, a.back, unsafe.Slice((*byte)(b.Pointer()), b.Bytes())
+	t.head = header{size: len(t.mem), edge: from - o}
+	return from, to, true
+}
+
+// cutGet makes the strips of [from, to), and returns the calls for what lies before and
+// behind.
+func (t *Transfer) cutGet(w *mpi.Win, at, from, to, before int) (ends []*mpi.Call) {
+	t.head.cut = t.e.decide(to-from, before, &t.hints)
+	t.arena.hold(1)
+	for _, c := range t.head.cut.bounds(to-from, cutUnit) {
+		t.cuts = append(t.cuts, uint64(from+c))
+	}
+	t.back.begin(t)
+	b, size := CommBuffer(t.user), t.user.ElemSize()
+	head := t.head.edge / size
+	tail := head + (to-from)/size
+	if head > 0 {
+		ends = t.part(ends, w, at, b.Part(0, head))
+	}
+	if n := b.Len(); tail < n {
+		ends = t.part(ends, w, at+tail, b.Part(tail, n-tail))
+	}
+	return ends
+}
+
+// part adds a call that gets b.
+func (t *Transfer) part(to []*mpi.Call, w *mpi.Win, at int, b mpi.Buffer) []*mpi.Call {
+	return append(to, &mpi.Call{Kind: mpi.CallGet, Win: w, Peer: t.status.Source, Offset: at, Recv: b})
+}
+
+// postGet starts the calls of the ends and of all strips.
+func (t *Transfer) postGet(w *mpi.Win, ends []*mpi.Call) {
+	b, size := CommBuffer(t.user), t.user.ElemSize()
+	t.calls = ends
+	for i := range t.strips {
+		s := &t.strips[i]
+		first, n := int(s.from-t.base())/size, int(s.to-s.from)/size
+		t.calls = t.part(t.calls, w, t.offset+first, b.Part(first, n))
+		t.calls[len(t.calls)-1].OnDone = func(c *mpi.Call) {
+			if c.Err == nil {
+				t.back.land(t, i)
+			}
+		}
+	}
+	var ready []*mpi.Call
+	for _, c := range t.calls {
+		if w.Comm().Prepare(c) {
+			ready = append(ready, c)
+		}
+	}
+	if len(ready) > 0 {
+		w.Comm().Engine().Post(ready)
+	}
+}
