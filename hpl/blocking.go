@@ -15,7 +15,7 @@ func runBlocking(s *solver) error {
 	for k := range s.blocks {
 		s.place(p, k)
 		if s.grid.col == p.col {
-			if err := s.factor(p); err != nil {
+			if err := s.factorWith(p, d.team); err != nil {
 				return err
 			}
 		}

@@ -97,9 +97,9 @@
 //
 // Blocking does one panel after another. LookAhead is netlib's algorithm: its panels
 // travel while the update looks after them between two blocks of columns, and not
-// otherwise. Both use Workers as a threaded BLAS would: the columns of an update are
-// dealt out, and all wait for the slowest. Task makes every call a task whose
-// dependences say what waits for what.
+// otherwise. Both use Workers as a threaded BLAS would: the columns of an update, and
+// the rows of the products inside a panel (factorWith), are dealt out, and all wait for the
+// slowest. Task makes every call a task whose dependences say what waits for what.
 //
 // # Panels
 //

@@ -28,17 +28,21 @@ type factorization struct {
 	pivots []int // global rows
 	info   int
 	trade  *trade // of pivot rows, if P > 1
+	team   *team  // shares the products by rows; nil: this goroutine does all
 }
 
 // factor factors p, whose columns are up to date, and writes its message. All processes
 // of column p.col call it. It blocks if P > 1, for jb exchanges over the column; else
 // it does not. One panel of a process is factored at a time.
-func (s *solver) factor(p *panel) error {
+func (s *solver) factor(p *panel) error { return s.factorWith(p, nil) }
+
+// factorWith is factor with the workers of a team, of which the caller is the driver.
+func (s *solver) factorWith(p *panel, t *team) error {
 	defer s.watch.since(osthread.Nanotime(), timeRFact)
 	f := &factorization{
 		s: s, k: s.kernels, p: p,
 		a: s.matrix.at(p.top, p.here), lda: s.matrix.ld, m: s.matrix.mp - p.top,
-		owner: s.grid.row == p.row, pivots: make([]int, p.jb),
+		owner: s.grid.row == p.row, pivots: make([]int, p.jb), team: t,
 	}
 	f.l1, f.ldl = f.a, f.lda
 	if s.grid.p > 1 {
@@ -52,7 +56,7 @@ func (s *solver) factor(p *panel) error {
 	if s.grid.p > 1 && f.owner { // the back-substitution looks for it there
 		s.kernels.Dlacpy(p.jb, p.jb, f.l1, f.ldl, f.a, f.lda)
 	}
-	s.close(p, f.l1, f.ldl, f.a, f.pivots, f.info)
+	f.close()
 	return nil
 }
 
@@ -135,7 +139,40 @@ func (f *factorization) triangle(first, n, at, w int) {
 // product subtracts from w columns from at on what the n columns from first on
 // contribute, in the rows that are active after c columns.
 func (f *factorization) product(first, n, at, w, c int) {
-	if i := f.active(c); i < f.m {
-		f.k.Dgemm(blas.NoTrans, blas.NoTrans, f.m-i, w, n, -1, f.a[i+first*f.lda:], f.lda, f.top(first, at), f.ldl, 1, f.a[i+at*f.lda:], f.lda)
+	top := f.active(c)
+	if top >= f.m {
+		return
 	}
+	f.team.parts(f.m-top, f.grain(n*w), func(_, from, to int) {
+		i := top + from
+		f.k.Dgemm(blas.NoTrans, blas.NoTrans, to-from, w, n, -1, f.a[i+first*f.lda:], f.lda, f.top(first, at), f.ldl, 1, f.a[i+at*f.lda:], f.lda)
+	})
+}
+
+// grain returns how many rows are worth a worker if each row is that many
+// multiplications: some 10 microseconds; a multiple of the rows of a strip.
+func (f *factorization) grain(work int) int {
+	const worth = 400_000
+	mr, _ := f.k.Strips()
+	return (worth/work + mr) / mr * mr
+}
+
+// close writes the message of the panel.
+func (f *factorization) close() {
+	p := f.p
+	p.info[0] = float64(f.info)
+	for i, row := range f.pivots {
+		p.rows[i] = float64(row)
+	}
+	if f.s.cfg.L1NoTrans {
+		f.k.Dlacpy(p.jb, p.jb, f.l1, f.ldl, p.l1, p.jb)
+	} else {
+		f.k.Dlatcpy(p.jb, p.jb, f.l1, f.ldl, p.l1, p.jb)
+	}
+	below := p.below - p.top
+	f.team.parts(p.m2, f.grain(p.jb), func(_, from, to int) {
+		if from < to {
+			f.k.PackA(p.l2[from*p.jb:], blas.NoTrans, to-from, p.jb, f.a[below+from:], f.lda)
+		}
+	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// golden has the values of netlib's program for its own matrices, facts A.4.
+// golden has the values of netlib's program for its own matrices: norms, the first element of x, the first pivot.
 var golden = []struct {
 	n                     int
 	aInf, a1, b, xInf, x1 float64

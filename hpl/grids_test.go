@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 var grids = [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {2, 3}}
@@ -145,6 +147,24 @@ func TestWorkers(t *testing.T) {
 				assert.InDeltaSlice(t, want.X, r.X, 1e-9*want.NormXInf, name)
 			}
 		}
+	}
+}
+
+// A panel that is long enough for several workers.
+func TestWorkersInPanels(t *testing.T) {
+	if invariant.Race {
+		t.Skip("tens of seconds")
+	}
+	want, err := solved(t, blocking(1000), hooks{})
+	require.NoError(t, err)
+	for form := range 9 {
+		cfg := blocking(1000)
+		cfg.Workers, cfg.NB, cfg.NBMin = 3, 192, 24
+		cfg.PFact, cfg.RFact = Factor(form/3), Factor(form%3)
+		r, err := solved(t, cfg, hooks{})
+		require.NoError(t, err)
+		assert.Less(t, r.Residual, healthy)
+		require.Equal(t, want.Pivots, r.Pivots)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The states and values that facts A.4 gives.
+// The states and values of netlib's HPL_dmatgen with its seed.
 func TestGeneratorFirstValues(t *testing.T) {
 	assert.EqualValues(t, uint64(9224323878554545557), steps(1).from(100))
 	assert.EqualValues(t, uint64(2137401632788672050), steps(2).from(100))

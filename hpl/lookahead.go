@@ -40,7 +40,7 @@ func (d *driver) prologue(k, depth int) error {
 	p := d.panels[k]
 	d.place(p, k)
 	if d.grid.col == p.col {
-		if err := d.factor(p); err != nil {
+		if err := d.factorWith(p, d.team); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (d *driver) step(k int) error {
 				return err
 			}
 		}
-		if err := d.factor(p); err != nil {
+		if err := d.factorWith(p, d.team); err != nil {
 			return err
 		}
 	}

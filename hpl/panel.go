@@ -140,20 +140,3 @@ func (s *solver) open(p *panel) error {
 	}
 	return nil
 }
-
-// close writes the message of p, whose factorization has ended: l1 holds the triangles,
-// a the local rows from p.top on.
-func (s *solver) close(p *panel, l1 []float64, ldl int, a []float64, pivots []int, info int) {
-	p.info[0] = float64(info)
-	for i, row := range pivots {
-		p.rows[i] = float64(row)
-	}
-	if s.cfg.L1NoTrans {
-		s.kernels.Dlacpy(p.jb, p.jb, l1, ldl, p.l1, p.jb)
-	} else {
-		s.kernels.Dlatcpy(p.jb, p.jb, l1, ldl, p.l1, p.jb)
-	}
-	if p.m2 > 0 {
-		s.kernels.PackA(p.l2, blas.NoTrans, p.m2, p.jb, a[p.below-p.top:], s.matrix.ld)
-	}
-}

@@ -5,53 +5,58 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// The driver Task spawns the whole factorization as one graph, in the order in which a
-// serial program would do it, and waits once (Marjanovic et al., Hybrid MPI/SMPSs,
-// section 2). Where the time goes:
+// taskRun is a factorization as a graph of tasks, on one rank. It spawns the whole of it,
+// in the order of a serial program, and waits once (Marjanovic et al., Effective
+// Communication and Computation Overlap with Hybrid MPI/SMPs, section 2). A task touches
+// panels and bands; a band is a block column with its buffers.
 //
-//	task        runs on            touches                      priority
-//	factor      worker; comm       panel, band of the panel     highest
-//	            thread if P > 1
-//	send, recv  comm thread        message of the panel         highest
-//	open        worker             message, rest of the panel   highest
-//	pack        worker, if P > 1   panel, band                  as update
-//	exchange    comm thread, ''    panel, band                  as update
-//	update      worker             panel, band                  of the band
-//	solve       worker             panel, band                  of the band
-//	multiply    worker, several    panel, band (concurrently)   of the band
-//	report      worker             panel                        lowest
+//	task        runs on                    touches                priority
+//	factor      worker; if P > 1 comm th.  panel, its band        highest
+//	send, recv  comm thread, if Q > 1      message of the panel   highest
+//	open        worker                     panel                  highest
+//	pack        worker, if P > 1           panel, band            of the band
+//	exchange    comm thread, if P > 1      panel, band            of the band
+//	update      worker                     panel, band            of the band
+//	report      worker, if asked for       panel                  lowest
 //
-// A band is a block column of the matrix, with buffers of its own. The bands that the next
-// panel and the ones after it lie in come first; the band of the next panel, and all bands
-// when there are few, are updated in several pieces (solve, then multiply by rows), so that
-// all workers have something to do; the others in one (update).
+// A band that the next panel lies in has the highest priority, of the others those on the
+// left come first, because they are the next panels. The update of the former, and all
+// updates when few bands are left, are cut by rows: solve, and then up to as many multiply
+// as there are workers.
 //
 // # Look-ahead
 //
-// Nothing says how far a panel may be ahead. There is memory for a number of panels
-// (taskPanels); the graph reuses it in turn, and factoring into memory that updates still
-// read waits for these, because that is a dependence like any other.
+// Nothing says how far panels may be ahead of updates. There is memory for some panels
+// (taskPanels), used in turn; factoring into memory that updates still read waits for
+// them, which is a dependence like any other.
 //
-// # Messages and hand-overs, per rank and panel
+// # Messages and hand-overs between threads, per rank and panel
 //
-//	Q > 1   the messages of the schedule (package bcast), each a task of its own that the
-//	        comm thread starts and ends without another thread. A ring receives one and
-//	        sends one at most: one hand-over from worker to thread at the root, one
-//	        back elsewhere, as often as there are panels
-//	P > 1   jb*log2(P) exchanges inside factor, which runs as a coroutine of the comm
-//	        thread: no hand-over between threads for any of them, one to it and one back
-//	        per panel. Its arithmetic shares the core with the workers, whose updates of the
-//	        panels before fill the time of the exchanges.
-//	        Per band, an exchange of rows: with P = 2 one message in each direction, and
-//	        two hand-overs (pack -> exchange -> update)
+// Q > 1: the schedule of the broadcast (package bcast), each message a task that the comm
+// thread starts and ends by itself. In a ring a rank receives one and sends one at most,
+// the root of the modified forms two or three. One hand-over: from factor to the thread
+// at the root, from the thread to open elsewhere.
 //
-// A blocking call stands in a body on the comm thread only, and all of these are
-// independent of each other: the tag of an exchange is the number of its band, and a band is
-// exchanged for one panel after another; panels of a column of processes are factored one
-// after another. So no task waits for another rank on a worker, and no order of the ready
-// tasks, on whatever number of workers, can keep two ranks from meeting.
-
-// taskRun is a factorization as a graph of tasks, on one rank.
+// P > 1, the panel: jb exchanges of 2*jb+4 numbers, each with log2(P) messages in either
+// direction. factor is a coroutine of the comm thread, so none of them is handed over; one
+// hand-over to the thread and one back. It waits awake for a short time (trade), which
+// costs less than sleeping if the network is fast; if it is not, the thread sleeps, and
+// updates of earlier panels fill the time.
+//
+// P > 1, rows: per band one exchange, with P = 2 one message in either direction (of jb*n
+// numbers at most, half of it from the other process row), and two hand-overs: pack to exchange,
+// exchange to update. The exchanges that the next panel does not wait for begin when it
+// has been factored: otherwise its short messages would queue up behind long ones in
+// the network, 192 times.
+//
+// # Why ranks cannot wait for each other for ever
+//
+// What blocks until a message comes is a body on the comm thread, which goes on with the
+// others meanwhile. No task on a worker waits for another rank, so any number of workers
+// and any order of ready tasks will do. Bodies are independent of each other: exchanges of
+// different bands have different tags, those of one band follow each other, and so do the
+// panels of a column of processes, and these have a communicator of their own. Every message
+// is spawned, on all ranks, at the same place of the same serial program.
 type taskRun struct {
 	*solver
 	rt    *dataflow.Runtime
@@ -60,7 +65,9 @@ type taskRun struct {
 	bands []*band            // from left to right
 }
 
-// runTask factors the matrix as a graph of tasks, and solves.
+// runTask factors the matrix as a graph of tasks, and solves. The runtime has ended when
+// the back-substitution begins: that is one chain of small steps, and most of it memory
+// traffic, for which the workers of the other drivers do as well.
 func runTask(s *solver) error {
 	t := &taskRun{solver: s}
 	s.patience = mostPatience
@@ -94,7 +101,7 @@ func (t *taskRun) run(opts []dataflow.Option) error {
 	}, opts...)
 }
 
-// factorize spawns the graph and waits for it.
+// factorize touches all memory, starts the clock, spawns the graph and waits for it.
 func (t *taskRun) factorize(log func() *dataflow.Log) error {
 	t.warm()
 	err := t.rt.Wait()

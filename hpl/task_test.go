@@ -43,6 +43,17 @@ func TestTask(t *testing.T) {
 	}
 }
 
+// The last block column, with the right side, has any width.
+func TestTaskLastBlock(t *testing.T) {
+	for n := 90; n <= 107; n++ {
+		for q := 1; q <= 2; q++ {
+			cfg := blocking(n)
+			cfg.Q, cfg.NB, cfg.Workers = q, 17, 2
+			sameAsBlocking(t, cfg)
+		}
+	}
+}
+
 // Updates cut by rows: with the block size of the kernels there are enough strips.
 func TestTaskPieces(t *testing.T) {
 	for workers := 1; workers <= 4; workers++ {

@@ -17,7 +17,7 @@ func (t *taskRun) spawn() {
 			}
 		}
 		next = t.spawnPanel(k + 1)
-		var first []float64 // what the exchanges of rows wait for
+		var first []float64 // what the other exchanges of rows wait for
 		if next != nil && next.col == t.grid.col {
 			first = next.msg
 		}

@@ -6,7 +6,8 @@ import (
 )
 
 // band is some neighbouring columns of the matrix that are updated together: a block
-// column; the right side joins the block column on its left if it would stand alone.
+// column; the right side joins the block column on its left if it would stand alone. There
+// is one panel in it, but for the right side that does stand alone.
 // The buffers hold what an update makes on its way; one update of a band follows the
 // other, so the dependences of the band guard them, too.
 type band struct {
@@ -17,12 +18,11 @@ type band struct {
 	work, raw   []float64 // of the exchange of rows, if P > 1
 }
 
-// taskPanels returns for how many panels the driver Task has memory: an eighth of the
-// matrix at most, but at least 4, of which 2 would be netlib's look-ahead 1; never more
-// than there are, nor more than 32.
+// taskPanels returns for how many panels the driver Task has memory: as much as an eighth
+// of a rank's part of the matrix, but 4 at least (2 are netlib's look-ahead 1), 32 at most,
+// and not more than there are.
 func taskPanels(cfg *Config) int {
-	blocks := (cfg.N + cfg.NB - 1) / cfg.NB
-	return min(blocks, max(4, blocks/8), 32)
+	return min(cfg.blocks(), max(4, cfg.blocks()/(8*cfg.Q)), 32)
 }
 
 // allocate makes the bands and the memory of panels.
@@ -37,8 +37,8 @@ func (t *taskRun) allocate() error {
 	nb, m := t.cfg.NB, t.matrix
 	for first := 0; first < m.nq; {
 		last := min(first+nb, m.nq)
-		if m.nq-last <= nb/8 {
-			last = m.nq
+		if last < m.nq && nb > 8 && m.cols.global(last) == t.cfg.N {
+			last++ // the right side, which is no panel
 		}
 		b := &band{number: len(t.bands), first: first, last: last, columns: m.at(0, first)[:(last-first)*m.ld]}
 		t.bands = append(t.bands, b)

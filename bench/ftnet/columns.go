@@ -10,50 +10,74 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// group is a network in one progress mode, and what was measured on it.
+// group is a network, and what was measured on it.
 type group struct {
 	name   string
 	points []*point
 }
 
-// groups measures all networks in both progress modes.
-func (l *lab) groups() (all []group, err error) {
+// groups measures all networks in one progress mode. Memory has no modes: it is among those
+// of host.
+func (l *lab) groups(nic bool) (all []group, err error) {
 	for _, name := range l.nets {
 		net, err := l.network(name)
 		if err != nil {
 			return nil, err
 		}
-		for _, nic := range []bool{false, true} {
-			net.NIC = nic
-			points, err := l.at(net, l.oneSided())
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, group{name + " " + modeName(nic), points})
-			if net == (local.Net{}) || net == (local.Net{NIC: true}) {
-				break // memory has no modes
-			}
+		if net == (local.Net{}) && nic {
+			continue
 		}
+		net.NIC = nic
+		points, err := l.at(net, l.oneSided())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, group{name, points})
 	}
 	return all, nil
 }
 
-// columns makes a series with one value per group: value returns it, and the ends of
-// its spread.
-func columns(label string, groups []group, value func(points []*point) (y, lo, hi float64)) chart.BarSeries {
-	s := chart.BarSeries{Label: label}
-	for _, g := range groups {
-		y, lo, hi := value(g.points)
-		s.Y, s.Lo, s.Hi = append(s.Y, y), append(s.Lo, lo), append(s.Hi, hi)
-	}
-	return s
+// value is what a column shows: its height, and the ends of the spread.
+type value func(points []*point) (y, lo, hi float64)
+
+// column is a series of a chart.
+type column struct {
+	label string
+	value value
 }
 
-func groupNames(groups []group) (names []string) {
-	for _, g := range groups {
-		names = append(names, g.name)
+// drawColumns draws a chart for each progress mode, with a group of columns for each
+// network: name-host and name-nic.
+func (l *lab) drawColumns(w printer, name, title string, y chart.Axis, columns []column) error {
+	for _, nic := range []bool{false, true} {
+		groups, err := l.groups(nic)
+		if err != nil {
+			return err
+		}
+		if len(groups) == 0 {
+			continue
+		}
+		b := &chart.Bars{
+			Title: fmt.Sprintf("NAS FT class %s, %d ranks, progress %s: %s", l.class.Name, l.ranks, modeName(nic), title),
+			X:     chart.Axis{Title: "network"},
+			Y:     y,
+		}
+		for _, c := range columns {
+			b.Series = append(b.Series, chart.BarSeries{Label: c.label})
+		}
+		for _, g := range groups {
+			b.Groups = append(b.Groups, g.name)
+			for i, c := range columns {
+				s := &b.Series[i]
+				y, lo, hi := c.value(g.points)
+				s.Y, s.Lo, s.Hi = append(s.Y, y), append(s.Lo, lo), append(s.Hi, hi)
+			}
+		}
+		if err := l.show(w, name+"-"+modeName(nic), b); err != nil {
+			return err
+		}
 	}
-	return names
+	return nil
 }
 
 // ratio returns how many times as fast as base p is, best against best, and with the
@@ -65,79 +89,75 @@ func ratio(base, p *point) (y, lo, hi float64) {
 
 // drawSpeedup is figure 4 of the paper, over our own exchange.
 func drawSpeedup(l *lab, w printer) error {
-	groups, err := l.groups()
-	if err != nil {
+	var columns []column
+	for _, f := range dist.Forms()[1:] {
+		columns = append(columns, column{f.String(), func(points []*point) (y, lo, hi float64) {
+			return ratio(baseline(points), pick(points, nas.Variant{Form: f}))
+		}})
+	}
+	if err := l.drawColumns(w, "speedup", "speed-up over exchange", chart.Axis{Title: "time of exchange / time of variant"}, columns); err != nil {
 		return err
 	}
-	b := &chart.Bars{
-		Title:  fmt.Sprintf("NAS FT class %s on %d ranks: speed-up over exchange", l.class.Name, l.ranks),
-		X:      chart.Axis{Title: "network and progress"},
-		Y:      chart.Axis{Title: "time of exchange / time of variant"},
-		Groups: groupNames(groups),
-	}
-	for _, f := range dist.Forms()[1:] {
-		b.Series = append(b.Series, columns(f.String(), groups, func(points []*point) (y, lo, hi float64) {
-			return ratio(baseline(points), pick(points, nas.Variant{Form: f}))
-		}))
-	}
-	printOverlap(w, groups)
-	return l.show(w, "speedup", b)
+	return l.printOverlap(w)
 }
 
 // printOverlap says what overlap brings at best, and what tasks bring beyond schedules made
 // by hand.
-func printOverlap(w printer, groups []group) {
+func (l *lab) printOverlap(w printer) error {
 	fmt.Fprintf(w, "\n%-24s %22s %30s\n", "network and progress", "best over exchange", "tasks over slabs and pencils")
-	for _, g := range groups {
-		slabs, pencils := pick(g.points, nas.Variant{Form: dist.Slabs}), pick(g.points, nas.Variant{Form: dist.Pencils})
-		tasks := pick(g.points, nas.Variant{Form: dist.Tasks}).best().Seconds
-		hand := math.Min(slabs.best().Seconds, pencils.best().Seconds)
-		fmt.Fprintf(w, "%-24s %22.3f %30.3f\n", g.name, baseline(g.points).best().Seconds/math.Min(hand, tasks), hand/tasks)
+	for _, nic := range []bool{false, true} {
+		groups, err := l.groups(nic)
+		if err != nil {
+			return err
+		}
+		for _, g := range groups {
+			slabs, pencils := pick(g.points, nas.Variant{Form: dist.Slabs}), pick(g.points, nas.Variant{Form: dist.Pencils})
+			tasks := pick(g.points, nas.Variant{Form: dist.Tasks}).best().Seconds
+			hand := math.Min(slabs.best().Seconds, pencils.best().Seconds)
+			best := baseline(g.points).best().Seconds / math.Min(hand, tasks)
+			fmt.Fprintf(w, "%-24s %22.3f %30.3f\n", g.name+" "+modeName(nic), best, hand/tasks)
+		}
 	}
+	return nil
 }
 
-// drawCommunication is figure 6, with the exchange, whose time is all of it.
+// drawCommunication is figure 6, with the exchange; a chart for each transport.
 func drawCommunication(l *lab, w printer) error {
-	groups, err := l.groups()
-	if err != nil {
-		return err
+	for _, oneSided := range []bool{false, true} {
+		var columns []column
+		for _, f := range dist.Forms() {
+			columns = append(columns, column{f.String(), func(points []*point) (y, lo, hi float64) {
+				return inCalls(pick(points, nas.Variant{Form: f, OneSided: oneSided}))
+			}})
+		}
+		name, title := "communication", "time in communication calls"
+		if oneSided {
+			name, title = name+"-onesided", title+", one-sided"
+		}
+		if err := l.drawColumns(w, name, title, chart.Axis{Title: "mean of the ranks, best run", Unit: "s"}, columns); err != nil {
+			return err
+		}
 	}
-	b := &chart.Bars{
-		Title:  fmt.Sprintf("NAS FT class %s on %d ranks: time in communication calls", l.class.Name, l.ranks),
-		X:      chart.Axis{Title: "network and progress"},
-		Y:      chart.Axis{Title: "mean of the ranks, best run", Unit: "s"},
-		Groups: groupNames(groups),
+	return nil
+}
+
+// inCalls returns the seconds in communication calls of the best run, and of all.
+func inCalls(p *point) (y, lo, hi float64) {
+	y = p.best().Totals.Communication
+	lo, hi = y, y
+	for _, r := range p.runs {
+		lo, hi = math.Min(lo, r.Totals.Communication), math.Max(hi, r.Totals.Communication)
 	}
-	for _, v := range nas.Variants(true) {
-		b.Series = append(b.Series, columns(v.String(), groups, func(points []*point) (y, lo, hi float64) {
-			p := pick(points, v)
-			y = p.best().Totals.Communication
-			lo, hi = y, y
-			for _, r := range p.runs {
-				lo, hi = math.Min(lo, r.Totals.Communication), math.Max(hi, r.Totals.Communication)
-			}
-			return y, lo, hi
-		}))
-	}
-	return l.show(w, "communication", b)
+	return y, lo, hi
 }
 
 // drawOneSided is figure 7: what the transport changes.
 func drawOneSided(l *lab, w printer) error {
-	groups, err := l.groups()
-	if err != nil {
-		return err
-	}
-	b := &chart.Bars{
-		Title:  fmt.Sprintf("NAS FT class %s on %d ranks: one-sided over sent and received", l.class.Name, l.ranks),
-		X:      chart.Axis{Title: "network and progress"},
-		Y:      chart.Axis{Title: "time two-sided / time one-sided"},
-		Groups: groupNames(groups),
-	}
+	var columns []column
 	for _, f := range dist.Forms() {
-		b.Series = append(b.Series, columns(f.String(), groups, func(points []*point) (y, lo, hi float64) {
+		columns = append(columns, column{f.String(), func(points []*point) (y, lo, hi float64) {
 			return ratio(pick(points, nas.Variant{Form: f}), pick(points, nas.Variant{Form: f, OneSided: true}))
-		}))
+		}})
 	}
-	return l.show(w, "onesided", b)
+	return l.drawColumns(w, "onesided", "one-sided over sent and received", chart.Axis{Title: "time two-sided / time one-sided"}, columns)
 }

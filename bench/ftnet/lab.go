@@ -164,7 +164,7 @@ func (l *lab) printResults(w printer) {
 				report.Text("class", l.class.Name), report.Text("variant", p.variant.Form.String()), report.Text("onesided", fmt.Sprint(p.variant.OneSided)),
 				report.Text("net", key), report.Decimal("seconds_best", best.Seconds), report.Decimal("seconds_median", report.Median(p.seconds())),
 				report.Decimal("speedup", exchange.best().Seconds/best.Seconds), report.Decimal("mops_best", l.class.Mop()/best.Seconds),
-				report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages), report.Decimal("bytes", t.Bytes),
+				report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages), report.Integer("bytes", int(t.Bytes)),
 				report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
 				report.Integer("ranks", l.ranks), report.Integer("workers", l.workers), report.Integer("reps", l.reps))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
@@ -8,44 +9,40 @@ import (
 )
 
 // drawMessages is table 1 of the paper, counted: what a rank sends in one transform.
-// Its formulas have the messages to the rank itself, too.
+// Its formulas have the messages to the rank itself, too. One-sided, the pieces are the
+// same; the charts leave them out.
 func drawMessages(l *lab, w printer) error {
 	points, err := l.at(local.Net{}, l.oneSided())
 	if err != nil {
 		return err
 	}
+	count := chart.BarSeries{Label: "messages"}
+	smallest, largest := chart.BarSeries{Label: "smallest"}, chart.BarSeries{Label: "largest"}
 	var names []string
-	var count, smallest, largest []float64
-	fmt.Fprintf(w, "\nmessages of a rank in one transform: class %s, %d ranks, %d planes of %d x %d points\n", l.class.Name, l.ranks, l.class.NZ, l.class.NY, l.class.NX)
-	fmt.Fprintf(w, "%-20s %10s %14s %14s %22s\n", "variant", "messages", "smallest bytes", "largest bytes", "can be overlapped")
+	fmt.Fprintf(w, "\nmessages of a rank in one transform (mean): class %s, %d ranks, %d planes of %d x %d points\n", l.class.Name, l.ranks, l.class.NZ, l.class.NY, l.class.NX)
+	fmt.Fprintf(w, "%-20s %10s %14s %14s %18s\n", "variant", "messages", "smallest bytes", "largest bytes", "can be overlapped")
 	for _, p := range points {
 		r := p.best()
 		n := float64(r.Totals.Messages) / float64(max(r.Stats.Transforms, 1))
-		names, count = append(names, p.variant.String()), append(count, n)
-		smallest, largest = append(smallest, float64(r.Totals.Smallest)), append(largest, float64(r.Totals.Largest))
-		fmt.Fprintf(w, "%-20s %10.1f %14d %14d %21.2f%%\n", p.variant, n, r.Totals.Smallest, r.Totals.Largest, 100*overlappable(n, l.ranks))
+		fmt.Fprintf(w, "%-20s %10.1f %14d %14d %17.2f%%\n", p.variant, n, r.Totals.Smallest, r.Totals.Largest, 100*overlappable(n, l.ranks))
+		if !p.variant.OneSided {
+			names = append(names, p.variant.String())
+			count.Y, smallest.Y, largest.Y = append(count.Y, n), append(smallest.Y, float64(r.Totals.Smallest)), append(largest.Y, float64(r.Totals.Largest))
+		}
 	}
 	if l.out == "" {
 		return nil
 	}
+	title := fmt.Sprintf("NAS FT class %s on %d ranks: ", l.class.Name, l.ranks)
 	counts := &chart.Bars{
-		Title:  fmt.Sprintf("NAS FT class %s on %d ranks: messages of a transform", l.class.Name, l.ranks),
-		X:      chart.Axis{Title: "variant"},
-		Y:      chart.Axis{Title: "messages of a rank"},
-		Groups: names,
-		Series: []chart.BarSeries{{Label: "messages", Y: count}},
+		Title: title + "messages of a transform", X: chart.Axis{Title: "variant"}, Y: chart.Axis{Title: "messages of a rank"},
+		Groups: names, Series: []chart.BarSeries{count},
 	}
 	sizes := &chart.Bars{
-		Title:  fmt.Sprintf("NAS FT class %s on %d ranks: sizes of messages", l.class.Name, l.ranks),
-		X:      chart.Axis{Title: "variant"},
-		Y:      chart.Axis{Title: "size of a message", Unit: "bytes"},
-		Groups: names,
-		Series: []chart.BarSeries{{Label: "smallest", Y: smallest}, {Label: "largest", Y: largest}},
+		Title: title + "sizes of messages", X: chart.Axis{Title: "variant"}, Y: chart.Axis{Title: "size of a message", Unit: "bytes"},
+		Groups: names, Series: []chart.BarSeries{smallest, largest},
 	}
-	if err := counts.Write(l.file("messages")); err != nil {
-		return err
-	}
-	return sizes.Write(l.file("messages-sizes"))
+	return errors.Join(counts.Write(l.file("messages")), sizes.Write(l.file("messages-sizes")))
 }
 
 // overlappable is the fraction of the communication that can have computation beside it:

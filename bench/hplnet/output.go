@@ -23,7 +23,7 @@ func (t *table) head(title string, x chart.Axis) {
 	for _, d := range drivers {
 		fmt.Fprintf(t, " %18s", d.label)
 	}
-	fmt.Fprintf(t, "  task faster than best other\n")
+	fmt.Fprintf(t, "  time of best other / task\n")
 }
 
 // row adds the speeds at one point.
@@ -34,7 +34,7 @@ func (t *table) row(value any, samples []sample) {
 		fmt.Fprintf(t, " %18s", fmt.Sprintf("%.2f (%d)", median, samples[i].nb))
 	}
 	times, best := ratio(samples)
-	fmt.Fprintf(t, "  %.3f x %s\n", times, best.label)
+	fmt.Fprintf(t, "  %.3f %s\n", times, best.label)
 }
 
 // print prints a table that is complete.
@@ -82,7 +82,7 @@ func (g *gap) look(x float64, samples []sample) {
 
 // keepWidest prints the widest gap of a curve, and keeps it for the result lines.
 func (c *config) keepWidest(k curve, g gap) {
-	fmt.Fprintf(c.out, "widest gap at %v %s: task %.3f x faster than %s, the best other driver there\n", g.at, k.x.Unit, g.ratio, g.over.label)
+	fmt.Fprintf(c.out, "widest gap at %s: %s, the best other driver there, takes %.3f times as long as task\n", strings.TrimSpace(fmt.Sprint(g.at)+" "+k.x.Unit), g.over.label, g.ratio)
 	c.lines = append(c.lines, []string{
 		report.Text("experiment", k.experiment), report.Text("curve", k.file), report.Decimal("x", g.at),
 		report.Text("against", g.over.label), report.Decimal("ratio_task_max", g.ratio),

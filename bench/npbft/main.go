@@ -32,8 +32,8 @@
 // # Reading the source
 //
 // Package fft/nas has the benchmark, fft/dist the transforms. flags.go reads the command
-// line, single.go and compare.go measure, output.go and table.go print, memory.go says
-// what fits.
+// line, single.go and compare.go measure, output.go prints the report, memory.go says what
+// fits.
 package main
 
 import (

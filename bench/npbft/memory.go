@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/weft-hpc/weft/fft/dist"
@@ -18,12 +19,14 @@ func (p program) fits(comm *mpi.Comm, c *config) error {
 	}
 	have, known := p.available()
 	missing := 0
-	share := func(class nas.Class) int { return c.needs(class, comm) / comm.Size() * host.Size() }
+	here := host.Size()
+	share := func(class nas.Class) int { return c.needs(class, comm) / comm.Size() * here }
 	if known && share(c.class) > have {
 		missing = 1
 	}
 	refused := missing
-	if err := comm.Allreduce(mpi.InPlace, mpi.One(&refused), mpi.Max); err != nil || refused == 0 {
+	err = comm.Allreduce(mpi.InPlace, mpi.One(&refused), mpi.Max)
+	if err = errors.Join(err, host.Free()); err != nil || refused == 0 {
 		return err
 	}
 	if missing == 0 {
@@ -36,7 +39,7 @@ func (p program) fits(comm *mpi.Comm, c *config) error {
 		}
 	}
 	return fmt.Errorf("%w: class %s needs %s for the %d ranks of this machine, and %s of its memory are available: %s",
-		world.ErrUsage, c.class.Name, size(share(c.class)), host.Size(), size(have), fit)
+		world.ErrUsage, c.class.Name, size(share(c.class)), here, size(have), fit)
 }
 
 // needs returns the bytes of the hungriest variant on all ranks.

@@ -77,7 +77,7 @@ func resultLine(w io.Writer, c *config, v nas.Variant, s *summary) {
 		report.Decimal("mops_best", c.class.Mop()/best), report.Decimal("mops_median", c.class.Mop()/median),
 		report.Text("verified", fmt.Sprint(s.verdict() == nil)), report.Decimal("error", s.worst(c.class)),
 		report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages),
-		report.Decimal("bytes", t.Bytes), report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
+		report.Integer("bytes", int(t.Bytes)), report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
 	}
 	if s.exchange > 0 {
 		pairs = append(pairs, report.Decimal("ratio", s.exchange/median))

@@ -8,7 +8,7 @@ import (
 // Saving is what starting calls of a chain together is expected to save.
 type Saving struct {
 	PerPass   float64 `json:"per_pass"`  // seconds of an occurrence
-	Low       float64 `json:"low"`       // of the spread
+	Low       float64 `json:"low"`       // quartiles of the pairs of blocks; of an estimate, less and more by what it misses of the time as written
 	High      float64 `json:"high"`      //
 	Total     float64 `json:"total"`     // seconds of the program, mean of all ranks
 	Share     float64 `json:"share"`     // of the program
@@ -41,7 +41,7 @@ func (r *Run) Saving(chain int, calls []int) Saving {
 		for i := range pairs {
 			pairs[i] = share * (c.Trial.Written[i] - c.Trial.Fixed[i])
 		}
-		s.PerPass, s.Low, s.High = middle(pairs), slices.Min(pairs), slices.Max(pairs)
+		s.PerPass, s.Low, s.High = middle(pairs), quantile(pairs, 0.25), quantile(pairs, 0.75)
 	} else {
 		off := math.Abs(measured - written) // what the estimate misses of what was measured
 		s.Low, s.High = s.PerPass-off, s.PerPass+off
@@ -83,14 +83,19 @@ func ratio(a, b float64) float64 {
 }
 
 // middle returns the median.
-func middle(x []float64) float64 {
-	x = slices.Clone(x)
-	slices.Sort(x)
-	n := len(x)
-	if n == 0 {
+func middle(x []float64) float64 { return quantile(x, 0.5) }
+
+// quantile returns the value below which a part q of the values lies, interpolated; 0 of none.
+func quantile(x []float64, q float64) float64 {
+	if len(x) == 0 {
 		return 0
 	}
-	return (x[(n-1)/2] + x[n/2]) / 2
+	x = slices.Clone(x)
+	slices.Sort(x)
+	at := q * float64(len(x)-1)
+	i := min(int(at), len(x)-1)
+	j := min(i+1, len(x)-1)
+	return x[i] + (at-float64(i))*(x[j]-x[i])
 }
 
 // Speedup returns how much faster the program becomes when savings are made.

@@ -40,13 +40,14 @@ func (c Constants) First() int {
 // strips.
 func (c Constants) Smallest() int { return 2 * c.First() }
 
-// CutFor returns how a message of n bytes is cut without hints.
+// CutFor returns how a message of n bytes is cut without hints: into equal strips, not
+// many where each costs a share of what it hides.
 func (c Constants) CutFor(n int) Cut {
 	first := c.First()
 	if c.Gap == 0 || n < 2*first {
 		return Cut{Count: 1, Grow: 1}
 	}
-	return Cut{Count: min(n/first, 16), Grow: 1}
+	return Cut{Count: min(n/first, 8+n>>20, 16), Grow: 1}
 }
 
 // worth reports whether a message of n bytes, not decomposed, or the answer to a get, is

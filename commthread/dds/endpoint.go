@@ -119,7 +119,7 @@ func (e *Endpoint) enter(t *Transfer) (before int, last *Transfer, err error) {
 		return 0, nil, fmt.Errorf("dds: transfer on a closed endpoint of %s", e.comm.Name())
 	}
 	for i := len(e.train) - 1; i >= 0 && last == nil; i-- {
-		if e.train[i].shielded {
+		if e.train[i].shielded.Load() {
 			last = e.train[i]
 		}
 	}

@@ -322,3 +322,45 @@ func TestFollow_leader_ends(t *testing.T) {
 	soon(t, "the reader", func() { <-got })
 	require.NoError(t, q.End())
 }
+
+// Whoever watches learns which thread sleeps, and when it may go on.
+func TestWatch(t *testing.T) {
+	size := pages.Size()
+	a, x := lazily(t, 8)
+	events := make(chan dds.Sleep, 100)
+	stop, err := a.Watch(func(s dds.Sleep) {
+		select {
+		case events <- s:
+		default:
+		}
+	})
+	require.NoError(t, err)
+	p := dds.NewPretend(a, x, dds.AnyOrder, size, 7*size)
+	require.True(t, p.Arm())
+	thread := make(chan int, 1)
+	go func() {
+		runtime.LockOSThread()
+		thread <- osthread.ThreadID()
+		if x[2*size] == 1 {
+			runtime.KeepAlive(x)
+		}
+	}()
+	soon(t, "the event", func() {
+		e := <-events
+		assert.Equal(t, <-thread, e.Thread)
+		assert.False(t, e.Ended)
+		assert.Equal(t, size, e.Strip)
+	})
+	p.Land(0)
+	soon(t, "the end", func() {
+		for !(<-events).Ended {
+		}
+	})
+	stop()
+	require.NoError(t, p.End())
+	b, err := dds.NewArena(1, dds.Backend(dds.Explicit))
+	require.NoError(t, err)
+	_, err = b.Watch(nil)
+	require.ErrorIs(t, err, dds.ErrNoFaults)
+	require.NoError(t, b.Close())
+}

@@ -97,17 +97,24 @@ func (t *Transfer) post(calls []*mpi.Call) {
 		} else {
 			c.Recv = b
 		}
-		c.OnDone = func(c *mpi.Call) {
-			if c.Err == nil {
-				t.back.land(t, at)
-			}
-		}
+		t.notice(c, at)
 		if t.e.data.Prepare(c) {
 			ready = append(ready, c)
 		}
 	}
 	if len(ready) > 0 {
 		t.e.data.Engine().Post(ready)
+	}
+}
+
+// notice has strip i land when its call ends.
+func (t *Transfer) notice(c *mpi.Call, i int) {
+	t.untold.Add(1)
+	c.OnDone = func(c *mpi.Call) {
+		if c.Err == nil {
+			t.back.land(t, i)
+		}
+		t.untold.Add(-1)
 	}
 }
 
@@ -167,10 +174,17 @@ func (t *Transfer) shield(last *Transfer) {
 	if t.hints.bare || !t.protects() || t.failing() {
 		return
 	}
-	if n := t.hints.piggyback; n > 0 && !t.send && last != nil && last.back == t.back && t.e.Outstanding() > n && t.back.follow(t, last) {
+	if n := t.hints.piggyback; n > 0 && !t.send && last != nil && t.e.Outstanding() > n && t.follow(last) {
 		return
 	}
-	t.shielded = t.back.arm(t)
+	t.shielded.Store(t.back.arm(t))
+}
+
+// follow has t retired with the last strip of another transfer, if that waits.
+func (t *Transfer) follow(last *Transfer) bool {
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	return !last.ended && last.back == t.back && t.back.follow(t, last)
 }
 
 // failing reports whether a call has failed already.
@@ -199,11 +213,6 @@ func (t *Transfer) announce(before, dst, tag int) {
 	t.calls = append(t.calls, c)
 	if e.comm.Prepare(c) {
 		e.comm.Engine().Post(t.calls[len(t.strips):])
-	}
-	if dst == mpi.ProcNull {
-		for i := range t.strips {
-			t.back.land(t, i)
-		}
 	}
 	t.post(t.calls)
 }

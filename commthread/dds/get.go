@@ -99,11 +99,7 @@ func (t *Transfer) postGet(w *mpi.Win, ends []*mpi.Call) {
 		s := &t.strips[i]
 		first, n := int(s.from-t.base())/size, int(s.to-s.from)/size
 		t.calls = t.part(t.calls, w, t.offset+first, b.Part(first, n))
-		t.calls[len(t.calls)-1].OnDone = func(c *mpi.Call) {
-			if c.Err == nil {
-				t.back.land(t, i)
-			}
-		}
+		t.notice(t.calls[len(t.calls)-1], i)
 	}
 	var ready []*mpi.Call
 	for _, c := range t.calls {

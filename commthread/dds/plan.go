@@ -86,9 +86,9 @@ func Growing(factor float64) Hint { return func(h *hints) { h.grow = factor } }
 func Order(d Direction) Hint { return func(h *hints) { h.order = d } }
 
 // PiggybackAfter declares that the program touches messages completely and in the order
-// in which they were received: from the n-th outstanding one on, none is armed, and
-// they are retired with the last strip of the last one that is (HUNT:
-// start_piggyback_thresh). A program that touches them otherwise reads stale bytes.
+// in which they were received: while n are outstanding, further ones are not armed, but
+// retired with the last strip of the last one that is (HUNT: start_piggyback_thresh). A
+// program that touches them otherwise reads stale bytes.
 func PiggybackAfter(n int) Hint { return func(h *hints) { h.piggyback = max(n, 1) } }
 
 // Bare leaves the pages alone: who reads or writes the buffer is kept from it by other

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -31,7 +33,8 @@ type Transfer struct {
 	handle  unsafe.Pointer // of the back end
 	calls   []*mpi.Call    // the strips in the order on the wire, and the header that is sent
 
-	shielded bool // armed once
+	shielded atomic.Bool  // armed once
+	untold   atomic.Int32 // strips whose call has not been seen to end
 	mu       sync.Mutex
 	ended    bool // guarded by mu
 	told     bool // guarded by mu: Wait has returned the error
@@ -192,6 +195,9 @@ func (t *Transfer) memory(s *strip) []byte { return t.mem[s.from-t.base() : s.to
 
 // finish ends a transfer all of whose calls have completed.
 func (t *Transfer) finish() error {
+	for t.untold.Load() > 0 { // another thread is between the end of a call and its OnDone
+		osthread.Relax()
+	}
 	t.mu.Lock()
 	if t.ended {
 		t.mu.Unlock()

@@ -67,21 +67,35 @@ const (
 	minBunches = 16
 )
 
-// trail prepares an exchange. All groups are early, and all planes travel alone, unless
-// the stage keeps all planes. What decides is the same on all ranks.
+// trail prepares an exchange. All groups are early unless the stage keeps all planes.
+// What decides is the same on all ranks.
 func (g *graph) trail(x *exchange) *trail {
 	t := &trail{exchange: x, array: g.a.data[x.to], ready: new(byte), early: x.groups, bunch: 1, turns: make([][lateWindow]byte, x.size)}
 	if g.p.cfg.OneSided {
 		t.win = g.p.window(x.comm, t.array)
 	}
-	if x.crossing && g.p.cfg.Stage == 0 {
+	if !x.crossing {
+		return t
+	}
+	if g.p.cfg.Stage == 0 {
 		t.early = (2*x.groups + 1) / 3
-		piece := max(1, x.bytes(0, 0, x.rows.size(0)))
-		if t.win == nil {
-			t.bunch = max(1, min(bunchBytes/piece, x.units.size(0)/minBunches))
-		}
+	}
+	if t.win == nil {
+		t.bunch = g.bunch(x)
 	}
 	return t
+}
+
+// bunch returns the planes per early message: enough bytes, not too few messages, and
+// side by side in the stage.
+func (g *graph) bunch(x *exchange) int {
+	piece := max(1, x.bytes(0, 0, x.rows.size(0)))
+	n := max(1, min(bunchBytes/piece, x.units.size(0)/minBunches))
+	if stage := g.p.cfg.Stage; stage > 0 {
+		for n = min(n, max(1, stage/4)); stage%n != 0; n-- {
+		}
+	}
+	return n
 }
 
 // bunchOf returns the planes that travel together with plane u, of a number of planes.
@@ -265,9 +279,10 @@ func (g *graph) sendEarly(u int, plane []complex128, t *trail) {
 		case n == 0:
 		case count == 1:
 			g.send(t, t.piece(plane, q, 0, rows), q, u, u, 0, 0)
-		default: // crossing, and all planes are in the stage
+		default: // side by side in the stage
 			slot := g.p.stage.slot
-			g.send(t, mpi.Tile(g.p.stage.mem[first*slot+t.place(q, 0):], n, count, slot), q, first, first, 0, 0)
+			at := first%g.p.stage.slots()*slot + t.place(q, 0)
+			g.send(t, mpi.Tile(g.p.stage.mem[at:], n, count, slot), q, first, first, 0, 0)
 		}
 	}
 }

@@ -282,7 +282,7 @@ func TestPlan_bunches(t *testing.T) {
 			want, err := q.run(ranks, Config{Form: Slabs})
 			require.NoError(t, err)
 			for _, cfg := range []Config{
-				{Form: Tasks}, {Form: Tasks, OneSided: true}, {Form: Tasks, Groups: 3, Pad: 1},
+				{Form: Tasks}, {Form: Tasks, OneSided: true}, {Form: Tasks, Groups: 3, Pad: 1}, {Form: Tasks, Stage: 8}, {Form: Tasks, Stage: 9},
 				{Form: Tasks, Groups: 2, RuntimeOptions: []dataflow.Option{dataflow.Seeded(9)}},
 			} {
 				got, err := q.run(ranks, cfg)

@@ -22,7 +22,6 @@ var outside = map[string][]string{
 	"unsafe":                        {"deps", "tasks", "internal", "dataflow", "commthread", "mpi", "hpl", "fft", "bench"},
 	"github.com/klauspost/cpuid/v2": {"hpl/blas", "fft", "bench"},
 	"github.com/sourcegraph/conc":   {"dataflow", "commthread", "mpi"},
-	"golang.org/x/tools":            {"commthread/advise/rewrite"},
 	"gonum.org/v1/plot":             {"bench/internal/chart"},
 	"golang.org/x/sys":              {"internal/osthread", "internal/pages", "commthread", "mpi/local", "mpi/system", "bench"},
 }

@@ -209,7 +209,7 @@ func (o *options) check(p Program) error {
 		return fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", o.workers)
 	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task):
 		return errors.New("-trace shows tasks: use -variant task, without -compare")
-	case o.trace != "" && (o.file.Count() > 1 || len(o.file.N) > 1 || o.reps > 1):
+	case o.trace != "" && (o.tests() > 1 || o.reps > 1):
 		return errors.New("-trace is for a single run: give one value to each list")
 	}
 	if !given("ranks") {
@@ -218,6 +218,18 @@ func (o *options) check(p Program) error {
 		return fmt.Errorf("-ranks %d: it has to be at least 1", o.world.Ranks)
 	}
 	return nil
+}
+
+// tests returns how many tests there will be, once what is open has been fixed.
+func (o *options) tests() int {
+	f := *o.file
+	if f.N == nil {
+		f.N = []int{0}
+	}
+	if f.Grids == nil {
+		f.Grids = []hpldat.Grid{{P: 1, Q: 1}}
+	}
+	return f.Count()
 }
 
 // ranksHere returns the number of ranks inside this process: as -ranks says, or as the

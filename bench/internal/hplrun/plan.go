@@ -2,7 +2,6 @@ package hplrun
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/hpl"
@@ -39,12 +38,13 @@ func (r *rank) plan() (stop bool, err error) {
 			return refuse("%w", err)
 		}
 	}
-	c, fits, err := r.checkMemory()
+	c := r.biggest()
+	bytes, fits, err := r.room(c, 1)
 	if err != nil {
 		return true, err
 	}
 	if c.N > fits {
-		return refuse("N = %d on %d x %d processes needs %s of memory, and there is less on a machine of this run: with NB = %d at most N = %d fits", c.N, c.P, c.Q, gib(float64(hpl.Bytes(c))), c.NB, fits)
+		return refuse("N = %d on %d x %d processes needs %s of memory (here %s are available): with NB = %d at most N = %d fits", c.N, c.P, c.Q, gib(float64(hpl.Bytes(c))), gib(float64(bytes)), c.NB, fits)
 	}
 	return false, nil
 }
@@ -123,19 +123,16 @@ func (r *rank) sizeMatrix() error {
 	return nil
 }
 
-// checkMemory returns the test that takes most memory and the largest N that fits for
-// it, on the machine where that is least. Collective.
-func (r *rank) checkMemory() (biggest hpl.Config, fits int, err error) {
-	var all []hpl.Config
+// biggest returns the test that takes most memory.
+func (r *rank) biggest() (biggest hpl.Config) {
+	most := int64(-1)
 	for c := range r.file.Tests() {
-		all = append(all, r.prepared(c, r.options.variants[0]))
+		c = r.prepared(c, r.options.variants[0])
+		if bytes := hpl.Bytes(c); bytes > most {
+			biggest, most = c, bytes
+		}
 	}
-	biggest = slices.MaxFunc(all, func(a, b hpl.Config) int {
-		x, y := hpl.Bytes(a), hpl.Bytes(b)
-		return int(min(1, max(-1, x-y)))
-	})
-	_, fits, err = r.room(biggest, 1)
-	return biggest, fits, err
+	return biggest
 }
 
 // maxOrder is the largest order that hpl takes.

@@ -162,6 +162,8 @@ func TestRun_stops_on_what_is_wrong(t *testing.T) {
 		"-trace x.json -variant lookahead": "-trace shows tasks",
 		"-trace x.json -compare":           "-trace shows tasks",
 		"-trace x.json -n 1,2":             "single run",
+		"-trace x.json -n 1 -nb 1,2":       "single run",
+		"-trace x.json -nb 1,2":            "single run",
 		"-n 10 -p 2 -q 2 -ranks 3":         "Need at least 4 processes for these tests, there are 3 ranks",
 		"-n 600000000":                     "600000000",
 		"-n 500000000":                     "needs",
@@ -180,7 +182,7 @@ func TestRun_checks_memory(t *testing.T) {
 	p.system = files("proc/meminfo", "MemAvailable:    100000 kB\n")
 	r := launch(p, "-n 100,5000 -nb 64")
 	assert.Equal(t, 2, r.code)
-	found := regexp.MustCompile(`N = 5000 on 1 x 1 processes needs 0\.\d\d GiB of memory.* with NB = 64 at most N = (\d+) fits`).FindStringSubmatch(r.errors)
+	found := regexp.MustCompile(`N = 5000 on 1 x 1 processes needs 0\.\d\d GiB of memory \(here 0\.10 GiB are available\): with NB = 64 at most N = (\d+) fits`).FindStringSubmatch(r.errors)
 	require.NotNil(t, found, r.errors)
 	assert.Zero(t, launch(p, "-nb 64 -n "+found[1]).code)
 

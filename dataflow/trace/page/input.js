@@ -237,5 +237,6 @@ drawHead();
 drawLegend();
 drawPanel();
 lookAtAll();
+if (trace.cut) look(0, trace.cut.at * 1.02);
 draw();
 canvas.focus({ preventScroll: true });

@@ -1,0 +1,48 @@
+//go:build linux && cgo
+
+package dds
+
+/*
+#include "keeper.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// watch reads what the keeper writes into a pipe, which it does not wait for.
+func (u *uffd) watch(f func(Sleep)) (stop func(), err error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return nil, fmt.Errorf("dds: Watch: no pipe: %w", err)
+	}
+	from, done := os.NewFile(uintptr(ends[0]), "faults"), make(chan struct{})
+	C.dds_watch(u.k, C.int(ends[1]))
+	go func() {
+		defer close(done)
+		var events [64]C.dds_event
+		b := unsafe.Slice((*byte)(unsafe.Pointer(&events[0])), unsafe.Sizeof(events))
+		for {
+			n, err := from.Read(b)
+			if err != nil {
+				return
+			}
+			for i := range events[:n/C.sizeof_dds_event] {
+				e := &events[i]
+				f(Sleep{Thread: int(e.tid), Strip: int(e.strip), Ended: e.kind != 0, At: int64(e.at)})
+			}
+		}
+	}()
+	return func() {
+		C.dds_watch(u.k, -1)
+		_ = syscall.Close(ends[1]) // ends the reader
+		<-done
+		_ = from.Close() // it was only read
+	}, nil
+}
