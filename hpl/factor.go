@@ -48,7 +48,7 @@ func (s *solver) factorWith(p *panel, t *team) error {
 	if s.grid.p > 1 {
 		f.l1, f.ldl = p.work, p.jb
 		f.trade = newTrade(s.grid.pivots, p.row, p.jb)
-		f.trade.patience = s.patience
+		f.trade.awake = s.onComm
 	}
 	if err := f.columns(0, p.jb); err != nil {
 		return err

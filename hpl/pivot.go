@@ -105,7 +105,10 @@ type trade struct {
 	mine, theirs offer
 	me, size     int // distance from the process row of the triangle
 	root         int
-	patience     time.Duration // 0: sleeps as the engine does
+
+	awake    bool          // waits in wait, not in the engine
+	waits    int           // so far
+	shortest time.Duration // of these
 }
 
 func newTrade(c *mpi.Comm, root, jb int) *trade {
@@ -113,6 +116,7 @@ func newTrade(c *mpi.Comm, root, jb int) *trade {
 	return &trade{
 		c: c, mine: make(offer, n), theirs: make(offer, n),
 		me: (c.Rank() - root + c.Size()) % c.Size(), size: c.Size(), root: root,
+		shortest: time.Hour,
 	}
 }
 
@@ -128,60 +132,85 @@ func (t *trade) exchange() error {
 		cube *= 2
 	}
 	if t.me >= cube {
-		if err := t.c.Send(mpi.Of(t.mine), t.rank(t.me-cube), pivotTag); err != nil {
+		if err := t.send(t.me - cube); err != nil {
 			return err
 		}
-		_, err := t.c.Recv(mpi.Of(t.mine), t.rank(t.me-cube), pivotTag)
-		return err
+		return t.receive(t.mine, t.me-cube)
 	}
 	helper := t.me + cube
 	if helper < t.size {
-		if _, err := t.c.Recv(mpi.Of(t.theirs), t.rank(helper), pivotTag); err != nil {
+		if err := t.receive(t.theirs, helper); err != nil {
 			return err
 		}
 		t.mine.merge(t.theirs)
 	}
 	for bit := 1; bit < cube; bit *= 2 {
-		peer := t.rank(t.me ^ bit)
-		if err := t.meet(peer); err != nil {
+		if err := t.meet(t.me ^ bit); err != nil {
 			return err
 		}
 		t.mine.merge(t.theirs)
 	}
 	if helper < t.size {
-		return t.c.Send(mpi.Of(t.mine), t.rank(helper), pivotTag)
+		return t.send(helper)
 	}
 	return nil
 }
 
-// meet exchanges offers with a peer. A trade with patience, on a comm thread, goes on
-// asking for the peer's for a while before it sleeps: on a core that it shares with a
-// worker a sleep and what wakes it cost five times the exchange. What waits long, because
-// the peer is late or the network is slow, is not waited for like that the next time.
-func (t *trade) meet(peer int) error {
-	if t.patience == 0 {
-		_, err := t.c.Sendrecv(mpi.Of(t.mine), peer, pivotTag, mpi.Of(t.theirs), peer, pivotTag)
-		return err
+// send gives mine to the process at a distance.
+func (t *trade) send(to int) error {
+	if t.awake {
+		return t.wait(t.c.Isend(mpi.Of(t.mine), t.rank(to), pivotTag))
 	}
-	in, out := t.c.Irecv(mpi.Of(t.theirs), peer, pivotTag), t.c.Isend(mpi.Of(t.mine), peer, pivotTag)
-	for end := osthread.Nanotime() + int64(t.patience); ; {
-		if done, err := mpi.Testall(in, out); done {
-			t.patience = min(2*t.patience, mostPatience)
-			return err
-		}
-		if osthread.Nanotime() > end {
-			break
-		}
-	}
-	t.patience = max(t.patience/2, leastPatience)
-	return mpi.Waitall(in, out)
+	return t.c.Send(mpi.Of(t.mine), t.rank(to), pivotTag)
 }
 
-// The time to wait awake for an offer.
+// receive takes an offer from the process at a distance.
+func (t *trade) receive(o offer, from int) error {
+	if t.awake {
+		return t.wait(t.c.Irecv(mpi.Of(o), t.rank(from), pivotTag))
+	}
+	_, err := t.c.Recv(mpi.Of(o), t.rank(from), pivotTag)
+	return err
+}
+
+// meet gives mine to the process at a distance, and takes theirs.
+func (t *trade) meet(other int) error {
+	mine, theirs, peer := mpi.Of(t.mine), mpi.Of(t.theirs), t.rank(other)
+	if t.awake {
+		return t.wait(t.c.Irecv(theirs, peer, pivotTag), t.c.Isend(mine, peer, pivotTag))
+	}
+	_, err := t.c.Sendrecv(mine, peer, pivotTag, theirs, peer, pivotTag)
+	return err
+}
+
+// How long a trade on a comm thread waits awake, and when it gives that up.
 const (
-	leastPatience = 2 * time.Microsecond
-	mostPatience  = 32 * time.Microsecond
+	patience = 50 * time.Microsecond // more than it takes to wake a peer that sleeps
+	fast     = 30 * time.Microsecond // a message that takes longer is better slept through
+	trials   = 4
 )
+
+// wait waits for messages, awake for a while: where a comm thread shares its core with a
+// worker, to sleep and to be woken takes several times as long as a message of a fast
+// network, and then the peers, who wait meanwhile, sleep as well. Where none of the first
+// messages of a panel is fast, the thread sleeps from then on, and the worker computes.
+func (t *trade) wait(all ...*mpi.Request) error {
+	begin := osthread.Nanotime()
+	for {
+		done, err := mpi.Testall(all...) // on a comm thread, the others' turn
+		took := time.Duration(osthread.Nanotime() - begin)
+		if !done && took > patience {
+			err = mpi.Waitall(all...)
+		} else if !done {
+			continue
+		}
+		t.shortest = min(t.shortest, took)
+		if t.waits++; t.waits == trials {
+			t.awake = t.shortest <= fast
+		}
+		return err
+	}
+}
 
 // rank returns the rank at a distance.
 func (t *trade) rank(distance int) int { return (distance + t.root) % t.size }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/hpl/blas"
@@ -26,7 +25,7 @@ type solver struct {
 	x      []float64    // the solution; of this process's columns until replicate
 	info   atomic.Int64 // of the first column in trouble, as in a panel's message
 
-	patience time.Duration // of the factorization for messages: see trade
+	onComm bool // panels are factored on a comm thread: see trade
 
 	hooks hooks
 }

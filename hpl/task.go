@@ -70,7 +70,7 @@ type taskRun struct {
 // traffic, for which the workers of the other drivers do as well.
 func runTask(s *solver) error {
 	t := &taskRun{solver: s}
-	s.patience = mostPatience
+	s.onComm = s.cfg.P > 1
 	defer t.free()
 	if err := together(s.grid.all, t.allocate()); err != nil {
 		return err

@@ -1,4 +1,4 @@
-//go:build gc && !purego
+//go:build gc
 
 #include "textflag.h"
 

@@ -1,4 +1,4 @@
-//go:build (amd64 || arm64) && gc && !purego
+//go:build (amd64 || arm64) && gc
 
 package osthread
 
@@ -12,8 +12,7 @@ func Pause(n int)
 // G returns the identity of the calling goroutine: equal in all calls of one
 // goroutine, different for two that are alive at the same time, and used again
 // after a goroutine has ended. It is an identity and nothing else: the number is
-// never turned into a pointer. 0 means that this platform does not tell. Any
-// goroutine; does not block; 2 ns.
+// never turned into a pointer, and not 0. Any goroutine; does not block; 2 ns.
 //
 //go:noescape
 func G() uintptr

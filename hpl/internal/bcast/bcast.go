@@ -1,6 +1,5 @@
 // Package bcast has the broadcasts of a panel along a row of processes: the six ways that
-// netlib's HPL knows (BCAST in HPL.dat; facts A.6 of the benchmark's description), as
-// schedules of messages on one buffer.
+// netlib's HPL knows (BCAST in HPL.dat), as schedules of messages on one buffer.
 //
 // The ranks are counted from the root, around the row: distance 0 has the panel. The
 // owner of the next panel is at distance 1, and should have this one first.

@@ -1,7 +1,7 @@
 // Package swap exchanges the rows of the trailing matrix as the pivots of a panel say, in
 // a block-cyclic distribution over P process rows: it brings U, the rows that end up
 // beside the panel's triangle, to all of them, and puts the rows that leave the triangle
-// where they belong (facts A.7 of the benchmark's description).
+// where they belong.
 //
 // # Vocabulary
 //
