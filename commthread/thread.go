@@ -77,6 +77,7 @@ type Thread struct {
 	forwarded map[*mpi.Call]*handed         // guarded by mu: calls of other goroutines
 	inCalls   map[*body][]*mpi.Call         // guarded by mu: what bodies wait for
 	messages  []noted                       // guarded by mu
+	watches   []func()                      // guarded by mu: end what Attend began
 }
 
 // kin are the communicators that fail together.
@@ -209,6 +210,7 @@ func (t *Thread) Stop() error {
 	t.stopped = true
 	err := t.lane.Runtime().Wait()
 	t.unwatch()
+	t.unattend()
 	t.stop.Store(true)
 	t.wake()
 	<-t.ended

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
-	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
@@ -126,11 +125,6 @@ func (l *Lane) Finish(r *task.Record, err error) {
 	l.w.finish(r)
 }
 
-// Arrived releases a, the arrival of what a task of the executor writes, so that lazy
-// readers may start. It is called once for each, before the task is finished or
-// skipped.
-func (l *Lane) Arrived(a *deps.Arrival, failed bool) { l.w.schedule(a.Release(failed)) }
-
 // Moved tells the watchdog that something has happened that ends no task. Any
 // goroutine.
 func (l *Lane) Moved() { l.moves.Add(1) }
@@ -171,6 +165,26 @@ func (l *Lane) Aside(done func() bool, register func(wake func()), sleep func(),
 		}
 	}
 	sleep()
+}
+
+// Asleep says that the system's thread of this number sleeps, through no call of the
+// runtime (in a page fault of a body): a spare worker has its core until awake is called.
+// nil if it is no thread of a worker, or the mode has no spares. Any goroutine.
+func (l *Lane) Asleep(thread int) (awake func()) {
+	rt := l.rt
+	if rt.opt.mode != parallel || thread == 0 {
+		return nil
+	}
+	for _, w := range *rt.workers.Load() {
+		if int(w.thread.Load()) == thread {
+			s := rt.takeSpare(w.core)
+			return func() {
+				s.retire.Store(true)
+				s.parker.Unpark()
+			}
+		}
+	}
+	return nil
 }
 
 // Announce is part of task.Runner.

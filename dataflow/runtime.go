@@ -208,6 +208,7 @@ func (rt *Runtime) start() {
 	w := all[0]
 	rt.w0 = w
 	w.g.Store(osthread.G())
+	w.thread.Store(int64(osthread.ThreadID()))
 	d := w.alloc.NewDomain(w, nil, &rt.state)
 	d.Root = true
 	d.Budget = &task.Budget{Limit: rt.opt.rename}

@@ -45,6 +45,7 @@ type worker struct {
 
 	// Shared.
 	g         atomic.Uintptr // identity of the worker's goroutine
+	thread    atomic.Int64   // number of its thread
 	dq        deque
 	mail      mailbox // tasks bound to this worker
 	parker    osthread.Parker
@@ -224,6 +225,7 @@ func (w *worker) runVerified(r *task.Record) {
 func (w *worker) loop() {
 	runtime.LockOSThread()
 	w.g.Store(osthread.G())
+	w.thread.Store(int64(osthread.ThreadID()))
 	if w.core >= 0 {
 		if err := osthread.SetAffinity(osthread.CPUSetOf(w.core)); err != nil {
 			w.rt.warn("worker %d cannot be pinned to core %d: %v", w.id, w.core, err)

@@ -1,7 +1,5 @@
 package deps
 
-import "sync/atomic"
-
 // A node may end in two steps: what it writes arrives first, and is there only later.
 // Most accesses wait for its end. A lazy read (mode [Lazy]) waits for the arrival, which
 // is a node of its own; what writes the region later waits for the read and for the end,
@@ -12,19 +10,21 @@ import "sync/atomic"
 type Arrival struct {
 	node  Node
 	whole ref
-	lost  atomic.Bool
+	watch func() bool
 }
 
 // Release lets the lazy reads start; it returns the nodes that became ready, as
 // [Node.Release] does. Called once, on any goroutine.
 func (a *Arrival) Release(failed bool) *Node { return a.node.Release(failed) }
 
-// Lose notes that what was arriving will not be there. It comes before the first byte
-// that is wrong can be read. Any goroutine.
-func (a *Arrival) Lose() { a.lost.Store(true) }
+// Watch sets how to find out, on any goroutine, whether what was arriving will not be
+// there: lost is true before the first byte that is wrong can be read. Called before
+// Release.
+func (a *Arrival) Watch(lost func() bool) { a.watch = lost }
 
-// Lost reports whether Lose has been called. Any goroutine.
-func (a *Arrival) Lost() bool { return a.lost.Load() }
+// Lost reports whether what was arriving will not be there. Of whoever waited for the
+// arrival.
+func (a *Arrival) Lost() bool { return a.watch != nil && a.watch() }
 
 // fewArrivals is how many arrivals a tracker holds before it looks which are over.
 const fewArrivals = 64

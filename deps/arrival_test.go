@@ -213,6 +213,8 @@ func TestArrivals_overtaken(t *testing.T) {
 	_, _, err := tr.Access(w, x.Region, Out, nil)
 	require.NoError(t, err)
 	tr.Arriving(w, first)
+	lost := false
+	first.Watch(func() bool { return lost })
 	require.True(t, w.Commit(0))
 	r := begin()
 	edges, _, err := tr.Access(r, x.Region, Lazy, nil)
@@ -223,7 +225,7 @@ func TestArrivals_overtaken(t *testing.T) {
 	assert.False(t, r.Commit(edges))
 	assert.Equal(t, r, first.Release(false))
 	assert.False(t, first.Lost())
-	first.Lose()
+	lost = true
 	w.Release(true)
 	assert.True(t, first.Lost())
 	assert.False(t, r.Poisoned(), "it runs already")

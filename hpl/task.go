@@ -111,6 +111,7 @@ func (t *taskRun) factorize(log func() *dataflow.Log) error {
 	if err != nil {
 		return err
 	}
+	t.rt.ResetLog()
 	t.spawn()
 	err = t.rt.Wait()
 	if t.cfg.Log != nil {

@@ -3,12 +3,15 @@ package hpl
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/invariant"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
 )
 
 // sameAsBlocking runs cfg with the driver Task, and compares with the blocking driver on
@@ -117,6 +120,23 @@ func TestTaskFails(t *testing.T) {
 	}
 }
 
+// On a slow network, where waiting awake is given up.
+func TestTaskOnSlowNetwork(t *testing.T) {
+	net := local.Net{Latency: 100 * time.Microsecond, Bandwidth: 1e8}
+	want, err := solved(t, blocking(60), hooks{})
+	require.NoError(t, err)
+	for _, g := range [][2]int{{2, 1}, {3, 1}, {2, 2}} {
+		cfg := blocking(60)
+		cfg.Variant, cfg.P, cfg.Q, cfg.NB = Task, g[0], g[1], 16
+		require.NoError(t, local.Run(g[0]*g[1], func(c *mpi.Comm) error {
+			r, err := Run(c, cfg)
+			assert.Equal(t, want.Pivots, r.Pivots)
+			assert.Less(t, r.Residual, healthy)
+			return err
+		}, local.Network(net)))
+	}
+}
+
 // The log has the tasks of all kinds, and the messages of panels and rows.
 func TestTaskLog(t *testing.T) {
 	var log dataflow.Log
@@ -137,6 +157,13 @@ func TestTaskLog(t *testing.T) {
 		assert.Contains(t, labels, name)
 	}
 	assert.NotContains(t, labels, "report", "nobody asked for progress")
+	for _, w := range log.Workers {
+		for _, e := range w.Events {
+			if e.Kind == dataflow.EventSpawn {
+				assert.NotEqual(t, "touch", labels[e.Arg], "before the clock started")
+			}
+		}
+	}
 	assert.Greater(t, len(log.Messages), 12)
 }
 

@@ -20,7 +20,7 @@ type advice struct {
 	Seconds   float64        `json:"seconds"`
 	Tool      float64        `json:"tool_seconds"`
 	Items     []*item        `json:"advice"`  // worth it, and proven
-	Small     []*item        `json:"small"`   // proven, but below -min
+	Small     []*item        `json:"small"`   // proven, but below -min, or no saving at all
 	Stays     []stay         `json:"refused"` // with reasons
 	Merges    []advise.Merge `json:"merges,omitempty"`
 	Saving    float64        `json:"saving_seconds"` // of Items
@@ -29,7 +29,7 @@ type advice struct {
 	Speedup   float64        `json:"speedup"`
 	Races     []race         `json:"races,omitempty"`
 	program   *rewrite.Program
-	noProgram string // why the source is not there
+	noProgram map[string]string // by file: why its source cannot be used
 }
 
 // item is a change: calls that are started together.
@@ -75,13 +75,13 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	}
 	fold(all)
 	for _, it := range all {
-		if it.Saving.Share >= min {
+		if it.Saving.Share >= min && it.Saving.Total > 0 {
 			a.Items = append(a.Items, it)
 			a.Saving += it.Saving.Total
 			factor := it.Saving.Total / nonzero(it.Saving.PerPass)
 			a.Low += it.Saving.Low * factor
 			a.High += it.Saving.High * factor
-		} else if it.Saving.Total > 0 {
+		} else {
 			a.Small = append(a.Small, it)
 		}
 	}
@@ -121,24 +121,50 @@ func nonzero(x float64) float64 {
 // load reads the source of the chains. Files that are not what they were at the run are
 // left out.
 func (a *advice) load() {
+	a.noProgram = map[string]string{}
 	var files []string
 	for _, s := range a.Run.Sources {
 		if a.Run.Unchanged(s.File) {
 			files = append(files, s.File)
 		} else if _, err := os.Stat(s.File); err != nil {
-			a.noProgram = fmt.Sprintf("%s is not there", s.File)
+			a.noProgram[s.File] = s.File + " is not there (programs built with -trimpath do not know their files)"
 		} else {
-			a.noProgram = fmt.Sprintf("%s has changed since the run: run the program again", s.File)
+			a.noProgram[s.File] = s.File + " has changed since the run: run the program again"
 		}
 	}
 	if len(files) == 0 {
 		return
 	}
-	var err error
-	if a.program, err = rewrite.Load(files...); err != nil {
-		a.noProgram = err.Error()
-		a.program = nil
+	p, err := rewrite.Load(files...)
+	if err != nil {
+		for _, f := range files {
+			a.noProgram[f] = err.Error()
+		}
+		return
 	}
+	a.program = p
+}
+
+// unread says why the source of a chain cannot be used; "" if it can.
+func (a *advice) unread(c *advise.Chain) string {
+	for _, s := range c.Sites {
+		if why := a.noProgram[a.Run.Sites[s].File]; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// alone notes a call that is a chain by itself, if the program spends time in it.
+func (a *advice) alone(i int) {
+	r := a.Run
+	c := &r.Chains[i]
+	took := c.Written.Sum() / float64(r.Ranks)
+	if took < 0.01*r.Seconds || len(c.Ends) == 0 {
+		return
+	}
+	a.Stays = append(a.Stays, stay{Place: place(&r.Sites[c.Sites[0]]), Reason: fmt.Sprintf("it stands alone: %d times, %s in all, %.1f %% of the program, and next comes: %s. Only work put behind an earlier start would hide it, or a task",
+		c.Count, duration(took), 100*took/r.Seconds, c.Ends[0].Reason)})
 }
 
 // chain puts what can be changed in a chain into all, by place, and notes what stays.
@@ -146,11 +172,12 @@ func (a *advice) chain(i int, all map[string]*item) {
 	r := a.Run
 	c := &r.Chains[i]
 	if len(c.Sites) < 2 {
+		a.alone(i)
 		return
 	}
-	if a.program == nil {
+	if why := a.unread(c); why != "" || a.program == nil {
 		s := r.Saving(i, nil)
-		a.Stays = append(a.Stays, stay{r.Key(i), "the source is not there: " + a.noProgram, s.Total, s.Share})
+		a.Stays = append(a.Stays, stay{r.Key(i), why, s.Total, s.Share})
 		return
 	}
 	changes, refusals := a.program.Chain(sitesOf(r, c), rewrite.Evidence{Disjoint: true, Wild: c.Wild()})

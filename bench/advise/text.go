@@ -25,6 +25,10 @@ func (a *advice) printText(w io.Writer, min float64) {
 	if r.TaskCalls > 0 {
 		fmt.Fprintf(w, "%d calls of communication threads: tasks overlap already, and are not judged\n", r.TaskCalls)
 	}
+	if r.Collective+r.Waits > 0.001*r.Seconds {
+		fmt.Fprintf(w, "collective calls %s (%.1f %% of the program), waits for non-blocking requests %s (%.1f %%)\n",
+			duration(r.Collective), 100*r.Collective/r.Seconds, duration(r.Waits), 100*r.Waits/r.Seconds)
+	}
 	for i, it := range a.Items {
 		it.print(w, r, i+1)
 	}
@@ -62,6 +66,12 @@ func (it *item) print(w io.Writer, r *advise.Run, n int) {
 	fmt.Fprintf(w, "\n#%d  %s:%d-%d, %s\n", n, filepath.Base(it.File), it.Line, it.Last, it.Func)
 	fmt.Fprintf(w, "    seen %d times: %s each (%s to %s, %s), %s in all, %.1f %% of the program\n", it.Count, duration(it.Saving.PerPass),
 		duration(it.Saving.Low), duration(it.Saving.High), how, duration(it.Saving.Total), 100*it.Saving.Share)
+	for _, i := range it.chains {
+		if c := &r.Chains[i]; c.Trial != nil {
+			fmt.Fprintf(w, "    as written it took %s in the run and %s in the rehearsal, changed %s in the rehearsal\n", duration(c.Written.Mean),
+				duration(report.Median(c.Trial.Written)), duration(report.Median(c.Trial.Fixed)))
+		}
+	}
 	fmt.Fprintf(w, "    %d calls wait for one another, though none needs the others: start all, then wait once. Please change\n%s    to\n%s", it.Calls, quote(it.Before), quote(it.After))
 	for _, i := range it.chains {
 		for _, e := range r.Chains[i].Ends[:min(len(r.Chains[i].Ends), 1)] {
@@ -100,7 +110,7 @@ func (a *advice) printRest(w io.Writer) {
 			a.Run.Sites[m.Because].String(), duration(m.Total), 100*m.Share)
 	}
 	if len(a.Small) > 0 {
-		fmt.Fprintf(w, "\nProven, but small:\n")
+		fmt.Fprintf(w, "\nProven to be safe, but it saves little or nothing:\n")
 		for _, it := range a.Small {
 			fmt.Fprintf(w, "    %s:%d-%d, %s in all, %.1f %% of the program\n", filepath.Base(it.File), it.Line, it.Last, duration(it.Saving.Total), 100*it.Saving.Share)
 		}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/weft-hpc/weft/fft/nas"
 )
 
 // fake is a machine on which nothing runs: it has some programs, and answers for them.
@@ -108,19 +107,20 @@ func npb(verification string) string {
 // sums is the output of our FT on FFTW for class S; change, if there is one, is made to
 // its checksums.
 func sums(change func(t int, sum complex128) complex128) string {
-	class, err := nas.Named("S")
-	if err != nil {
-		return err.Error()
-	}
 	text := "result mops_median=2000\n"
-	for t := 1; t <= class.Iterations; t++ {
-		sum, _ := class.Reference(t)
+	for i, sum := range classS {
 		if change != nil {
-			sum = change(t, sum)
+			sum = change(i+1, sum)
 		}
-		text += fmt.Sprintf("checksum %d %.16e %.16e\n", t, real(sum), imag(sum))
+		text += fmt.Sprintf("checksum %d %.16e %.16e\n", i+1, real(sum), imag(sum))
 	}
 	return text
+}
+
+// classS is what our FT on FFTW has printed.
+var classS = []complex128{
+	554.60870049639277 + 484.53633319777515i, 554.63854091896769 + 486.53042695108701i, 554.61484061707620 + 488.39107223366318i,
+	554.54236074148412 + 490.12731690463630i, 554.42550396240472 + 491.74758579931620i, 554.26834119025716 + 493.25972449408300i,
 }
 
 // oneHPL is the part of an output of HPL that has the result.

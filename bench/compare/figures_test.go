@@ -58,6 +58,12 @@ func TestNotes_name_every_difference(t *testing.T) {
 	assert.Equal(t, []string{"peer: it cheats."}, o.notes())
 }
 
+func TestBusy(t *testing.T) {
+	assert.True(t, busy("1.50 0.10 0.10"))
+	assert.False(t, busy("0.20 8.00 9.00"), "that is over")
+	assert.False(t, busy(""), "not known")
+}
+
 func TestShort(t *testing.T) {
 	for v, want := range map[float64]string{12345: "12345", 123.45: "123.5", 12.345: "12.35", 0.25: "0.25", 0.12345: "0.1235"} {
 		assert.Equal(t, want, short(v))

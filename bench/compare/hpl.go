@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"math"
@@ -116,7 +117,13 @@ func hplPeers(b *bench) (peers []func(n int) *side, absent []missing) {
 	} else {
 		absent = append(absent, missing{"HPL of hpcc", errAbsent.Error(), "apt-get install hpcc"})
 	}
-	if path, err := b.tools.find("xhpl"); err == nil {
+	path, err := b.tools.find("xhpl")
+	switch {
+	case err != nil:
+		absent = append(absent, missing{"xhpl", errAbsent.Error(), build})
+	case isOurs(path):
+		absent = append(absent, missing{"xhpl", path + " is weft's own", build})
+	default:
 		k := kernel{name: b.blasOf(path)}
 		if open, err := openBLAS(b); err == nil && k.name == "OpenBLAS" { // the same library, as far as ldd tells
 			k = open
@@ -124,10 +131,15 @@ func hplPeers(b *bench) (peers []func(n int) *side, absent []missing) {
 		peers = append(peers, func(n int) *side {
 			return peerHPL(b, "xhpl, "+k.name, k, func(b *bench) (sample, error) { return runXHPL(b, path, n) })
 		})
-	} else {
-		absent = append(absent, missing{"xhpl", errAbsent.Error(), build})
 	}
 	return peers, absent
+}
+
+// isOurs tells whether a program was built from this module: bench/xhpl has the name of
+// netlib's program.
+func isOurs(path string) bool {
+	info, err := buildinfo.ReadFile(path)
+	return err == nil && strings.HasPrefix(info.Main.Path, "github.com/weft-hpc/weft")
 }
 
 func peerHPL(b *bench, name string, k kernel, run func(*bench) (sample, error)) *side {

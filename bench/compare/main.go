@@ -56,6 +56,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, "quick: sizes and counts are too small for results")
 	}
 	var all []*result
+	if busy(b.load) {
+		fmt.Fprintf(stdout, "the machine is not quiet (load average %s): the figures will be no results\n", b.load)
+	}
 	for _, s := range c.subjects {
 		r := b.play(s)
 		all = append(all, r)

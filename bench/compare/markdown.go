@@ -38,6 +38,9 @@ func (b *bench) head(w io.Writer) {
 	if b.quick {
 		fmt.Fprint(w, "**A quick run: sizes and counts are too small for results.**\n\n")
 	}
+	if busy(b.load) {
+		fmt.Fprintf(w, "**The machine was not quiet** (load average %s at the start): figures of such a run are no results.\n\n", b.load)
+	}
 	fmt.Fprintf(w, "- %s\n", machine.Line())
 	for _, v := range []struct{ what, line string }{
 		{"system", b.firstLine("uname", "-sr")}, {"C compiler", b.firstLine("cc", "--version")}, {"MPI", b.firstLine(b.mpirun(), "--version")}, {"load average", b.load + " at the start, " + load() + " at the end: what else ran, and this program"},

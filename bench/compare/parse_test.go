@@ -117,6 +117,14 @@ func TestBLASOf(t *testing.T) {
 	assert.Contains(t, (&bench{tools: &fake{}}).blasOf("xhpl"), "unknown")
 }
 
+func TestIsOurs(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	assert.True(t, isOurs(self))
+	assert.False(t, isOurs("testdata/hpccoutf.txt"))
+	assert.False(t, isOurs("testdata/none"))
+}
+
 func TestResultLines_can_be_read(t *testing.T) {
 	o := twoSides(false, []float64{10, 20, 30}, []float64{5, 5, 5})
 	for _, line := range o.lines("hpl") {

@@ -37,11 +37,10 @@ func preparePingpong(b *bench) ([]contest, []missing, error) {
 	version := versionOf(text)
 	var contests []contest
 	for _, bytes := range pick(b, []int{8, 65536}, []int{8, 1024, 8192, 65536, 1 << 20}) {
-		count := 10000
+		count := pick(b, 10_000, 100_000) // ten times OSU's: a run shorter than a time slice says nothing
 		if bytes > 8192 {
-			count = 1000
+			count /= 10
 		}
-		count = pick(b, count/10, count)
 		size, loops, skip := fmt.Sprint(bytes), fmt.Sprint(count), fmt.Sprint(count/10)
 		ours := []string{"-test", "latency", "-min", size, "-max", size, "-iterations", loops, "-skip", skip}
 		contests = append(contests, contest{name: size + " bytes", x: float64(bytes), sides: []*side{

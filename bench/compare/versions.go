@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -44,6 +45,13 @@ func (b *bench) blasOf(program string) string {
 		}
 	}
 	return "unknown BLAS (linked statically)"
+}
+
+// busy tells whether a load average says that something else was running.
+func busy(load string) bool {
+	first, _, _ := strings.Cut(load, " ")
+	v, err := strconv.ParseFloat(first, 64)
+	return err == nil && v > 0.5
 }
 
 // load is the load average of the machine, or "" where that is not known.

@@ -66,7 +66,7 @@ func newConfig() *config {
 	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute; 0: the cores of the machine, divided among its ranks")
 	set.IntVar(&c.reps, "reps", 0, "`repetitions` of the timed part; 0: 1, with -compare 5")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
-	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .json (Perfetto), .prv (Paraver), .txt (summary)")
+	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary)")
 	c.world = world.Flags(set)
 	c.world.Ranks = 1
 	set.Lookup("ranks").DefValue = "1"
@@ -121,8 +121,8 @@ func (c *config) validate() error {
 		return fmt.Errorf("-trace is of one variant: drop -compare")
 	case c.variant.Form == dist.Exchange && c.given("stage") && c.stage > 0 && !c.compare:
 		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
-	case c.trace != "" && !slices.Contains([]string{".json", ".prv", ".txt", ".dot"}, filepath.Ext(c.trace)):
-		return fmt.Errorf("-trace %s: the extension is .json, .prv, .txt or .dot", c.trace)
+	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".prv", ".txt", ".dot"}, filepath.Ext(c.trace)):
+		return fmt.Errorf("-trace %s: the extension is .html, .json, .prv, .txt or .dot", c.trace)
 	}
 	return nil
 }

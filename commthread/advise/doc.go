@@ -47,11 +47,12 @@
 // # Why the fixed form is rehearsed and not tried inside the run
 //
 // The paper starts the requests of every second occurrence non-blocking, under page
-// protection, inside the run. Three things forbid that here unless touches are seen:
-// a slice of the Go heap shares its pages with other objects and cannot be protected; a Go
-// program cannot resume after a protection fault without a handler outside Go; and mpi
-// returns the status by value, so a call cannot return before it has completed and
-// still tell the truth. A rehearsal changes no byte of the program, costs nothing while it
+// protection, inside the run. Four things forbid that here. A slice of the Go heap shares
+// its pages with other objects and cannot be protected. A Go program cannot resume
+// after a protection fault without a handler outside Go. mpi returns the status by value,
+// so a call cannot return before it has completed and still tell the truth. And
+// the last call of a chain may have no neighbour (ProcNull): then nothing of it comes
+// here, and the wait that stands there would be missed. A rehearsal changes no byte of the program, costs nothing while it
 // runs, and works for buffers of any origin. What it does not see is the imbalance of
 // the ranks: the waiting that comes of it is in the measured time of the chain and in neither
 // side of the rehearsal, so it is never promised as a saving.
@@ -87,5 +88,7 @@
 //
 // Chains are those of the run: other sizes may have others. Calls that a communication
 // thread makes for tasks are counted and not advised on: tasks overlap already. The
-// tool's own time during the run is measured and put into the file.
+// tool's own time during the run is measured and put into the file. What an engine offers
+// beside mpi.Engine (a poller in C, for instance) is hidden while the tool is on it, and
+// whoever asks for it takes its other way.
 package advise

@@ -100,6 +100,7 @@ func (e *engine) Await(any bool, calls []*mpi.Call) {
 	before := osthread.Nanotime()
 	e.Engine.Await(any, inner)
 	after := osthread.Nanotime()
+	e.t.waits += after - before
 	e.t.verify.settle(calls)
 	e.t.lastEnd = osthread.Nanotime()
 	e.t.tool += before - start + e.t.lastEnd - after

@@ -15,6 +15,7 @@ type rankData struct {
 	Seconds    float64
 	Tool       float64
 	Collective float64
+	Waits      float64
 	Memory     float64
 	Messages   int
 	Thread     int
@@ -42,7 +43,7 @@ type rankChain struct {
 // gather brings the data of all ranks to rank 0, which merges them; nil on others.
 func (s *session) gather() (*Run, error) {
 	t := s.t
-	d := &rankData{Sites: t.places.sites, Races: t.verify.found(), Seconds: s.took, Tool: seconds(t.tool), Collective: seconds(t.collective),
+	d := &rankData{Sites: t.places.sites, Races: t.verify.found(), Seconds: s.took, Tool: seconds(t.tool), Collective: seconds(t.collective), Waits: seconds(t.waits),
 		Memory: s.grown(), Messages: t.messages, Thread: t.threadCalls, Heap: t.heap}
 	for _, st := range t.order {
 		d.Chains = append(d.Chains, st.tell())
@@ -150,6 +151,7 @@ func (m *merger) totals(d *rankData, ranks int) {
 	r.Tool = max(r.Tool, d.Tool)
 	r.Memory = max(r.Memory, d.Memory)
 	r.Collective += d.Collective / float64(ranks)
+	r.Waits += d.Waits / float64(ranks)
 	r.Messages += d.Messages
 	r.TaskCalls += d.Thread
 	r.HeapBuffers += d.Heap
@@ -186,7 +188,7 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 		m.of = append(m.of, make([]int, len(sites)))
 	}
 	have := &m.run.Chains[into]
-	have.Even = have.Even && max(have.Count, c.Count)-min(have.Count, c.Count) <= max(2, c.Count/20)
+	have.Even = have.Even && about(c.Count, have.Count)
 	have.Count = max(have.Count, c.Count)
 	have.Ranks = append(have.Ranks, rank)
 	have.Varied = have.Varied || c.Varied

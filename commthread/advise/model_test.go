@@ -114,6 +114,33 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// Chains of different ranks are rehearsed together if their messages meet: here those of
+// three ranks in a row, none of which closes with one other.
+func TestJoin(t *testing.T) {
+	send := func(call, peer int) Message { return Message{Call: call, Peer: peer, Blocks: 1, Block: 8} }
+	recv := func(call, peer int) Message { return Message{Call: call, Recv: true, Peer: peer, Blocks: 1, Block: 8} }
+	chain := func(rank int, m ...Message) Chain {
+		return Chain{Ranks: []int{rank}, Count: 10, Patterns: []Pattern{{Rank: rank, Requests: m}}}
+	}
+	row := func() *Run {
+		return &Run{Ranks: 4, Chains: []Chain{chain(0, send(0, 1), recv(1, 1)), chain(1, recv(0, 0), send(1, 0), send(2, 2), recv(3, 2)), chain(2, recv(0, 1), send(1, 1)), chain(3, send(0, 0))}}
+	}
+	r := row()
+	parts := join(r, []int{0, 1, 2, 3}, 0)
+	require.Len(t, parts, 1)
+	assert.Equal(t, []int{0, 1, 2}, parts[0].Chains)
+	assert.Empty(t, r.Chains[0].NoTrial)
+	assert.Contains(t, r.Chains[3].NoTrial, "do not match")
+
+	r = row()
+	r.Chains[1].Count = 20
+	assert.Empty(t, join(r, []int{0, 1, 2, 3}, 0), "another number of times")
+	r = row()
+	r.Chains[0].Patterns[0].Requests = []Message{recv(0, 1), send(1, 1)}
+	assert.Empty(t, join(r, []int{0, 1, 2, 3}, 0), "both wait for a message")
+	assert.Equal(t, stuck, r.Chains[0].NoTrial)
+}
+
 func TestMerge_of_ranks(t *testing.T) {
 	site := func(line int) Site { return Site{API: "Sendrecv", File: "f.go", Line: line} }
 	one := func() []Summary { return []Summary{{N: 5, Mean: 1}, {N: 5, Mean: 3}} }
@@ -212,12 +239,12 @@ func TestProject(t *testing.T) {
 	assert.Less(t, p.Error, 0.2)
 	require.Len(t, p.Chains, 1)
 	assert.InEpsilon(t, 4*8*1024/4, p.Chains[0].Bytes, 0.05)
-	assert.Contains(t, join(p.Warnings), "outside the measured")
+	assert.Contains(t, lines(p.Warnings), "outside the measured")
 
 	inside := s.Project(200, 4)
-	assert.NotContains(t, join(inside.Warnings), "outside")
-	assert.NotContains(t, join(inside.Warnings), "MB")
-	assert.Contains(t, join(s.Project(1e5, 4).Warnings), "more than the last cache holds")
+	assert.NotContains(t, lines(inside.Warnings), "outside")
+	assert.NotContains(t, lines(inside.Warnings), "MB")
+	assert.Contains(t, lines(s.Project(1e5, 4).Warnings), "more than the last cache holds")
 	assert.Zero(t, s.Project(1e5, 0).Ranks%4)
 
 	none, err := NewSet(runs, func(*Run, int) []int { return nil })
@@ -238,7 +265,7 @@ func TestProject(t *testing.T) {
 	require.ErrorContains(t, err, SizeVariable)
 }
 
-func join(texts []string) (all string) {
+func lines(texts []string) (all string) {
 	for _, t := range texts {
 		all += t + "\n"
 	}

@@ -6,8 +6,7 @@ import (
 )
 
 // Network is what the calibration at the start found out: the one-way time of a message
-// by its size, over all pairs of ranks, and what part of it a sender and a receiver are
-// busy for.
+// by its size, over all pairs of ranks.
 type Network struct {
 	Points []Point `json:"points"` // by size; median of the pairs
 	Worst  []Point `json:"worst"`  // of the slowest pair

@@ -50,12 +50,12 @@ func plan(run *Run, budget float64, eager int) (parts []part) {
 			loose = append(loose, i)
 		}
 	}
-	parts = append(parts, pairUp(run, loose, eager)...)
+	parts = append(parts, join(run, loose, eager)...)
 	for i := range parts {
 		p := &parts[i]
 		c := &run.Chains[p.Chains[0]]
 		once := c.Written.Mean + p.Pause
-		p.Passes = int(budget / float64(len(parts)) / (2 * blockPairs * max(once, 1e-7)))
+		p.Passes = int(budget/float64(len(parts))/(2*blockPairs*max(once, 1e-7))) - 1
 		p.Passes = min(max(p.Passes, fewestPasses), mostPasses)
 	}
 	return parts
@@ -102,28 +102,66 @@ func newPart(run *Run, chains ...int) part {
 	return p
 }
 
-// pairUp joins chains of different ranks whose messages go to one another, as those of
-// even and odd ranks do.
-func pairUp(run *Run, loose []int, eager int) (parts []part) {
+// join puts chains of different ranks together whose messages go to one another, as those
+// of even and odd ranks do, or of ranks at the ends and between: first two, then more.
+func join(run *Run, loose []int, eager int) (parts []part) {
 	used := map[int]bool{}
-	for x, i := range loose {
-		for _, j := range loose[x+1:] {
-			a, b := &run.Chains[i], &run.Chains[j]
-			if used[i] || used[j] || a.Count != b.Count || intersect(a.Ranks, b.Ranks) || !closed(slices.Concat(a.Patterns, b.Patterns)) {
-				continue
-			}
-			used[i], used[j] = true, true
-			if p := newPart(run, i, j); completes(p.Patterns, eager) {
-				parts = append(parts, p)
-			} else {
-				a.NoTrial, b.NoTrial = stuck, stuck
+	take := func(set []int) {
+		p := newPart(run, set...)
+		whole := completes(p.Patterns, eager)
+		for _, i := range set {
+			used[i] = true
+			if !whole {
+				run.Chains[i].NoTrial = stuck
 			}
 		}
+		if whole {
+			parts = append(parts, p)
+		}
+	}
+	for _, most := range []int{2, len(loose)} {
+		for x, i := range loose {
+			set := []int{i}
+			for _, j := range loose[x+1:] {
+				if used[i] || used[j] || !fits(run, set, j) {
+					continue
+				}
+				if joined := append(set, j); closed(patternsOf(run, joined)) {
+					take(joined)
+				} else if len(joined) < most {
+					set = joined
+				}
+			}
+		}
+	}
+	for _, i := range loose {
 		if !used[i] {
 			run.Chains[i].NoTrial = "its sends and receives do not match one another"
 		}
 	}
 	return parts
+}
+
+// fits reports whether other ranks pass through chain j, about as often.
+func fits(run *Run, set []int, j int) bool {
+	b := &run.Chains[j]
+	for _, i := range set {
+		a := &run.Chains[i]
+		if !about(a.Count, b.Count) || intersect(a.Ranks, b.Ranks) {
+			return false
+		}
+	}
+	return true
+}
+
+// about reports whether two counts are the same but for chains that were seen in pieces.
+func about(a, b int) bool { return max(a, b)-min(a, b) <= max(2, a/4) }
+
+func patternsOf(run *Run, chains []int) (all []Pattern) {
+	for _, i := range chains {
+		all = append(all, run.Chains[i].Patterns...)
+	}
+	return all
 }
 
 func intersect(a, b []int) bool {
@@ -190,7 +228,8 @@ func (s *session) rehearse(run *Run, p *part) error {
 }
 
 // block passes through the chain several times and returns the mean time of a pass
-// without the pause; 0 on ranks that have no part in it.
+// without the pause; 0 on ranks that have no part in it. The first pass is not timed: from
+// its end to the end of the last one the ranks are in the same phase of an exchange.
 func (s *session) block(mine *scene, form int, p *part) (float64, error) {
 	if err := s.c.Barrier(); err != nil {
 		return 0, err
@@ -198,8 +237,8 @@ func (s *session) block(mine *scene, form int, p *part) (float64, error) {
 	if len(mine.calls) == 0 {
 		return 0, nil
 	}
-	start := osthread.Nanotime()
-	for range p.Passes {
+	var start int64
+	for pass := range p.Passes + 1 {
 		var err error
 		if form == 0 {
 			err = mine.written()
@@ -210,6 +249,9 @@ func (s *session) block(mine *scene, form int, p *part) (float64, error) {
 			return 0, err
 		}
 		spin(p.Pause)
+		if pass == 0 {
+			start = osthread.Nanotime()
+		}
 	}
 	return max(seconds(osthread.Nanotime()-start)/float64(p.Passes)-p.Pause, 0), nil
 }
@@ -248,7 +290,11 @@ func newScene(c *mpi.Comm, p *Pattern, gaps []float64) *scene {
 			}
 		}
 		k := &s.calls[len(s.calls)-1]
-		b := mpi.Strided(make([]byte, m.span()), m.Blocks, m.Block, m.Stride)
+		memory := make([]byte, m.span())
+		for i := range memory { // pages of their own, as the program's
+			memory[i] = byte(i)
+		}
+		b := mpi.Strided(memory, m.Blocks, m.Block, m.Stride)
 		if m.Recv {
 			k.recv, k.in = m, b
 		} else {

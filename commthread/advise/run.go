@@ -21,6 +21,7 @@ type Run struct {
 	TaskCalls   int       `json:"task_calls"`     // calls of communication threads, all ranks
 	HeapBuffers int       `json:"heap_buffers"`   // requests whose buffer no Watch covers
 	Collective  float64   `json:"collective"`     // time in collective calls, mean of the ranks
+	Waits       float64   `json:"waits"`          // time in waits for requests that the program started, mean of the ranks
 	Sources     []Source  `json:"sources"`        // files that the sites stand in
 	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
 }
@@ -45,7 +46,7 @@ type Chain struct {
 	Sites     []int     `json:"sites"`     // indices of Run.Sites, in the order of the calls
 	Ranks     []int     `json:"ranks"`     // that passed through it
 	Count     int       `json:"count"`     // occurrences, the most of any rank
-	Even      bool      `json:"even"`      // all these ranks had as many, but for a few
+	Even      bool      `json:"even"`      // all these ranks had about as many: within a quarter
 	Written   Summary   `json:"written"`   // of an occurrence in the run, over all ranks
 	Between   Summary   `json:"between"`   // of the time between its calls, in an occurrence
 	Before    Summary   `json:"before"`    // of the computation before it

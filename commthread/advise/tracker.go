@@ -48,6 +48,7 @@ type tracker struct {
 	last    *chainStats // the chain before
 	lastAt  int64       // when it ended
 	nearest map[[2]int]int64
+	apart   int64 // farApart, but for tests
 	seed    maphash.Seed
 
 	chainTool   int64 // tool time since the chain began
@@ -55,6 +56,7 @@ type tracker struct {
 	lastEnd     int64 // of the communication before
 	tool        int64 // nanoseconds spent in the tool
 	collective  int64
+	waits       int64 // for requests that the program started
 	messages    int
 	threadCalls int
 	heap        int
@@ -64,7 +66,7 @@ type tracker struct {
 }
 
 func newTracker(c *mpi.Comm, w Watch) *tracker {
-	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, seed: maphash.MakeSeed()}
+	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, apart: farApart, seed: maphash.MakeSeed()}
 	t.verify = newVerifier(t)
 	return t
 }
@@ -152,7 +154,7 @@ func (t *tracker) unrelated(site int, now int64) string {
 	if known, seen := t.nearest[pair]; !seen || gap < known {
 		t.nearest[pair] = gap
 	}
-	if t.nearest[pair] > farApart {
+	if t.nearest[pair] > t.apart {
 		return "computation"
 	}
 	return ""

@@ -30,6 +30,8 @@ type Options struct {
 	Watch    Watch         // nil: touches are not seen
 	Rehearse time.Duration // how long the rehearsal may take; 0: 2 s, or a fifth of the run if that is longer; less than 0: none
 	Say      func(text string)
+
+	apart int64 // of the tests: in place of farApart
 }
 
 // FromEnvironment returns the options that the environment asks for; nil if it asks for
@@ -102,6 +104,9 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 	}
 	private.SetName("advise")
 	s := &session{options: o, c: private, t: newTracker(c, o.Watch)}
+	if o.apart != 0 {
+		s.t.apart = o.apart
+	}
 	if s.network, err = calibrate(private); err != nil {
 		return nil, err
 	}

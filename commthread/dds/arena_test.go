@@ -160,4 +160,5 @@ func TestConstants_thresholds(t *testing.T) {
 	assert.LessOrEqual(t, slow.First(), k.First())
 	assert.Equal(t, 1, dds.Constants{}.CutFor(1<<30).Count)
 	assert.Contains(t, k.String(), "G 0.819 us/KiB")
+	assert.Regexp(t, `here +0.00 +0.819 +0.00 +10.00 +1.00\n$`, k.Report("here"))
 }

@@ -82,3 +82,11 @@ func (e *Endpoint) decide(n, outstanding int, h *hints) Cut {
 	}
 	return c
 }
+
+// Report returns the constants as a table of two lines with the columns of HUNT's
+// Table 1, for the network named.
+func (c Constants) Report(network string) string {
+	us := func(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/1e3) }
+	return fmt.Sprintf("%-16s %8s %10s %9s %9s %12s\n%-16s %8s %10.3f %9s %9s %12s\n",
+		"Network", "o (us)", "G (us/KB)", "RTT (us)", "I (us)", "protect (us)", network, us(c.Overhead), c.Gap*1024/1e3, us(c.RTT), us(c.Fault), us(c.Arm))
+}

@@ -1,4 +1,157 @@
-// Package dds lets a program read a message while it arrives (demand-driven
-// synchronization, HUNT). The essay is under way; start with [NewArena], [Make], [Open],
-// [Endpoint.Recv], [Endpoint.Send], [Transfer.Wait] and [Touch].
+// Package dds lets a program read a message while it arrives, and write to one while it
+// leaves: demand-driven synchronization, after HUNT (Iancu, Husbands, Hargrove 2005). A
+// receive returns when the first part has landed and nothing but the network is
+// needed for the rest. Whoever touches bytes that are not there waits, then and there.
+//
+//	a, err := dds.NewArena(64 << 20)
+//	e, err := dds.Open(comm)                    // collective; calibrates
+//	x, err := dds.Make[float64](a, n)
+//	t, err := e.Recv(mpi.Of(x), 0, tag)         // the status is exact
+//	for i := range x { sum += x[i] }            // waits strip by strip
+//	err = t.Wait()                              // all is there, every page is open
+//
+// # Vocabulary
+//
+//	arena      memory with two views of the same bytes; what Make returns lies in it
+//	app view   what the program sees; its pages can be armed
+//	comm view  what messages go through; it is never protected, because a library that
+//	           copies into a protected page crashes, on every transport
+//	strip      a part of a message, sent as a message of its own
+//	cut        how a message is divided into strips; it travels in the header
+//	header     the message that announces a transfer, with its first and last bytes
+//	armed      said of pages whose reader (of what is sent: whose writer) would wait
+//	land       the bytes of a strip are there
+//	retire     a strip is opened, and its readers are woken
+//	fly        nothing written in Go is needed any more for what has not landed
+//	keeper     the thread in C, one per arena, that moves bytes, retires and answers faults
+//	transfer   a message under way, at either end (Transfer)
+//	endpoint   one rank's end of lazy messages (Endpoint)
+//
+// # Back ends
+//
+//	explicit   nobody is made to wait: a receive returns when all is there. The fallback
+//	           of every system; also with the race detector, whose memory is the heap's.
+//	uffd       Linux and cgo. The app view is registered with userfaultfd for MINOR
+//	           faults and write protection. Arming drops page-table entries
+//	           (MADV_DONTNEED: the bytes stay in the memfd); retiring is one
+//	           UFFDIO_CONTINUE per strip, which maps its pages and wakes its readers.
+//	replay     pure Go. Pages are PROT_NONE; Attempt turns the panic of a touch
+//	           (debug.SetPanicOnFault) into the strip that is missing, and the caller
+//	           tries again when it has arrived. For idempotent functions only.
+//
+// Auto takes uffd if a probe succeeds, which provokes a fault on a page that was dropped,
+// resolves it, and does the same with a protected one: by the system call with faults
+// of the kernel (CAP_SYS_PTRACE, or vm.unprivileged_userfaultfd), by /dev/userfaultfd, or
+// for user code only. In the last case a system call on armed memory fails with EFAULT
+// instead of waiting. [Arena.Backend] says what was chosen and why.
+//
+// # States of a strip
+//
+//	            Move, or started in C          bytes in place, due
+//	posted ---------------------> promised ------------------------> landed
+//	                                 |  Arm                            |  retire
+//	                                 v                                 v
+//	                               armed ------------------------->  open
+//
+// The bits promised, landed, armed, failed and stalled of a strip lie in memory of C and
+// are changed by atomic operations; the order of landing and retiring is that of the
+// keeper's mutex. A strip may be promised, landed and even opened before Recv has
+// returned: only what has not landed then is armed. So a strip that arrived in time costs
+// no fault.
+//
+// Pages: only those wholly inside the message are armed. Its first and last bytes (a page
+// each, of the largest page among the ranks) travel with the header, whatever the
+// alignment at either end, so neighbours on a shared page are never kept waiting. A page
+// on the border of two strips opens with the later one.
+//
+// With [Order] one page is armed: the first that the reader meets of the next strip that
+// has not landed (HUNT, section 5.2). Before a strip is opened, the next page is armed;
+// a reader in order cannot pass it. Without the hint every page is armed.
+//
+// # Who owns what
+//
+//   - The comm view of a message belongs to the engine from the start of its calls to
+//     their end, or to the keeper from Move until it has changed the word.
+//   - Strips, due times and the queue of copies belong to whoever holds the keeper's
+//     mutex. It is taken in C and free again when the call returns: a stopped world
+//     cannot hold it. Go reads single words of strips without it.
+//   - The fields of a Transfer are written before it is given to anybody, or under its
+//     mutex. Calls belong to the engine.
+//   - Memory of ended transfers is used again, and freed with the arena only, so that
+//     whoever looks late at a strip looks at some strip.
+//
+// Locks, outer before inner: Endpoint.mu or Transfer.mu; then those of back ends; then
+// that of a keeper, of which none is taken while another is held. Arena.mu is taken alone
+// or before a keeper's. No lock is held where a page may be armed.
+//
+// # The protocol between Go and the keeper
+//
+//	Go:      begin     strips, cut, in memory of C
+//	         post      the receives of all strips, at once
+//	engine:  Move      "so many bytes, from there, due then": any rank's goroutine; or
+//	         started   the receive has been posted by C, which progresses from now on
+//	Go:      fly       waits until every strip is promised and the first has landed
+//	         arm       what has not landed, in one call
+//	keeper:  copies    at once, in pieces; changes the word: source and target are free
+//	         lands     at the due time: next page armed, CONTINUE, wake
+//	Go:      OnDone    of each call: lands once more, without effect
+//	         end       when all calls have completed: opens what is open to be opened
+//
+// Ranks of this process: the engine hands the keeper copy descriptors with due times
+// (Mover), once per segment, and only then a message is lazy; without a shaped network
+// nothing is on its way long enough. In progress mode host the handshake is done by
+// Go as always, before Recv returns. Ranks that are processes: the engine of package
+// mpi/system posts all strips in one call, and a thread in C polls MPI as long as one of
+// them is under way, at both ends; it completes strips by a function of the keeper.
+//
+// So a reader in a fault waits for the network and for C, never for Go. A collection
+// that is stopping the world may wait for the reader: compiled Go is interrupted in its
+// sleep (2 ms measured), copy and assembly are not, and the collection then takes as long
+// as the strip does. Whoever can calls [Touch] first, which waits by compiled loads.
+// There is no handler of SIGSEGV in C: it would stall every collection.
+//
+// # Faults
+//
+// A signal, such as the runtime's, ends the sleep, and the instruction faults again: one
+// wait can bring dozens of messages. They are answered by counting. A fault on a page
+// that is not armed (it was opened meanwhile) is resolved at once: EEXIST means that
+// it is mapped already, and its readers are woken. EAGAIN is tried again; ESRCH and ENOENT
+// mean that nobody is left. Events of fork, remap and remove are not asked for. The
+// keeper blocks all signals, has a CPU mask of its own, and wakes up to a ns: it
+// sleeps until shortly before the next due time and spins from there, longer if a
+// reader waits.
+//
+// # Cuts and trains
+//
+// [Cut] is a function of the size, of the [Constants] of the endpoint, measured on rank 0
+// and given to all, and of hints; it is decided by the sender and read from the header.
+// What a rank believes locally changes what it arms, never what was cut. A message that
+// starts while others are under way is not decomposed: they hide each other (HUNT,
+// section 5.3). [PiggybackAfter] leaves the tail of a train unarmed. A message of one
+// strip is lazy if its way takes much longer than a fault. [Endpoint.RetireAll] comes
+// before barriers, fences, files and exits.
+//
+// # Trouble
+//
+// A call that fails dooms the strips that have not landed: they are filled with ones (NaN
+// to floating-point readers, -1 to others), opened, and the error of the transfer is
+// that of the call. If a communicator is revoked and Go is kept from saying so for a
+// quarter of a second, the polling thread does the same for every strip it waits for.
+// Readers look at the error of the transfer before they use what they made.
+//
+// # What is not guaranteed
+//
+//   - Messages through mpi.Comm must be given [CommView] of arena memory: the app view
+//     may be armed.
+//   - "c <- x[i]" loads x[i] in the runtime, when somebody receives: load it first.
+//   - Kernel threads, debuggers and /proc/self/mem do not wait.
+//   - A child that C forks has an arena without registration: it sees bytes as they come.
+//   - A strip lands a little late if the keeper has no core; the copies of ranks in this
+//     process are made by it, as a network would not.
+//   - What was sent counts as left when it has been copied, which may be before the
+//     network would have taken it.
+//   - Blocking collective operations of package mpi/system keep the polling thread out
+//     until they return: RetireAll first.
+//   - Back end replay repairs what loads and stores of Go touch; system calls fail with
+//     EFAULT.
 package dds

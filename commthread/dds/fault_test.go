@@ -243,9 +243,13 @@ func TestTracePages(t *testing.T) {
 		dds.CommView(x)[i] = 9
 	}
 	p.Land(0)
-	require.True(t, p.LandAt(1, osthread.Nanotime()+int64(10*time.Millisecond)))
 	order := []int{7, 5, 1, 3, 8}
-	for _, i := range order {
+	early := make(chan byte, 1)
+	go func() { early <- x[order[0]*size+5] + 1 }()
+	require.Eventually(t, func() bool { return p.Stalled(1) }, patience, time.Millisecond)
+	p.Land(1)
+	soon(t, "the early touch", func() { assert.Equal(t, byte(10), <-early) })
+	for _, i := range order[1:] {
 		soon(t, "a touch", func() { assert.Equal(t, byte(9), x[i*size+5]) })
 	}
 	var seen []int
@@ -337,13 +341,11 @@ func TestWatch(t *testing.T) {
 	require.NoError(t, err)
 	p := dds.NewPretend(a, x, dds.AnyOrder, size, 7*size)
 	require.True(t, p.Arm())
-	thread := make(chan int, 1)
+	thread, read := make(chan int, 1), make(chan byte, 1)
 	go func() {
 		runtime.LockOSThread()
 		thread <- osthread.ThreadID()
-		if x[2*size] == 1 {
-			runtime.KeepAlive(x)
-		}
+		read <- x[2*size] + 1
 	}()
 	soon(t, "the event", func() {
 		e := <-events
@@ -356,6 +358,7 @@ func TestWatch(t *testing.T) {
 		for !(<-events).Ended {
 		}
 	})
+	soon(t, "the reader", func() { assert.Equal(t, byte(1), <-read) })
 	stop()
 	require.NoError(t, p.End())
 	b, err := dds.NewArena(1, dds.Backend(dds.Explicit))

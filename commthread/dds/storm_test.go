@@ -105,6 +105,8 @@ func TestStorm(t *testing.T) {
 // With one P, which a reader in a fault keeps, strips arrive nevertheless.
 func TestStorm_one_P(t *testing.T) {
 	needUffd(t)
+	procs := runtime.GOMAXPROCS(0)
+	t.Cleanup(func() { runtime.GOMAXPROCS(procs) })
 	pair(t, "bw=2Gbit,L=5us", 2<<20, []dds.Hint{dds.Strips(12)}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
 		x := make64(t, a, 1<<17)
 		if err := c.Barrier(); err != nil {
@@ -163,7 +165,7 @@ func TestStorm_many_strips(t *testing.T) {
 func TestHalo_rows(t *testing.T) {
 	needUffd(t)
 	const row, rows = 40_000 + 24, 3 // bytes: no whole pages
-	pair(t, "bw=8Mbit,L=5us", 1<<20, []dds.Hint{dds.Strips(1), dds.Fixed(dds.Constants{Gap: 1e3})}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
+	pair(t, "bw=2Mbit,L=5us", 1<<20, []dds.Hint{dds.Strips(1), dds.Fixed(dds.Constants{Gap: 1e3})}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
 		x, err := dds.Make[byte](a, rows*row)
 		require.NoError(t, err)
 		middle := x[row : 2*row]
@@ -182,7 +184,6 @@ func TestHalo_rows(t *testing.T) {
 		assert.Zero(t, a.Counts().Faults, "a neighbour had to wait")
 		require.NotZero(t, a.Counts().Strips)
 		assert.Equal(t, row, bytes.Count(middle, []byte{3}))
-		assert.NotZero(t, a.Counts().Stalls)
 		require.NoError(t, tr.Wait())
 		assert.Equal(t, row, bytes.Count(x, []byte{1}))
 		assert.Equal(t, row, bytes.Count(x, []byte{2}))

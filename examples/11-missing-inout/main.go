@@ -1,8 +1,8 @@
 // You will see a program with a mistake: a task that changes its argument declares that
 // it only reads it. Run in the order of the source (Serial) it gives the right result. Run
 // in random orders that the declared accesses allow (Seeded) it gives others, the same
-// ones for the same seed. Checked body by body (Verify) the mistake is named. Then the
-// right declaration goes through all of that, and on all cores. The last line checks it.
+// ones for the same seed. Checked body by body (Verify) the mistake is named. The right
+// declaration goes through all of that, and on all cores. The last line checks it.
 package main
 
 import (
@@ -90,11 +90,10 @@ func main() {
 		step(&want, o.x, float64(c))
 	}
 	bad, err := trial("declared Input, which is a mistake:", wrong, o, want)
-	var good int
+	good, cores := 0, 0.0
 	if err == nil {
 		good, err = trial("declared Inout:", right, o, want)
 	}
-	var cores float64
 	if err == nil {
 		cores, err = horner(right, o.n, o.x, dataflow.Workers(o.workers))
 	}

@@ -70,12 +70,14 @@ type Config struct {
 
 	// Groups is into how many groups Pencils and Tasks cut the rows of a piece; 0 stands
 	// for a choice by size. Pad is added to the leading dimension of arrays, the
-	// elements from one plane to the next, so that it is no power of two.
+	// elements from one plane to the next, so that it is no power of two; 4, a cache
+	// line, does.
 	Groups int
 	Pad    int
 
-	// Stage is how many finished planes may wait until they have been sent,
-	// 0 for all: memory for that many planes. Exchange needs all.
+	// Stage is how many finished planes may wait until they have been sent, 0 for all:
+	// memory for that many planes. Exchange needs all, and so does Tasks for hiding
+	// messages behind the last pass, too.
 	Stage int
 
 	Workers int          // cores of this rank; 0 stands for 1

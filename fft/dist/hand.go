@@ -103,7 +103,7 @@ func (h *hand) pass(i int) error {
 // failed; then others may still be computing.
 func (l *loop) lead() error {
 	for {
-		over, alone, err := l.state()
+		over, err := l.over()
 		if over || err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (l *loop) lead() error {
 			l.work(item, slot)
 			continue
 		}
-		if err := l.wait(alone); err != nil {
+		if err := l.wait(); err != nil {
 			return err
 		}
 	}
@@ -126,6 +126,11 @@ func (l *loop) lead() error {
 // ship sends finished planes, frees the slots of those that have left, and looks at
 // what has come: messages move only while their ranks are inside MPI.
 func (l *loop) ship() error {
+	if l.in != nil {
+		if err := l.in.reclaim(false); err != nil {
+			return err
+		}
+	}
 	if l.out == nil || l.out.form == Exchange {
 		return nil
 	}
@@ -182,31 +187,32 @@ func (l *loop) take() (item, slot int, ok bool) {
 	return l.next - 1, slot, true
 }
 
-// state reports whether the pass is over, and whether nobody computes.
-func (l *loop) state() (over, alone bool, err error) {
+// over reports whether the pass is over, or broken.
+func (l *loop) over() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.broken != nil {
-		return false, false, l.broken
-	}
-	alone = l.busy == 0 && len(l.done) == 0
 	waits := l.in != nil && l.in.arrived < len(l.in.arriving)
-	return alone && l.next == l.ps.items && !waits, alone, nil
+	return l.next == l.ps.items && l.busy == 0 && len(l.done) == 0 && !waits, l.broken
 }
 
-// wait waits for something from outside; if others compute, only a moment.
-func (l *loop) wait(alone bool) error {
-	if !alone {
+// wait waits for something from outside: a part, or a slot. If others compute, it waits
+// only a moment.
+func (l *loop) wait() error {
+	l.mu.Lock()
+	alone, open := l.busy == 0 && len(l.done) == 0, l.next < l.limit
+	l.mu.Unlock()
+	switch {
+	case !alone:
 		osthread.Relax()
 		return nil
-	}
-	l.mu.Lock()
-	open := l.next < l.limit // so there is no slot
-	l.mu.Unlock()
-	if open {
+	case !open:
+		return l.admit(true)
+	case l.in != nil && len(l.in.leaving) > 0:
+		return l.in.reclaim(true)
+	case l.out != nil:
 		return l.out.reclaim(true)
 	}
-	return l.admit(true)
+	return nil
 }
 
 // helpSpins is how often a helper looks for more before it leaves.

@@ -7,12 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -220,4 +222,58 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Blocks are transformed as they arrive: pencils of the first groups start while the last
+// groups are on their way, on a network that is much slower than the computation.
+func TestPlan_tasks_overlap(t *testing.T) {
+	if invariant.Race {
+		t.Skip("the race detector makes the computation as slow as the network")
+	}
+	net, err := local.ParseNet("L=20us,bw=8Mbit")
+	require.NoError(t, err)
+	err = local.Run(2, func(c *mpi.Comm) error {
+		cfg := Config{Dims: [3]int{32, 32, 32}, Form: Tasks, Groups: 8, RuntimeOptions: []dataflow.Option{dataflow.Trace(0)}}
+		p, err := New(c, cfg)
+		if err != nil {
+			return err
+		}
+		a, b := make([]complex128, p.Input().Len), make([]complex128, p.Output().Len)
+		if err := p.Forward(b, a); err != nil {
+			return err
+		}
+		assert.Less(t, firstColumns(p.Log()), lastMessage(p.Log()))
+		return p.Close()
+	}, local.Network(net))
+	require.NoError(t, err)
+}
+
+// firstColumns returns when the first task with pencils of the last axis started.
+func firstColumns(l *dataflow.Log) time.Duration {
+	names, first := map[uint64]string{}, time.Hour
+	for _, w := range l.Workers {
+		for _, e := range w.Events {
+			if e.Kind == dataflow.EventSpawn {
+				names[e.Task] = l.Labels[e.Arg].Name
+			}
+		}
+	}
+	for _, w := range l.Workers {
+		for _, e := range w.Events {
+			if e.Kind == dataflow.EventStart && names[e.Task] == "columns" {
+				first = min(first, e.Time)
+			}
+		}
+	}
+	return first
+}
+
+// lastMessage returns when the last message had come.
+func lastMessage(l *dataflow.Log) (last time.Duration) {
+	for _, m := range l.Messages {
+		if m.Kind == "recv" {
+			last = max(last, m.Done)
+		}
+	}
+	return last
 }

@@ -345,7 +345,8 @@ func (p *Plan) Log() *dataflow.Log {
 }
 
 // Close ends the plan, its arrays, and the runtime and thread that New made. Collective.
-// A second call does nothing.
+// A second call does nothing. After an error, windows stay in memory: other ranks,
+// which may not know of it yet, write to them without asking.
 func (p *Plan) Close() (err error) {
 	if p.closed {
 		return nil
@@ -363,8 +364,10 @@ func (p *Plan) Close() (err error) {
 	if p.failure == nil {
 		err = errors.Join(err, p.free())
 	}
-	for _, x := range append(p.arrays, p.work) {
-		err = errors.Join(err, mpi.Free(x))
+	if p.failure == nil || !p.cfg.OneSided { // else a peer may be putting into them still
+		for _, x := range append(p.arrays, p.work) {
+			err = errors.Join(err, mpi.Free(x))
+		}
 	}
 	if p.stage != nil {
 		err = errors.Join(err, mpi.Free(p.stage.mem))

@@ -225,6 +225,9 @@ func TestPlan_settings(t *testing.T) {
 					got, err := q.run(d.ranks, cfg)
 					require.NoError(t, err, "%v %v %s", d, form, name)
 					requireSame(t, want, got, "%v %v %s", d, form, name)
+					got, err = q.run(d.ranks, cfg, local.Eager(64)) // sends wait for their receives
+					require.NoError(t, err, "%v %v %s", d, form, name)
+					requireSame(t, want, got, "%v %v %s", d, form, name)
 				}
 				for _, n := range []local.Net{net, nic} {
 					got, err := q.run(d.ranks, base, local.Network(n))

@@ -38,15 +38,6 @@ func (c Class) PartialSum(x []complex128, indices []int) complex128 {
 	return sum / complex(float64(c.Points()), 0)
 }
 
-// Reference returns the checksum that iteration t, from 1, must have, and whether the
-// class has one.
-func (c Class) Reference(t int) (complex128, bool) {
-	if t < 1 || t > len(c.reference) {
-		return 0, false
-	}
-	return c.reference[t-1], true
-}
-
 // Verify compares the checksums of all iterations with the reference, and returns nil if
 // all are within [Tolerance]; NaN is not. The error names the first that is not, or says
 // that the class has no reference or the number of checksums is wrong.

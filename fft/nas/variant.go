@@ -1,9 +1,6 @@
 package nas
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/weft-hpc/weft/fft/dist"
 )
 
@@ -19,16 +16,6 @@ func (v Variant) String() string {
 		return v.Form.String() + "-onesided"
 	}
 	return v.Form.String()
-}
-
-// ParseVariant reads what String returns.
-func ParseVariant(name string) (v Variant, err error) {
-	form, oneSided := strings.CutSuffix(name, "-onesided")
-	if v.Form, err = dist.ParseForm(form); err != nil {
-		return Variant{}, fmt.Errorf("nas: variant %q: %w; -onesided may follow", name, err)
-	}
-	v.OneSided = oneSided
-	return v, nil
 }
 
 // Variants lists all forms, sent and received; with oneSided, each is followed by the

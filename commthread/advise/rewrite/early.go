@@ -158,6 +158,8 @@ func (p *Program) uses(f *file, s ast.Stmt, v *types.Var) (found ast.Node, write
 	targets := map[*ast.Ident]bool{}
 	ast.Inspect(s, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncLit, *ast.DeferStmt:
+			return false // it may run later
 		case *ast.CallExpr:
 			if quiet(f, n) {
 				return false

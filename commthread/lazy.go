@@ -1,0 +1,171 @@
+package commthread
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// lazyOperation is one end of a message of an endpoint: a body of the comm thread with
+// nothing to allocate but its arrival.
+type lazyOperation struct {
+	task.Record
+	thread    *Thread
+	end       *dds.Endpoint
+	buf       mpi.Buffer
+	peer, tag int
+	hints     []dds.Hint
+	arrival   *deps.Arrival // of a receive
+	arrived   bool
+	site      uintptr
+}
+
+var (
+	lazySendDecl = lazyDecl("lazy send", (*lazyOperation).send, func(*lazyOperation) {})
+	lazyRecvDecl = lazyDecl("lazy receive", (*lazyOperation).receive, (*lazyOperation).lose)
+)
+
+func lazyDecl(name string, run func(*lazyOperation) error, skip func(*lazyOperation)) *task.Decl {
+	d := &task.Decl{ID: task.NextDeclID(), Name: name, New: task.SlabOf[lazyOperation]}
+	d.Run = func(r *task.Record) error { return run(lazyOf(r)) }
+	d.Skip = func(r *task.Record) { skip(lazyOf(r)) }
+	d.Clear = func(r *task.Record) {
+		o := lazyOf(r)
+		o.thread, o.end, o.buf, o.hints, o.arrival = nil, nil, mpi.Buffer{}, nil, nil
+	}
+	d.Where = func(r *task.Record) (string, string, int) {
+		f, _ := runtime.CallersFrames([]uintptr{lazyOf(r).site}).Next()
+		return name, f.File, f.Line
+	}
+	return d
+}
+
+func lazyOf(r *task.Record) *lazyOperation { return (*lazyOperation)(unsafe.Pointer(r)) }
+
+// LazySend spawns the sending of b to rank dst over an endpoint, whose other end
+// receives with LazyRecv, or with Recv of the endpoint. The task reads b, and ends when b
+// may be written to again. It is spawned like Send of a Thread; hints are those of the
+// endpoint and hs.
+func (t *Thread) LazySend(in tasks.Scope, e *dds.Endpoint, b mpi.Buffer, dst, tag int, hs []dds.Hint, cl ...tasks.Clause) {
+	t.lazy(in, lazySendDecl, e, b, deps.In, dst, tag, hs, cl)
+}
+
+// LazyRecv spawns the receiving into b of a message that another rank's endpoint has
+// sent. Tasks that read b as Lazy(Input) may start when its first strip has landed and
+// nothing but the network is needed for the rest; they wait where they touch what is
+// missing, or call dds.Touch before a kernel does. All others wait for the end of
+// the task: every byte is there. If b lies in no arena, or its arena cannot make readers
+// wait, both are the same.
+//
+// Messages of one endpoint that are under way between two ranks at one time have
+// different tags: lazy tasks are independent (tasks.Independent). A message that fails
+// also fails its lazy readers, however far they have come.
+func (t *Thread) LazyRecv(in tasks.Scope, e *dds.Endpoint, b mpi.Buffer, src, tag int, hs []dds.Hint, cl ...tasks.Clause) {
+	t.lazy(in, lazyRecvDecl, e, b, deps.Out, src, tag, hs, cl)
+}
+
+func (t *Thread) lazy(in tasks.Scope, d *task.Decl, e *dds.Endpoint, b mpi.Buffer, m deps.Mode, peer, tag int, hs []dds.Hint, cl []tasks.Clause) {
+	r := in.TaskDomain().Begin(d)
+	if r == nil {
+		return
+	}
+	o := lazyOf(r)
+	o.thread, o.end, o.buf, o.peer, o.tag, o.hints = t, e, b, peer, tag, hs
+	o.arrived = false
+	var pc [1]uintptr
+	runtime.Callers(3, pc[:])
+	o.site = pc[0]
+	region, err := regionOf(b)
+	switch {
+	case e == nil:
+		err = errors.New("the endpoint is nil")
+	case b.Err() != nil:
+		err = b.Err()
+	}
+	if err != nil {
+		r.Fail(fmt.Errorf("commthread: %w", err))
+	} else {
+		r.Domain.Access(r, region, m, false, -1, nil)
+	}
+	if m == deps.Out {
+		o.arrival = new(deps.Arrival)
+		r.Domain.Arriving(r, o.arrival)
+	}
+	r.Flags |= task.Comm | task.Independent
+	tasks.Submit(r, cl)
+}
+
+func (o *lazyOperation) send() error {
+	x, err := o.end.Isend(o.buf, o.peer, o.tag, o.hints...)
+	if err != nil {
+		return err
+	}
+	return x.Wait()
+}
+
+func (o *lazyOperation) receive() error {
+	defer o.lose() // unless it has arrived, whatever happens
+	x, err := o.end.Recv(o.buf, o.peer, o.tag, o.hints...)
+	if err != nil {
+		return err
+	}
+	o.arrived = true
+	o.arrival.Watch(x.Lost)
+	o.Exec.Schedule(o.arrival.Release(false))
+	return x.Wait()
+}
+
+// lose releases the lazy readers of what will not come, which are skipped.
+func (o *lazyOperation) lose() {
+	if o.arrived {
+		return
+	}
+	o.arrived = true
+	o.Exec.Schedule(o.arrival.Release(true))
+}
+
+// Attend has a spare worker take the core of a worker that waits in a fault on memory
+// of the arena, until its strip lands. It lasts until Stop, which comes before the arena
+// is closed. Any goroutine. Errors: dds.ErrNoFaults where nobody faults, which is no
+// trouble; those of dds.Arena.Watch.
+func (t *Thread) Attend(a *dds.Arena) error {
+	asleep := map[int]func(){} // of the watching goroutine; by the strip
+	stop, err := a.Watch(func(s dds.Sleep) {
+		switch {
+		case s.Ended:
+			if awake := asleep[s.Strip]; awake != nil {
+				awake()
+				delete(asleep, s.Strip)
+			}
+		case asleep[s.Strip] == nil:
+			if awake := t.lane.Asleep(s.Thread); awake != nil {
+				asleep[s.Strip] = awake
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watches = append(t.watches, stop)
+	return nil
+}
+
+// unattend ends what Attend began.
+func (t *Thread) unattend() {
+	t.mu.Lock()
+	stops := t.watches
+	t.watches = nil
+	t.mu.Unlock()
+	for _, stop := range stops {
+		stop()
+	}
+}
