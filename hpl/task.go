@@ -45,9 +45,9 @@ import (
 //
 // P > 1, rows: per band one exchange, with P = 2 one message in either direction (of jb*n
 // numbers at most, half of it from the other process row), and two hand-overs: pack to exchange,
-// exchange to update. The exchanges that the next panel does not wait for begin when it
-// has been factored: otherwise its short messages would queue up behind long ones in
-// the network, 192 times.
+// exchange to update. The exchanges that neither of the next two panels waits for begin when
+// the next one has been factored: otherwise its short messages would queue up behind long
+// ones in the network, and the thread would do their work between its columns.
 //
 // # Why ranks cannot wait for each other for ever
 //

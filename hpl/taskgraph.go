@@ -17,19 +17,25 @@ func (t *taskRun) spawn() {
 			}
 		}
 		next = t.spawnPanel(k + 1)
-		var first []float64 // what the other exchanges of rows wait for
-		if next != nil && next.col == t.grid.col {
-			first = next.msg
-		}
 		for _, b := range t.bands {
 			if !t.urgent(p, b) {
-				t.spawnUpdate(p, b, first)
+				t.spawnUpdate(p, b, t.before(next, b))
 			}
 		}
 		if t.cfg.Progress != nil && t.grid.all.Rank() == 0 {
 			report.Spawn(t.rt, stage{t: t, p: p}, p.memory, &t.meter)
 		}
 	}
+}
+
+// before returns what the exchange of rows of b by the panel before next waits for: until
+// next has been factored, if that happens here, and if b is not the band of the panel after
+// that.
+func (t *taskRun) before(next *panel, b *band) []float64 {
+	if next == nil || next.col != t.grid.col || t.panelIn(b) <= next.k+t.grid.q {
+		return nil
+	}
+	return next.msg
 }
 
 // spawnPanel spawns what it takes to have panel k here, and returns it; nil if there is

@@ -19,7 +19,7 @@ type advice struct {
 	Size      float64        `json:"size,omitempty"`
 	Seconds   float64        `json:"seconds"`
 	Tool      float64        `json:"tool_seconds"`
-	Items     []*item        `json:"advice"`  // worth it, and proven
+	Items     []*item        `json:"advice"`  // worth it, even at the lower end of the spread, and proven
 	Small     []*item        `json:"small"`   // proven, but below -min, or no saving at all
 	Stays     []stay         `json:"refused"` // with reasons
 	Merges    []advise.Merge `json:"merges,omitempty"`
@@ -75,7 +75,8 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	}
 	fold(all)
 	for _, it := range all {
-		if it.Saving.Share >= min && it.Saving.Total > 0 {
+		sure := it.Saving.Low > 0 || min == 0 // asked for everything
+		if it.Saving.Share >= min && it.Saving.Total > 0 && sure {
 			a.Items = append(a.Items, it)
 			a.Saving += it.Saving.Total
 			factor := it.Saving.Total / nonzero(it.Saving.PerPass)

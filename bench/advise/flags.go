@@ -36,7 +36,7 @@ func newConfig() *config {
 	set.BoolVar(&c.diff, "diff", false, "print them as a unified diff")
 	set.BoolVar(&c.json, "json", false, "print one JSON document instead of text, and no result lines")
 	set.StringVar(&c.svg, "svg", "", "draw predicted and measured speed-up into `FILE`.svg, with a table beside it")
-	set.Float64Var(&c.min, "min", 5, "`percent` of the program that advice saves at least")
+	set.Float64Var(&c.min, "min", 5, "`percent` of the program that advice saves at least; 0 lists uncertain savings, too")
 	set.Float64Var(&c.size, "size", 0, "problem `size` of the run, written into its file; with one file only")
 	set.Func("project", "`sizes` to project to, separated by commas; 1024@16 is size 1024 on 16 ranks", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {

@@ -41,27 +41,47 @@ type lab struct {
 // source of the program that is advised.
 const border = "testdata/border/main.go"
 
-func newLab(t *testing.T) *lab {
-	l := &lab{t: t, dir: t.TempDir()}
-	l.build(nil)
-	return l
+// original is the program as it is in testdata, built once.
+var original string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "advise")
+	if err == nil {
+		original = filepath.Join(dir, "border.exe")
+		var out []byte
+		if out, err = exec.Command("go", "build", "-o", original, "./testdata/border").CombinedOutput(); err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
-// build compiles the program, with another source if that is not nil.
+func newLab(t *testing.T) *lab { return &lab{t: t, dir: t.TempDir(), program: original} }
+
+// build compiles the program with another source.
 func (l *lab) build(source []byte) {
 	l.t.Helper()
-	args := []string{"build", "-o", filepath.Join(l.dir, "border.exe")}
-	if source != nil {
-		name, err := filepath.Abs(border)
-		require.NoError(l.t, err)
-		changed, overlay := filepath.Join(l.dir, "main.go"), filepath.Join(l.dir, "overlay.json")
-		require.NoError(l.t, os.WriteFile(changed, source, 0o666))
-		table, err := json.Marshal(map[string]any{"Replace": map[string]string{name: changed}})
-		require.NoError(l.t, err)
-		require.NoError(l.t, os.WriteFile(overlay, table, 0o666))
-		args = append(args, "-overlay", overlay)
-	}
-	out, err := exec.Command("go", append(args, "./testdata/border")...).CombinedOutput()
+	name, err := filepath.Abs(border)
+	require.NoError(l.t, err)
+	changed, overlay := filepath.Join(l.dir, "main.go"), filepath.Join(l.dir, "overlay.json")
+	require.NoError(l.t, os.WriteFile(changed, source, 0o666))
+	table, err := json.Marshal(map[string]any{"Replace": map[string]string{name: changed}})
+	require.NoError(l.t, err)
+	require.NoError(l.t, os.WriteFile(overlay, table, 0o666))
+	l.compile("-overlay", overlay, "./testdata/border")
+}
+
+// compile makes a program the one that is run.
+func (l *lab) compile(args ...string) {
+	l.t.Helper()
+	l.program = filepath.Join(l.dir, "border.exe")
+	out, err := exec.Command("go", append([]string{"build", "-o", l.program}, args...)...).CombinedOutput()
 	require.NoError(l.t, err, "%s", out)
 }
 
@@ -69,7 +89,7 @@ func (l *lab) build(source []byte) {
 func (l *lab) run(size int, args ...string) (output, file string) {
 	l.t.Helper()
 	file = filepath.Join(l.dir, fmt.Sprintf("run%d.json", size))
-	cmd := exec.Command(filepath.Join(l.dir, "border.exe"), append(args, "-n", fmt.Sprint(size))...)
+	cmd := exec.Command(l.program, append(args, "-n", fmt.Sprint(size))...)
 	cmd.Env = append(os.Environ(), advise.FileVariable+"="+file, fmt.Sprintf("%s=%d", advise.SizeVariable, size), advise.RehearseVariable+"=100ms")
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
@@ -139,8 +159,7 @@ func TestFix(t *testing.T) {
 	require.NoError(t, err)
 	name := filepath.Join(dir, "main.go")
 	require.NoError(t, os.WriteFile(name, source, 0o644))
-	out, err := exec.Command("go", "build", "-o", filepath.Join(l.dir, "border.exe"), "./"+dir).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	l.compile("./" + dir)
 	before, file := l.run(32)
 
 	text, complaints, code := advised("-min", "0", "-diff", "-fix", file)
@@ -154,10 +173,9 @@ func TestFix(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 1)
-	out, err = exec.Command("go", "vet", "./"+dir).CombinedOutput()
+	out, err := exec.Command("go", "vet", "./"+dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	out, err = exec.Command("go", "build", "-o", filepath.Join(l.dir, "border.exe"), "./"+dir).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	l.compile("./" + dir)
 
 	text, complaints, code = advised("-min", "0", "-fix", file)
 	require.Zero(t, code)

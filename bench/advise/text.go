@@ -110,9 +110,10 @@ func (a *advice) printRest(w io.Writer) {
 			a.Run.Sites[m.Because].String(), duration(m.Total), 100*m.Share)
 	}
 	if len(a.Small) > 0 {
-		fmt.Fprintf(w, "\nProven to be safe, but it saves little or nothing:\n")
+		fmt.Fprintf(w, "\nProven to be safe, but it saves too little, or not for sure:\n")
 		for _, it := range a.Small {
-			fmt.Fprintf(w, "    %s:%d-%d, %s in all, %.1f %% of the program\n", filepath.Base(it.File), it.Line, it.Last, duration(it.Saving.Total), 100*it.Saving.Share)
+			fmt.Fprintf(w, "    %s:%d-%d, %s in all, %.1f %% of the program (%s to %s each)\n", filepath.Base(it.File), it.Line, it.Last, duration(it.Saving.Total), 100*it.Saving.Share,
+				duration(it.Saving.Low), duration(it.Saving.High))
 		}
 	}
 	if len(a.Stays) > 0 {

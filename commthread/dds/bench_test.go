@@ -87,6 +87,8 @@ func BenchmarkTouch(b *testing.B) {
 	require.NoError(b, a.Close())
 }
 
+var sink float64 // keeps what is computed from being left out
+
 // A loop over a message that takes about as long as its way at 10 Gbit/s: received whole,
 // and read while it arrives.
 func BenchmarkOverlap(b *testing.B) {
@@ -129,7 +131,7 @@ func BenchmarkOverlap(b *testing.B) {
 						return err
 					}
 					for _, v := range x {
-						sum = sum*0.5 + v
+						sum = sum*0.5 + v*0.25/(1+v*v)
 					}
 					best = min(best, osthread.Nanotime()-began)
 					if err := tr.Wait(); err != nil {
@@ -137,6 +139,7 @@ func BenchmarkOverlap(b *testing.B) {
 					}
 				}
 				if c.Rank() == 1 {
+					sink = sum
 					b.ReportMetric(float64(best)/1e3, "us/message")
 					b.ReportMetric(float64(a.Counts().Faults)/20, "faults/message")
 				}

@@ -33,6 +33,10 @@ void dds_set_clock(int64_t now) {
 	epoch = dds_now() - now;
 }
 
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
 int64_t dds_now(void) {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -312,6 +316,8 @@ static void release(dds_keeper *k) {
 		close(k->fd);
 	if (k->wake >= 0)
 		close(k->wake);
+	if (k->self >= 0)
+		close(k->self);
 	free(k->pages);
 	free(k->times);
 	free(k->heap);
@@ -333,6 +339,7 @@ int dds_open(char *app, char *comm, uint64_t bytes, int way, const uint64_t *mas
 		return ENOMEM;
 	k->app = app, k->comm = comm, k->bytes = bytes, k->page = sysconf(_SC_PAGESIZE), k->watch = -1;
 	pthread_mutex_init(&k->mu, NULL);
+	k->self = syscall(SYS_pidfd_open, getpid(), 0);
 	k->fd = dds_descriptor(way);
 	int err = k->fd < 0 ? errno : dds_handshake(k->fd);
 	k->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

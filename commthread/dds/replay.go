@@ -21,7 +21,6 @@ type replay struct {
 
 	live  []*Transfer // guarded by mu
 	total Counts      // guarded by mu
-	seen  []Access    // guarded by mu
 }
 
 var errNoProtection = errors.New("dds: back end replay: this system has no page protection here: take " + Explicit)

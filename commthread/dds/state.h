@@ -41,7 +41,7 @@ struct dds_transfer {
 	dds_transfer *next;   // live, or spare
 	int n, flags;
 	int armed;            // it is, or was
-	int cursor;           // DDS_FIRST: strip whose first page is armed; -1 none
+	int together;         // DDS_FIRST: all first pages were armed at once, not one after another
 	int left;             // strips that have not landed
 	int pending;          // copies and due times that name it
 	int ended;
@@ -57,6 +57,7 @@ struct dds_keeper {
 	pthread_mutex_t mu;
 	pthread_t thread;
 	int fd, wake, watch;
+	int self; // pidfd of this process, -1 if pages cannot be dropped in one call
 	char *app, *comm;
 	uint64_t bytes, page;
 	int trace, stop;
@@ -83,6 +84,7 @@ void dds_unregister(int fd, char *app, uint64_t bytes);
 void dds_continue(dds_keeper *k, uint64_t from, uint64_t to); // maps, wakes
 void dds_guard(dds_keeper *k, uint64_t from, uint64_t to, int on); // write protection
 void dds_drop(dds_keeper *k, uint64_t from, uint64_t to); // unmaps
+int dds_drop_pages(dds_keeper *k, const uint64_t *pages, int n); // many at once; 0 if it cannot
 void dds_rouse(dds_keeper *k, uint64_t from, uint64_t to); // wakes only
 
 // With the mutex held.

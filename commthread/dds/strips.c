@@ -41,16 +41,32 @@ static void mark_armed(dds_transfer *t, int i, int64_t now) {
 
 // arm_next arms the first page of the next blocked strip.
 static void arm_next(dds_transfer *t) {
-	t->cursor = -1;
 	for (int j = 0; j < t->n; j++) {
 		int i = place(t, j);
 		if (!blocked(t, i))
 			continue;
-		t->cursor = i;
 		dds_drop(t->k, first(t, i), first(t, i) + t->k->page);
 		mark_armed(t, i, dds_now());
 		return;
 	}
+}
+
+// arm_firsts arms the first pages of all blocked strips, in one call, and returns 1; 0
+// if the kernel cannot: then they are armed one after another.
+static int arm_firsts(dds_transfer *t) {
+	uint64_t pages[DDS_STRIPS];
+	int64_t now = dds_now();
+	int n = 0;
+	for (int i = 0; i < t->n; i++)
+		if (blocked(t, i))
+			pages[n++] = first(t, i);
+	if (!dds_drop_pages(t->k, pages, n))
+		return 0;
+	for (int i = 0; i < t->n; i++)
+		if (blocked(t, i))
+			mark_armed(t, i, now);
+	t->together = 1;
+	return 1;
 }
 
 // arm_all arms every page of blocked strips, runs of them at once.
@@ -75,10 +91,10 @@ static int arm(dds_transfer *t) {
 	if (t->left == 0 && t->hold == 0)
 		return 0;
 	t->armed = 1;
-	if (t->flags & DDS_FIRST && !t->k->trace)
-		arm_next(t);
-	else
+	if (!(t->flags & DDS_FIRST) || t->k->trace)
 		arm_all(t);
+	else if (!arm_firsts(t))
+		arm_next(t);
 	return t->k->counts.strips - before;
 }
 
@@ -108,7 +124,8 @@ static void open_strip(dds_transfer *t, int i) {
 		return;
 	uint64_t from = down(k, s->from), to = up(k, s->to);
 	if (t->flags & DDS_FIRST && !k->trace) {
-		arm_next(t);
+		if (!t->together)
+			arm_next(t);
 		from = first(t, i);
 		to = from + k->page;
 	} else {
@@ -278,7 +295,7 @@ dds_transfer *dds_begin(dds_keeper *k, int n, const uint64_t *cuts, int flags, d
 		t = malloc(sizeof *t);
 	if (t != NULL) {
 		memset(t, 0, sizeof *t);
-		t->k = k, t->n = t->left = n, t->flags = flags, t->cursor = -1;
+		t->k = k, t->n = t->left = n, t->flags = flags;
 		for (int i = 0; i < n; i++)
 			t->strips[i] = (dds_strip){.from = cuts[i], .to = cuts[i + 1], .to_promise = cuts[i + 1] - cuts[i], .to_land = cuts[i + 1] - cuts[i]};
 		t->next = k->live;

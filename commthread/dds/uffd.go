@@ -207,7 +207,7 @@ func (s *shield) wait(app []byte, from, to int) {
 			x.touch(osthread.Nanotime())
 		}
 		if s.order != AnyOrder {
-			s.approach(app, x)
+			s.approach(app, i)
 			continue
 		}
 		for p := max(from, int(x.from)/size*size); p < min(to, int(x.to)) && x.is(armed); p += size {
@@ -216,13 +216,13 @@ func (s *shield) wait(app []byte, from, to int) {
 	}
 }
 
-// approach waits for a strip of which only the first page is armed, after the strips
-// before it have arrived.
-func (s *shield) approach(app []byte, x *strip) {
-	for x.load()&(landed|armed) != landed {
-		for i := range s.strips {
-			y := &s.strips[i]
-			if !y.is(armed) {
+// approach waits for strip i, of which only the first page is armed, or will be when
+// the strips before it have arrived.
+func (s *shield) approach(app []byte, i int) {
+	for s.strips[i].load()&(landed|armed) != landed {
+		for j := range s.strips {
+			y := &s.strips[j]
+			if !y.is(armed) || j != i && s.strips[i].is(armed) {
 				continue
 			}
 			if s.order == Down {

@@ -139,6 +139,9 @@ const maxPoints = math.MaxInt >> 8
 const (
 	groupBytes = 16 << 10
 	maxGroups  = 16
+	// fewGroups is for Tasks with one-sided messages: there each group kept back is as
+	// many messages as there are planes.
+	fewGroups = 6
 )
 
 // chooseGroups cuts pieces into groups, as large as messages should be. All ranks choose
@@ -153,5 +156,9 @@ func (c *Config) chooseGroups() {
 	ranks := c.Grid[0]
 	rows := (min(c.Dims[0], c.Dims[1]) + ranks - 1) / ranks
 	bytes := rows * (c.Dims[2] / c.Grid[1]) * element
-	c.Groups = max(1, min(rows, bytes/groupBytes, maxGroups))
+	most := maxGroups
+	if c.Form == Tasks && c.OneSided {
+		most = fewGroups
+	}
+	c.Groups = max(1, min(rows, bytes/groupBytes, most))
 }

@@ -106,7 +106,7 @@ func TestCorpus(t *testing.T) {
 // say the reasons; this does not depend on them.)
 func TestNeverChanged(t *testing.T) {
 	p := load(t, "testdata/corpus")
-	never := []string{"unpacked", "shifted", "swapped", "returned", "looped", "around", "deferring", "depending", "reading", "wildcard", "handling", "renamed", "calling", "nested"}
+	never := []string{"unpacked", "shifted", "swapped", "returned", "looped", "around", "deferring", "depending", "reading", "wildcard", "handling", "renamed", "calling", "nested", "counting"}
 	seen := 0
 	for _, f := range p.files {
 		funcs, chains := p.sitesOf(f)

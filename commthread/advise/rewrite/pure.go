@@ -209,6 +209,12 @@ func (fl *flight) bodyTouches(fn *function, depth int) string {
 			if !fl.ownVariable(fn.file, s.X) {
 				why = fmt.Sprintf("line %d writes to %s", fl.p.line(s.Pos()), fl.p.text(fn.file, s.X))
 			}
+		case *ast.RangeStmt:
+			for _, x := range []ast.Expr{s.Key, s.Value} {
+				if x != nil && !fl.ownVariable(fn.file, x) {
+					why = fmt.Sprintf("line %d writes to %s", fl.p.line(s.Pos()), fl.p.text(fn.file, x))
+				}
+			}
 		}
 		return why == ""
 	})

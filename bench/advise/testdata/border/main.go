@@ -25,7 +25,9 @@ func exchange(c *mpi.Comm, u []float64, n, left, right int) error {
 	if _, err := c.Sendrecv(mpi.Of(u[(n-2)*n+1:(n-1)*n-1]), right, 1, mpi.Of(u[1:n-1]), left, 1); err != nil {
 		return err
 	}
-	if _, err := c.Sendrecv(mpi.Strided(u[n+1:], n-2, 1, n), left, 2, mpi.Strided(u[2*n-1:], n-2, 1, n), right, 2); err != nil {
+	if _, err := c.Sendrecv(
+		mpi.Strided(u[n+1:], n-2, 1, n), left, 2,
+		mpi.Strided(u[2*n-1:], n-2, 1, n), right, 2); err != nil {
 		return err
 	}
 	if _, err := c.Sendrecv(mpi.Strided(u[2*n-2:], n-2, 1, n), right, 3, mpi.Strided(u[n:], n-2, 1, n), left, 3); err != nil {
@@ -107,7 +109,7 @@ func program(c *mpi.Comm) error {
 func main() {
 	w := world.Flags(flag.CommandLine)
 	w.Ranks = 4
-	w.DefaultNet("gige")
+	w.DefaultNet("L=500us,bw=1Gbit")
 	flag.Parse()
 	world.Exit(w.Run(program))
 }

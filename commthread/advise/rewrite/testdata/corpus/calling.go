@@ -33,3 +33,21 @@ func nested(c *mpi.Comm, a, b []float64, p int) error {
 	_, err := c.SendrecvReplace(mpi.Of(b), p, 3, p, 3)
 	return err
 }
+
+// counted writes to an element by its loop.
+func counted(u []float64, at []int) mpi.Buffer {
+	for at[0] = range u {
+	}
+	return mpi.Of(u)
+}
+
+// counting: as calling.
+func counting(c *mpi.Comm, at []int, a, b, x, y []float64, p int) error {
+	if _, err := c.Sendrecv(mpi.Of(a), p, 4, mpi.Of(b), p, 4); err != nil {
+		return err
+	}
+	if _, err := c.Sendrecv(counted(x, at), p, 5, mpi.Of(y), p, 5); err != nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package dds
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// send makes a Send that returns early.
+func (w *tool) send(c *mpi.Call) {
+	w.beforeMessage()
+	w.settle(c.Send, false)
+	w.inside++
+	t, err := w.e.Send(c.Send, c.Peer, c.Tag)
+	w.inside--
+	w.keep(t)
+	c.Complete(mpi.Status{}, err)
+}
+
+// keep notes a transfer whose operation returns.
+func (w *tool) keep(t *Transfer) {
+	if t != nil && !t.Done() {
+		w.flights = append(w.flights, t)
+	}
+}
+
+// recv makes a Recv: a matched probe says how long the message is, and its beginning
+// whether it is a header.
+func (w *tool) recv(c *mpi.Call) {
+	p, err := w.next(c.Peer, c.Tag)
+	if err != nil {
+		c.Complete(mpi.Status{}, asRecv(err))
+		return
+	}
+	w.settle(c.Recv, true)
+	switch {
+	case p.body == nil:
+		k := p.receive(c)
+		w.run(k)
+		c.Complete(k.Status, asRecv(k.Err))
+	case p.plain:
+		c.Complete(p.status, p.copyTo(c))
+	default:
+		c.Complete(p.status, w.recvLazy(c.Recv, p))
+	}
+}
+
+// recvLazy receives the message of a header, and returns when the rest flies by itself.
+func (w *tool) recvLazy(b mpi.Buffer, p *pulled) error {
+	w.inside++
+	defer func() { w.inside-- }()
+	t, last, err := w.begin(b, p)
+	if err != nil {
+		return err
+	}
+	t.fly()
+	t.shield(last)
+	if t.settled() || t.failing() {
+		return t.Wait()
+	}
+	w.keep(t)
+	return nil
+}
+
+// begin starts to receive the strips of a message whose header has come. last is as in
+// Endpoint.enter.
+func (w *tool) begin(b mpi.Buffer, p *pulled) (t, last *Transfer, err error) {
+	t = &Transfer{e: w.e, hints: w.e.hints, user: b, head: p.head, status: p.status}
+	if _, last, err = w.e.enter(t); err != nil {
+		return nil, nil, err
+	}
+	t.place(p.head.size)
+	head, tail := p.head.ends()
+	copy(t.mem, p.body[headerBytes:headerBytes+head])
+	copy(t.mem[p.head.size-tail:], p.body[headerBytes+head:])
+	if room := b.Bytes(); p.head.size > room {
+		t.err = truncated(&mpi.Call{Kind: mpi.CallRecv, Comm: w.comm, Peer: p.status.Source, Tag: p.status.Tag}, room, p.head.size)
+	}
+	t.expect()
+	return t, last, nil
+}
+
+func truncated(c *mpi.Call, room, got int) error {
+	return c.Fail(mpi.ErrTruncate, room, got, "the message has %d bytes, the buffer %d: receive into a larger one", got, room)
+}
+
+// asRecv names the operation of an error as the program knows it.
+func asRecv(err error) error {
+	if e := (*mpi.Error)(nil); errors.As(err, &e) {
+		e.Kind = mpi.CallRecv.String()
+	}
+	return err
+}
+
+// get makes a Get that returns early.
+func (w *tool) get(c *mpi.Call) {
+	w.finishPuts() // this rank reads what it has written
+	w.settle(c.Recv, true)
+	w.inside++
+	t, err := w.e.Get(c.Win, c.Recv, c.Peer, c.Offset)
+	w.inside--
+	w.keep(t)
+	c.Complete(mpi.Status{}, err)
+}
+
+// mostStaged bounds the copies of puts under way, in bytes.
+const mostStaged = 64 << 20
+
+// put makes a Put that returns at once.
+func (w *tool) put(c *mpi.Call) {
+	n := c.Send.Bytes()
+	if n > mostStaged {
+		if w.prepare(c) {
+			w.run(c)
+		}
+		return
+	}
+	if w.staged+n > mostStaged {
+		w.finishPuts()
+	}
+	w.settle(c.Send, false)
+	room := make([]byte, n)
+	mpi.CopyPart(mpi.Of(room), CommBuffer(c.Send), 0, n)
+	k := &mpi.Call{Kind: mpi.CallPut, Comm: c.Comm, Win: c.Win, Peer: c.Peer, Offset: c.Offset, Task: c.Task,
+		Send: mpi.Raw(unsafe.Pointer(unsafe.SliceData(room)), n, c.Send)}
+	w.puts, w.staged = append(w.puts, k), w.staged+n
+	w.Engine.Post([]*mpi.Call{k})
+	c.Complete(mpi.Status{}, nil)
+}
+
+// finishPuts makes every Put complete at its target.
+func (w *tool) finishPuts() {
+	if len(w.puts) == 0 {
+		return
+	}
+	puts := w.puts
+	w.puts, w.staged = nil, 0
+	w.wait(false, puts)
+	flushed := map[*mpi.Win]bool{}
+	for _, k := range puts {
+		w.fail(k.Err)
+		if !flushed[k.Win] {
+			flushed[k.Win] = true
+			f := &mpi.Call{Kind: mpi.CallFlush, Comm: k.Comm, Win: k.Win, Peer: mpi.AllRanks}
+			w.run(f)
+			w.fail(f.Err)
+		}
+	}
+}

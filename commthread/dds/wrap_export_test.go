@@ -1,0 +1,25 @@
+package dds
+
+// FailFlight gives the oldest transfer that an operation has left behind an error, as if
+// its bytes had met one; false if there is none.
+func (w *Wrapped) FailFlight(err error) bool {
+	if len(w.tool.flights) == 0 {
+		return false
+	}
+	t := w.tool.flights[0]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.err = err
+	return true
+}
+
+// Envelope returns the length of a header with the ends of a message.
+func (w *Wrapped) Envelope() int { return w.tool.envelope }
+
+// HeaderLike returns a plain message that looks like such a header.
+func (w *Wrapped) HeaderLike() []byte {
+	b := make([]byte, w.tool.envelope)
+	h := header{size: 1 << 20, edge: w.tool.e.edge, cut: Cut{Count: 1, Grow: 1}}
+	h.put(b)
+	return b
+}

@@ -1,0 +1,221 @@
+package dds
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// tool is what stands between a wrapped program and the engine of its rank. It sees the
+// operations of all communicators. Like the engine it is used by one goroutine at a time.
+type tool struct {
+	mpi.Engine // the next one
+	e          *Endpoint
+	comm       *mpi.Comm // of e: plain messages of the program and headers travel here
+	envelope   int       // bytes of a header with the ends of a message
+	least      int       // bytes up to which messages stay plain: these need no receiver to leave, or no strip
+
+	inside    int // calls of the endpoint are under way: they pass
+	advancing bool
+	flights   []*Transfer // whose operation has returned
+	open      []*posted   // requests of the program that have not completed
+	stash     []*pulled   // messages that probes have taken, in order
+	taken     map[*mpi.Message]*pulled
+	windows   []mpi.Buffer // memory of arenas in windows
+	puts      []*mpi.Call
+	staged    int // bytes of puts
+	late      []error
+
+	recent *posted   // the last operation started this receive
+	pair   *posted   // and the one before, with this send, are perhaps a Sendrecv
+	answer *mpi.Call // the send
+}
+
+// Do implements mpi.Engine: the blocking operations.
+func (w *tool) Do(c *mpi.Call) {
+	if w.inside > 0 {
+		w.Engine.Do(c)
+		return
+	}
+	w.reap()
+	w.recent, w.pair = nil, nil
+	mine := c.Comm == w.comm
+	switch {
+	case mine && c.Kind == mpi.CallRecv:
+		w.recv(c)
+	case mine && c.Kind == mpi.CallSend && w.lazy(c.Send, false):
+		w.send(c)
+	case mine && c.Kind == mpi.CallGet && w.lazy(c.Recv, true):
+		w.get(c)
+	case mine && c.Kind == mpi.CallPut && w.lazy(c.Send, true):
+		w.put(c)
+	case mine && c.Kind >= mpi.CallProbe && c.Kind <= mpi.CallImprobe:
+		w.probe(c)
+	default:
+		if w.prepare(c) {
+			w.run(c)
+		}
+	}
+	if mine {
+		w.reap()
+		c.Err = w.withLate(c.Err)
+	}
+}
+
+// lazy reports whether an operation on b may return early.
+func (w *tool) lazy(b mpi.Buffer, oneSided bool) bool {
+	n := b.Bytes()
+	if !b.Contiguous() || n == 0 || !oneSided && n <= w.least {
+		return false
+	}
+	if a, _ := find(b.Pointer(), n); a == nil {
+		return false
+	}
+	return w.e.hints.force || w.e.hints.strips > 0 || w.e.consts.worth(n, oneSided)
+}
+
+// run makes a call of the engine's and waits for it, while requests go on.
+func (w *tool) run(c *mpi.Call) {
+	if len(w.open) == 0 {
+		w.Engine.Do(c)
+		return
+	}
+	w.Engine.Post([]*mpi.Call{c})
+	w.wait(false, []*mpi.Call{c})
+}
+
+// prepare makes a plain call possible beside the transfers under way, and reports whether
+// it is one for the engine; otherwise it has completed.
+func (w *tool) prepare(c *mpi.Call) bool {
+	switch {
+	case c.Kind.Sends():
+		if c.Comm == w.comm && w.imitates(c.Send) {
+			c.Complete(mpi.Status{}, c.Fail(mpi.ErrBuffer, 0, 0, "the message begins like the header of a lazy one: send it on a communicator that is not wrapped"))
+			return false
+		}
+		w.beforeMessage()
+	case c.Kind.PointToPoint(), c.Kind == mpi.CallPut:
+	case c.Kind == mpi.CallGet, c.Kind == mpi.CallAccumulate, c.Kind == mpi.CallNotify:
+		w.beforeMessage() // a notification is one
+	default:
+		w.retire()
+	}
+	w.settle(c.Send, false)
+	w.settle(c.Recv, true)
+	c.Send, c.Recv = CommBuffer(c.Send), CommBuffer(c.Recv)
+	return true
+}
+
+// beforeMessage makes true what a message could tell its receiver.
+func (w *tool) beforeMessage() {
+	w.finishPuts()
+	for _, t := range slices.Clone(w.flights) {
+		if t.get {
+			w.end(t)
+		}
+	}
+	for _, b := range w.windows {
+		w.settle(b, false)
+	}
+}
+
+// imitates reports whether a plain message would be taken for a header.
+func (w *tool) imitates(b mpi.Buffer) bool {
+	if b.Bytes() != w.envelope {
+		return false
+	}
+	packed, h := make([]byte, w.envelope), header{}
+	mpi.CopyPart(mpi.Of(packed), CommBuffer(b), 0, w.envelope)
+	return h.get(packed) == nil
+}
+
+// settle waits for the transfers that b must not meet: those that write to it, and if it
+// is written to, those that read it.
+func (w *tool) settle(b mpi.Buffer, written bool) {
+	if len(w.flights) == 0 || b.Bytes() == 0 {
+		return
+	}
+	from, to := extent(b)
+	for _, t := range slices.Clone(w.flights) {
+		if first, end := extent(t.user); first < to && from < end && (written || !t.send) {
+			w.end(t)
+		}
+	}
+}
+
+// extent returns the addresses between which b lies, as messages see it.
+func extent(b mpi.Buffer) (from, to uintptr) {
+	blocks, block, stride := b.Layout()
+	from = uintptr(CommBuffer(b).Pointer())
+	return from, from + uintptr(((blocks-1)*stride+block)*b.ElemSize())
+}
+
+// reap ends the transfers that have nothing under way any more.
+func (w *tool) reap() {
+	for _, t := range slices.Clone(w.flights) {
+		if !slices.ContainsFunc(t.calls, func(c *mpi.Call) bool { return !c.Done() }) {
+			w.end(t)
+		}
+	}
+}
+
+// end waits for a transfer, and keeps its error for the next operation.
+func (w *tool) end(t *Transfer) {
+	w.inside++
+	err := t.Wait()
+	w.inside--
+	w.flights = slices.DeleteFunc(w.flights, func(u *Transfer) bool { return u == t })
+	w.fail(err)
+}
+
+func (w *tool) fail(err error) {
+	if err != nil {
+		w.late = append(w.late, err)
+	}
+}
+
+// retire ends everything that operations have left behind.
+func (w *tool) retire() {
+	w.finishPuts()
+	for len(w.flights) > 0 {
+		w.end(w.flights[0])
+	}
+}
+
+// takeLate returns the errors of transfers that nobody has been told of, once.
+func (w *tool) takeLate() error {
+	err := errors.Join(w.late...)
+	w.late = nil
+	return err
+}
+
+// withLate adds these errors to one.
+func (w *tool) withLate(err error) error {
+	if len(w.late) == 0 {
+		return err
+	}
+	return errors.Join(w.takeLate(), err)
+}
+
+// NewWindow implements mpi.Engine: peers access memory of an arena where messages do.
+func (w *tool) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
+	if view := CommBuffer(b); view.Pointer() != b.Pointer() {
+		w.windows, b = append(w.windows, b), view
+	}
+	return w.Engine.NewWindow(h, b)
+}
+
+// Revoke implements mpi.Engine: with the communicator go the strips of its messages.
+func (w *tool) Revoke(h mpi.Handle, reason string) {
+	w.Engine.Revoke(h, reason)
+	if h == w.comm.Handle() {
+		w.Engine.Revoke(w.e.data.Handle(), reason)
+	}
+}
+
+// Finalize implements mpi.Engine.
+func (w *tool) Finalize() error {
+	w.retire()
+	return errors.Join(w.takeLate(), w.Engine.Finalize())
+}
