@@ -73,6 +73,12 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	for i := range r.Chains {
 		a.chain(i, all)
 	}
+	for _, p := range r.Collectives {
+		if p.Seconds >= 0.01*r.Seconds {
+			a.Stays = append(a.Stays, stay{Place: place(&r.Sites[p.Site]), Reason: fmt.Sprintf("it is collective: %d times on all ranks, %s of each, %.1f %% of the program. Only data sent in pieces, as they get ready, or a task of a communication thread, would overlap",
+				p.Count, duration(p.Seconds), 100*p.Seconds/r.Seconds)})
+		}
+	}
 	fold(all)
 	for _, it := range all {
 		sure := it.Saving.Low > 0 || min == 0 // asked for everything

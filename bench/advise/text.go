@@ -25,9 +25,8 @@ func (a *advice) printText(w io.Writer, min float64) {
 	if r.TaskCalls > 0 {
 		fmt.Fprintf(w, "%d calls of communication threads: tasks overlap already, and are not judged\n", r.TaskCalls)
 	}
-	if r.Collective+r.Waits > 0.001*r.Seconds {
-		fmt.Fprintf(w, "collective calls %s (%.1f %% of the program), waits for non-blocking requests %s (%.1f %%)\n",
-			duration(r.Collective), 100*r.Collective/r.Seconds, duration(r.Waits), 100*r.Waits/r.Seconds)
+	if r.Waits > 0.001*r.Seconds {
+		fmt.Fprintf(w, "waits for non-blocking requests: %s, %.1f %% of the program\n", duration(r.Waits), 100*r.Waits/r.Seconds)
 	}
 	for i, it := range a.Items {
 		it.print(w, r, i+1)

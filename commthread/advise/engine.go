@@ -26,7 +26,7 @@ func (e *engine) Do(c *mpi.Call) {
 		e.t.interrupted(c, start)
 		before := osthread.Nanotime()
 		e.Engine.Do(c)
-		e.t.resumed(c, start, before)
+		e.t.resumed(c, before)
 		return
 	}
 	e.t.enter(e.t.places.here(1), c, start)
@@ -58,7 +58,7 @@ func (e *engine) Post(calls []*mpi.Call) {
 		s := e.t.verify.start(c, site)
 		before := osthread.Nanotime()
 		e.Engine.Post(s.self[:])
-		e.t.resumed(c, start, before)
+		e.t.resumed(c, before)
 	}
 }
 
@@ -75,7 +75,7 @@ func (e *engine) pass(calls []*mpi.Call, start int64) {
 	e.t.interrupted(calls[0], start)
 	before := osthread.Nanotime()
 	e.Engine.Post(calls)
-	e.t.resumed(calls[0], start, before)
+	e.t.resumed(calls[0], before)
 }
 
 // Poll implements mpi.Engine: what has completed is told to the program now.

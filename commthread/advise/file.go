@@ -114,6 +114,11 @@ func (r *Run) check() error {
 			return fmt.Errorf("chain %d was rehearsed %d times as written and %d times fixed", i, len(c.Trial.Written), len(c.Trial.Fixed))
 		}
 	}
+	for _, p := range r.Collectives {
+		if !site(p.Site) {
+			return fmt.Errorf("collective calls refer to site %d of %d", p.Site, len(r.Sites))
+		}
+	}
 	for _, x := range r.Races {
 		if !site(x.Request) || !site(x.Other) {
 			return fmt.Errorf("a race refers to sites %d and %d of %d", x.Request, x.Other, len(r.Sites))

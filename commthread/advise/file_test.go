@@ -83,6 +83,7 @@ func TestFile_damaged(t *testing.T) {
 		"followed by": func(r *Run) { r.Chains[0].Successor = 1 },
 		"rehearsed":   func(r *Run) { r.Chains[0].Trial = &Trial{Written: []float64{1}} },
 		"race":        func(r *Run) { r.Races = []Race{{Request: 1, Other: 2}} },
+		"collective":  func(r *Run) { r.Collectives = []Place{{Site: 9}} },
 		"calls":       func(r *Run) { r.Chains[0].Calls = nil },
 	} {
 		r := sampleRun()

@@ -14,7 +14,7 @@ type rankData struct {
 	Races      []Race
 	Seconds    float64
 	Tool       float64
-	Collective float64
+	Collective map[int]Summary // by site
 	Waits      float64
 	Memory     float64
 	Messages   int
@@ -43,8 +43,12 @@ type rankChain struct {
 // gather brings the data of all ranks to rank 0, which merges them; nil on others.
 func (s *session) gather() (*Run, error) {
 	t := s.t
-	d := &rankData{Sites: t.places.sites, Races: t.verify.found(), Seconds: s.took, Tool: seconds(t.tool), Collective: seconds(t.collective), Waits: seconds(t.waits),
+	d := &rankData{Sites: t.places.sites, Races: t.verify.found(), Seconds: s.took, Tool: seconds(t.tool), Waits: seconds(t.waits),
 		Memory: s.grown(), Messages: t.messages, Thread: t.threadCalls, Heap: t.heap}
+	d.Collective = map[int]Summary{}
+	for site, sum := range t.collectives {
+		d.Collective[site] = *sum
+	}
 	for _, st := range t.order {
 		d.Chains = append(d.Chains, st.tell())
 	}
@@ -109,6 +113,9 @@ func merge(all []*rankData, size float64) *Run {
 			items = append(items, item{rank, i, renumber(c.Sites, number)})
 			m.renumberEnds(all[rank].Chains[i].Ends, number)
 		}
+		for site, sum := range d.Collective {
+			m.collective(number[site], sum, len(all))
+		}
 		for _, x := range d.Races {
 			x.Request, x.Other = number[x.Request], number[x.Other]
 			m.run.Races = append(m.run.Races, x)
@@ -150,11 +157,21 @@ func (m *merger) totals(d *rankData, ranks int) {
 	r.Seconds = max(r.Seconds, d.Seconds)
 	r.Tool = max(r.Tool, d.Tool)
 	r.Memory = max(r.Memory, d.Memory)
-	r.Collective += d.Collective / float64(ranks)
 	r.Waits += d.Waits / float64(ranks)
 	r.Messages += d.Messages
 	r.TaskCalls += d.Thread
 	r.HeapBuffers += d.Heap
+}
+
+// collective adds what collective calls at a site took on one rank of so many.
+func (m *merger) collective(site int, sum Summary, ranks int) {
+	i := slices.IndexFunc(m.run.Collectives, func(p Place) bool { return p.Site == site })
+	if i < 0 {
+		i = len(m.run.Collectives)
+		m.run.Collectives = append(m.run.Collectives, Place{Site: site})
+	}
+	m.run.Collectives[i].Count += sum.N
+	m.run.Collectives[i].Seconds += sum.Sum() / float64(ranks)
 }
 
 func (m *merger) site(s *Site) int {
@@ -247,6 +264,7 @@ func within(part, whole []int) (at []int) {
 }
 
 func (m *merger) finish() {
+	slices.SortFunc(m.run.Collectives, func(a, b Place) int { return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Site, b.Site)) })
 	for i := range m.run.Chains {
 		c := &m.run.Chains[i]
 		for j := range c.Calls {

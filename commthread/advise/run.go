@@ -20,10 +20,17 @@ type Run struct {
 	Messages    int       `json:"messages"`       // sent and received by blocking calls, all ranks
 	TaskCalls   int       `json:"task_calls"`     // calls of communication threads, all ranks
 	HeapBuffers int       `json:"heap_buffers"`   // requests whose buffer no Watch covers
-	Collective  float64   `json:"collective"`     // time in collective calls, mean of the ranks
+	Collectives []Place   `json:"collectives"`    // where collective calls stand, and their time
 	Waits       float64   `json:"waits"`          // time in waits for requests that the program started, mean of the ranks
 	Sources     []Source  `json:"sources"`        // files that the sites stand in
 	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
+}
+
+// Place is a site and what the calls there took.
+type Place struct {
+	Site    int     `json:"site"`
+	Count   int     `json:"count"`   // of all ranks
+	Seconds float64 `json:"seconds"` // mean of the ranks
 }
 
 // Source is a source file as it was at the run; Sum is empty if it could not be read.

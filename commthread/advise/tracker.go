@@ -51,12 +51,12 @@ type tracker struct {
 	apart   int64 // farApart, but for tests
 	seed    maphash.Seed
 
-	chainTool   int64 // tool time since the chain began
-	before      int64 // computation before the chain
-	lastEnd     int64 // of the communication before
-	tool        int64 // nanoseconds spent in the tool
-	collective  int64
-	waits       int64 // for requests that the program started
+	chainTool   int64            // tool time since the chain began
+	before      int64            // computation before the chain
+	lastEnd     int64            // of the communication before
+	tool        int64            // nanoseconds spent in the tool
+	collectives map[int]*Summary // by site
+	waits       int64            // for requests that the program started
 	messages    int
 	threadCalls int
 	heap        int
@@ -66,7 +66,7 @@ type tracker struct {
 }
 
 func newTracker(c *mpi.Comm, w Watch) *tracker {
-	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, apart: farApart, seed: maphash.MakeSeed()}
+	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, collectives: map[int]*Summary{}, apart: farApart, seed: maphash.MakeSeed()}
 	t.verify = newVerifier(t)
 	return t
 }
@@ -258,11 +258,17 @@ func (t *tracker) interrupted(c *mpi.Call, start int64) {
 }
 
 // resumed notes the return of such a call, which was inside the engine from before.
-func (t *tracker) resumed(c *mpi.Call, start, before int64) {
+func (t *tracker) resumed(c *mpi.Call, before int64) {
 	t.lastEnd = osthread.Nanotime()
-	if c.Kind.Collective() {
-		t.collective += t.lastEnd - before
+	if !c.Kind.Collective() || ofThread(c) {
+		return
 	}
+	site := t.places.here(1)
+	if t.collectives[site] == nil {
+		t.collectives[site] = &Summary{}
+	}
+	t.collectives[site].Add(seconds(t.lastEnd - before))
+	t.tool += osthread.Nanotime() - t.lastEnd
 }
 
 // end is called after the body.

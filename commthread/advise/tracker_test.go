@@ -161,6 +161,14 @@ func TestChain_ends_at_dependences(t *testing.T) {
 				}
 				return nil
 			})
+			if name == "collective between" {
+				require.NotEmpty(t, r.Collectives)
+				assert.Equal(t, "Barrier", r.Sites[r.Collectives[0].Site].API)
+				assert.Equal(t, 2*steps, r.Collectives[0].Count)
+				assert.Positive(t, r.Collectives[0].Seconds)
+			} else {
+				assert.Empty(t, r.Collectives)
+			}
 			together := false // the second call of a step and the first of the next one may be
 			for _, c := range r.Chains {
 				for i := 1; i < len(c.Sites); i++ {

@@ -64,9 +64,11 @@
 // alignment at either end, so neighbours on a shared page are never kept waiting. A page
 // on the border of two strips opens with the later one.
 //
-// With [Order] one page is armed: the first that the reader meets of the next strip that
-// has not landed (HUNT, section 5.2). Before a strip is opened, the next page is armed;
-// a reader in order cannot pass it. Without the hint every page is armed.
+// With [Order] one page per strip is armed: the first of it that the reader meets (HUNT,
+// section 5.2). Where the kernel drops many pages in one call (process_madvise, Linux
+// 6.13), those of all strips that have not landed are armed at once; otherwise that of the
+// next one only, and before a strip is opened the next page is armed. A reader in order
+// cannot pass either. Without the hint every page is armed.
 //
 // # Who owns what
 //
@@ -93,7 +95,7 @@
 //	Go:      fly       waits until every strip is promised and the first has landed
 //	         arm       what has not landed, in one call
 //	keeper:  copies    at once, in pieces; changes the word: source and target are free
-//	         lands     at the due time: next page armed, CONTINUE, wake
+//	         lands     at the due time: next page armed if need be, CONTINUE, wake
 //	Go:      OnDone    of each call: lands once more, without effect
 //	         end       when all calls have completed: opens what is open to be opened
 //

@@ -51,8 +51,8 @@ func (c Cut) bounds(n, unit int) []int {
 // Direction is the order in which the reader of a message goes through its addresses.
 type Direction int8
 
-// Orders of access. A declared order is a promise: with Up or Down only one page of
-// the next strip is armed, and a reader that jumps ahead of it reads stale bytes.
+// Orders of access. A declared order is a promise: with Up or Down only one page of a
+// strip is armed, and a reader that jumps over it reads stale bytes.
 const (
 	AnyOrder Direction = iota // every page of a strip is armed
 	Up                        // by increasing addresses

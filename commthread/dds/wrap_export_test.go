@@ -23,3 +23,28 @@ func (w *Wrapped) HeaderLike() []byte {
 	h.put(b)
 	return b
 }
+
+// Missing returns how many strips of receives that have returned are not there.
+func (w *Wrapped) Missing() int {
+	n := 0
+	for _, t := range w.tool.flights {
+		for i := range t.strips {
+			if !t.send && !t.strips[i].is(landed) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Ended reports whether nothing is under way of what operations have left behind.
+func (w *Wrapped) Ended() bool {
+	for _, t := range w.tool.flights {
+		for _, c := range t.calls {
+			if !c.Done() {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -217,7 +218,7 @@ func (w *tool) together(any bool, calls []*mpi.Call) bool {
 
 // wait is Await for calls of the engine and of the program, while requests go on.
 func (w *tool) wait(any bool, calls []*mpi.Call) {
-	for {
+	for turn := 1; ; turn++ {
 		w.advance()
 		if w.advancing || len(w.open) == 0 {
 			w.Engine.Await(any, calls)
@@ -227,7 +228,14 @@ func (w *tool) wait(any bool, calls []*mpi.Call) {
 		if len(open) == 0 || any && len(open) < len(calls) {
 			return
 		}
-		w.Engine.Await(true, w.below(open))
+		switch {
+		case !slices.ContainsFunc(w.open, func(r *posted) bool { return r.early }):
+			w.Engine.Await(true, w.below(open))
+		case w.Engine.Poll() == 0 && turn%pollsToSleep == 0: // flying is no completion
+			w.Engine.Sleep(promiseNap)
+		default:
+			osthread.Relax()
+		}
 	}
 }
 

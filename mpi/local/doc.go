@@ -130,7 +130,8 @@
 //
 // Await sleeps until 150 us before the next due time and spins from there;
 // Sleep does not spin. [World.TimingError] says how late that was. [Wire] moves the
-// bytes instead, if it is given.
+// bytes instead, if it is given, or a [Mover] those that it wants: these need no credit
+// from the receiver, because nobody in Go has to drain them.
 //
 // One-sided accesses are copied by the origin. On a shaped network the origin reserves
 // the links, in both modes without any action of the target.

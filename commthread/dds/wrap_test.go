@@ -1,0 +1,318 @@
+package dds_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+)
+
+// duo runs two wrapped ranks on a network, each with an arena.
+func duo(t *testing.T, net string, hints []dds.Hint, body func(c *mpi.Comm, w *dds.Wrapped, a *dds.Arena)) {
+	t.Helper()
+	n, err := local.ParseNet(net)
+	require.NoError(t, err)
+	soon(t, "the ranks", func() {
+		assert.NoError(t, local.Run(2, func(c *mpi.Comm) error {
+			a, err := dds.NewArena(8 << 20)
+			if err != nil {
+				return err
+			}
+			w, err := dds.Wrap(c, hints...)
+			if err != nil {
+				return err
+			}
+			body(c, w, a)
+			return errors.Join(w.Close(), w.Close(), a.Close())
+		}, local.Network(n)))
+	})
+}
+
+const slow = "bw=200Mbit,L=20us"
+
+// Recv, Sendrecv and Get return while bytes are missing: who reads past the pages does not
+// wait for them, who reads through them does.
+func TestWrap_returns_early(t *testing.T) {
+	needUffd(t)
+	const n = 1 << 16
+	duo(t, slow, []dds.Hint{dds.Strips(4), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
+		x, y := make64(t, a, n), make64(t, a, n)
+		stamp(x, uint64(w.Rank()))
+		peer := 1 - w.Rank()
+		win, err := w.NewWin(mpi.Of(x))
+		require.NoError(t, err)
+		for i, receive := range []func() error{
+			func() error {
+				if w.Rank() == 0 {
+					return w.Send(mpi.Of(x), 1, 0)
+				}
+				_, err := w.Recv(mpi.Of(y), 0, 0)
+				return err
+			},
+			func() error {
+				_, err := w.Sendrecv(mpi.Of(x), peer, 0, mpi.Of(y), peer, 0)
+				return err
+			},
+			func() error { return win.Get(mpi.Of(y), peer, 0) },
+		} {
+			for early := int64(0); early == 0; { // on a busy machine it may be late
+				clear(y)
+				require.NoError(t, w.Barrier())
+				require.NoError(t, receive())
+				_ = wrong(dds.CommView(y), uint64(peer)) // a shaped network has the bytes in place before they are due
+				if w.Missing() > 0 {
+					early = 1 // the reader that does not wait is noticed
+				}
+				if i == 0 && w.Rank() == 0 {
+					x[n/2]++ // waits until it has left
+					x[n/2]--
+				} else {
+					assert.Equal(t, -1, wrong(y, uint64(peer)), "the reader that waits")
+					assert.Zero(t, w.Missing())
+				}
+				require.NoError(t, w.Flush())
+				assert.Zero(t, w.Outstanding())
+				require.NoError(t, w.Allreduce(mpi.InPlace, mpi.One(&early), mpi.Max))
+			}
+		}
+		assert.Positive(t, a.Counts().Strips)
+		assert.Positive(t, a.Counts().Stalls)
+		require.NoError(t, win.Free())
+	})
+}
+
+// Barriers, waits and collective operations retire what is under way, and a Send after
+// a Get does.
+func TestWrap_retires(t *testing.T) {
+	needUffd(t)
+	const n = 1 << 16
+	duo(t, slow, []dds.Hint{dds.Strips(4), dds.Force()}, func(c *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
+		x, y := make64(t, a, n), make64(t, a, n)
+		stamp(x, 1)
+		win, err := w.NewWin(mpi.Of(x))
+		require.NoError(t, err)
+		token := []byte{1}
+		for i, sync := range []func() error{
+			w.Barrier, c.Barrier, w.Flush,
+			func() error { return win.Flush(1) },
+			func() error { return w.Allreduce(mpi.InPlace, mpi.Of(token), mpi.Max) },
+			func() error { _, err := w.Isend(mpi.Of(token), mpi.ProcNull, 0).Wait(); return errors.Join(err, w.Flush()) },
+			func() error {
+				_, err := w.Sendrecv(mpi.Of(token), 1-w.Rank(), 0, mpi.Of(token), 1-w.Rank(), 0)
+				return err
+			},
+		} {
+			for early := int64(0); early == 0; {
+				clear(y)
+				require.NoError(t, w.Barrier())
+				require.NoError(t, win.Get(mpi.Of(y), 1-w.Rank(), 0))
+				early = int64(w.Outstanding())
+				require.NoError(t, sync())
+				assert.Zero(t, w.Outstanding(), "synchronization %d", i)
+				assert.Equal(t, -1, wrong(dds.CommView(y), 1))
+				require.NoError(t, w.Allreduce(mpi.InPlace, mpi.One(&early), mpi.Min))
+			}
+		}
+		require.NoError(t, win.Free())
+	})
+}
+
+// Truncation is exact, for cut messages and for plain ones of any length.
+func TestWrap_truncation(t *testing.T) {
+	duo(t, "10gige", []dds.Hint{dds.Strips(3), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
+		x, err := dds.Make[byte](a, 1<<20)
+		require.NoError(t, err)
+		for _, n := range []int{100, w.Envelope(), w.Envelope() + 1, 1 << 20} {
+			for _, later := range []bool{false, true} {
+				if w.Rank() == 0 {
+					require.NoError(t, w.Send(mpi.Of(x[:n]), 1, 3))
+					continue
+				}
+				y := make([]byte, n)
+				y[n-1] = 7
+				if later {
+					_, err = w.Irecv(mpi.Of(y[:n-1]), 0, 3).Wait()
+				} else {
+					_, err = w.Recv(mpi.Of(y[:n-1]), 0, 3)
+				}
+				require.ErrorIs(t, err, mpi.ErrTruncate, "%d bytes", n)
+				var e *mpi.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, []any{"recv", n - 1, 0, 3}, []any{e.Kind, e.Want, e.Peer, e.Tag})
+				assert.Equal(t, byte(7), y[n-1])
+			}
+		}
+		require.NoError(t, w.Barrier())
+	})
+}
+
+// The error of a transfer comes back from the next operation, which is made all the
+// same.
+func TestWrap_late_error(t *testing.T) {
+	needUffd(t)
+	broken := errors.New("the cable was cut")
+	duo(t, slow, []dds.Hint{dds.Strips(4), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
+		x := make64(t, a, 1<<16)
+		for _, next := range []func() error{
+			func() error { return w.Send(mpi.Of([]byte{1}), 0, 1) },
+			func() error { return errors.Join(w.Flush(), w.Send(mpi.Of([]byte{1}), 0, 1)) },
+			func() error {
+				_, err := w.Irecv(mpi.Of([]byte{1}), 0, 2).Wait()
+				return errors.Join(err, w.Send(mpi.Of([]byte{1}), 0, 1))
+			},
+		} {
+			for failed := int64(0); failed == 0; { // on a busy machine the transfer may have ended
+				if w.Rank() == 0 {
+					require.NoError(t, w.Send(mpi.Of(x), 1, 0))
+					r := w.Isend(mpi.Of([]byte{1}), 1, 2)
+					_, err := w.Recv(mpi.Of([]byte{1}), 1, 1)
+					require.NoError(t, err, "it has been made")
+					_, err = r.Wait()
+					require.NoError(t, err)
+				} else {
+					_, err := w.Recv(mpi.Of(x), 0, 0)
+					require.NoError(t, err)
+					if w.FailFlight(broken) {
+						failed = 1
+					}
+					for !w.Ended() {
+						w.Engine().Poll()
+					}
+					assert.Equal(t, failed == 1, errors.Is(next(), broken))
+					assert.Zero(t, w.Outstanding())
+				}
+				require.NoError(t, w.Allreduce(mpi.InPlace, mpi.One(&failed), mpi.Max))
+			}
+		}
+		for w.Rank() == 1 {
+			if _, found, err := w.Iprobe(0, 2); err != nil || !found {
+				break
+			}
+			_, err := w.Recv(mpi.Of([]byte{1}), 0, 2)
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Barrier())
+	})
+}
+
+// slowPuts is an engine whose puts happen when they are waited for.
+type slowPuts struct {
+	mpi.Engine
+	held []*mpi.Call
+}
+
+func (e *slowPuts) Post(calls []*mpi.Call) {
+	for _, c := range calls {
+		if c.Kind == mpi.CallPut {
+			e.held = append(e.held, c)
+		} else {
+			e.Engine.Post([]*mpi.Call{c})
+		}
+	}
+}
+
+func (e *slowPuts) Await(any bool, calls []*mpi.Call) {
+	for _, c := range calls {
+		for i, h := range e.held {
+			if h == c {
+				e.held = append(e.held[:i:i], e.held[i+1:]...)
+				e.Engine.Post([]*mpi.Call{c})
+				break
+			}
+		}
+	}
+	e.Engine.Await(any, calls)
+}
+
+// What a message says of a Put is true when it arrives. Without the mode, a Put that is
+// not waited for is late: the test would see it.
+func TestWrap_puts_come_before_messages(t *testing.T) {
+	for _, wrapped := range []bool{true, false} {
+		require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
+			restore := c.Intercept(func(next mpi.Engine) mpi.Engine { return &slowPuts{Engine: next} })
+			a, err := dds.NewArena(1 << 20)
+			require.NoError(t, err)
+			w, err := dds.Wrap(c, dds.Force())
+			require.NoError(t, err)
+			x, y := make64(t, a, 1000), make64(t, a, 1000)
+			win, err := w.NewWin(mpi.Of(y))
+			require.NoError(t, err)
+			stamp(x, 1)
+			if w.Rank() == 0 {
+				var r *mpi.Request
+				if wrapped {
+					require.NoError(t, win.Put(mpi.Of(x), 1, 0))
+					clear(x) // it has been copied
+				} else {
+					r = win.Iput(mpi.Of(x), 1, 0)
+				}
+				require.NoError(t, w.Send(mpi.Of([]byte{1}), 1, 0))
+				_, err := w.Recv(mpi.Of([]byte{1}), 1, 0)
+				require.NoError(t, err)
+				_, err = r.Wait()
+				require.NoError(t, err)
+			} else {
+				_, err := w.Recv(mpi.Of([]byte{1}), 0, 0)
+				require.NoError(t, err)
+				assert.Equal(t, wrapped, wrong(y, 1) == -1)
+				require.NoError(t, w.Send(mpi.Of([]byte{1}), 0, 0))
+			}
+			require.NoError(t, win.Free())
+			return errors.Join(w.Close(), a.Close(), restore())
+		}))
+	}
+}
+
+// A plain message that would be taken for a header is refused, one beside it is not.
+func TestWrap_header_like(t *testing.T) {
+	duo(t, "none", []dds.Hint{dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, _ *dds.Arena) {
+		b := w.HeaderLike()
+		if w.Rank() == 0 {
+			require.ErrorIs(t, w.Send(mpi.Of(b), 1, 0), mpi.ErrBuffer)
+			_, err := w.Isend(mpi.Of(b), 1, 0).Wait()
+			require.ErrorIs(t, err, mpi.ErrBuffer)
+			b[0]++
+			require.NoError(t, w.Send(mpi.Of(b), 1, 0))
+			return
+		}
+		y := make([]byte, len(b))
+		_, err := w.Recv(mpi.Of(y), 0, 0)
+		require.NoError(t, err)
+		b[0]++
+		assert.Equal(t, b, y)
+	})
+}
+
+// Ssend is never made lazy, a receive that does not match can be cancelled, and a
+// persistent one serves again, whatever comes.
+func TestWrap_other_requests(t *testing.T) {
+	duo(t, "10gige", []dds.Hint{dds.Strips(3), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
+		x := make64(t, a, 1<<15)
+		if w.Rank() == 0 {
+			stamp(x, 4)
+			require.NoError(t, w.Ssend(mpi.Of(x), 1, 0))
+			assert.Zero(t, w.Outstanding())
+			require.NoError(t, w.Send(mpi.Of(x), 1, 0))
+			require.NoError(t, w.Send(mpi.Of(x[:10]), 1, 0))
+			return
+		}
+		none := w.Irecv(mpi.Of(x[:1]), 0, 9)
+		require.NoError(t, none.Cancel())
+		_, err := none.Wait()
+		require.ErrorIs(t, err, mpi.ErrCancelled)
+		r := w.RecvInit(mpi.Of(x), 0, 0)
+		for _, n := range []int{len(x), len(x), 10} {
+			clear(x)
+			require.NoError(t, r.Start())
+			st, err := r.Wait()
+			require.NoError(t, err)
+			assert.Equal(t, 8*n, st.Bytes)
+			assert.Equal(t, -1, wrong(x[:n], 4))
+		}
+	})
+}
