@@ -275,7 +275,7 @@ func (p *Plan) check(in, out Layout, dst, src []complex128, before Rows) error {
 		return err
 	}
 	if src == nil && before == nil && in.Points() > 0 {
-		return errors.New("dist: no input, and no hook that makes it: give an array or set Config.Before...")
+		return errors.New("dist: no input, and no hook that makes it: give an array or set Config.BeforeForward or BeforeInverse")
 	}
 	if src != nil && len(src) < in.Len {
 		return fmt.Errorf("dist: the input has %d numbers: this rank's part of %v needs %d", len(src), p.cfg.Dims, in.Len)

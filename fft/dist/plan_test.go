@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -53,7 +54,7 @@ func wrong(dims [3]int, l Layout, x, want []complex128) float64 {
 	each(dims, l, func(g, at int) {
 		d := x[at] - want[g]
 		worst = max(worst, math.Hypot(real(d), imag(d)))
-		if d != d {
+		if cmplx.IsNaN(d) {
 			worst = math.Inf(1)
 		}
 	})
