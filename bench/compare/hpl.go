@@ -18,7 +18,7 @@ var hplSubject = subject{
 	name: "hpl", title: "LINPACK", unit: gflops,
 	question: "how fast a dense system is solved, against netlib's HPL",
 	setting: "One dense system of order N, NB 192, solved with partial pivoting and checked by netlib's residual test (limit 16); the operations of LINPACK, 2/3 N³ + 3/2 N², by the time of factorization and solve. " +
-		"HPL runs one process per core, with look-ahead 1 and the ring broadcast 1rM, and its C library is told to use huge pages, as weft does (on some machines that is a tenth).",
+		"HPL runs one process per core, with look-ahead 1 and the ring broadcast 1rM, and its C library is told to use huge pages, as weft does (on some machines that is a tenth). OpenBLAS is told to use its AVX-512 kernels where the processor has AVX-512, which some releases do not find out.",
 	prepare: prepareHPL,
 }
 
