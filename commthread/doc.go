@@ -62,6 +62,13 @@
 // one task. Tasks of different domains that use one key are ordered by nothing; give
 // them different tags or communicators.
 //
+// # Lazy messages
+//
+// A receive ends when every byte is there. One that is spawned with LazyRecv, of a message
+// sent with LazySend, into memory of an arena (package commthread/dds), lets the tasks that
+// read it as tasks.Lazy(tasks.Input) start at its first strip: they wait where they touch
+// what is missing. With Attend, a spare worker has their core meanwhile.
+//
 // # Who owns what
 //
 // The engine belongs to the thread. A body is a coroutine of it (iter.Pull: one of the

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
@@ -136,27 +137,57 @@ func (o *lazyOperation) lose() {
 // is closed. Any goroutine. Errors: dds.ErrNoFaults where nobody faults, which is no
 // trouble; those of dds.Arena.Watch.
 func (t *Thread) Attend(a *dds.Arena) error {
-	asleep := map[int]func(){} // of the watching goroutine; by the strip
-	stop, err := a.Watch(func(s dds.Sleep) {
-		switch {
-		case s.Ended:
-			if awake := asleep[s.Strip]; awake != nil {
-				awake()
-				delete(asleep, s.Strip)
-			}
-		case asleep[s.Strip] == nil:
-			if awake := t.lane.Asleep(s.Thread); awake != nil {
-				asleep[s.Strip] = awake
-			}
-		}
-	})
+	sleepers := sleepers{lane: t.lane, by: map[int]map[int]func(){}}
+	stop, err := a.Watch(sleepers.told)
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.watches = append(t.watches, stop)
+	t.watches = append(t.watches, func() {
+		stop()
+		sleepers.wake()
+	})
 	return nil
+}
+
+// sleepers are the threads of workers that wait in faults, and the spares that have their
+// cores. It belongs to the watching goroutine, and when that has ended to who ended it.
+type sleepers struct {
+	lane *dataflow.Lane
+	by   map[int]map[int]func() // by strip, by thread: gives the core back
+}
+
+// told hears of a fault, again perhaps, or of the landing of a strip, which ends all
+// waits for it.
+func (s *sleepers) told(e dds.Sleep) {
+	on := s.by[e.Strip]
+	switch {
+	case e.Ended:
+		for _, awake := range on {
+			awake()
+		}
+		delete(s.by, e.Strip)
+	case on[e.Thread] == nil:
+		awake := s.lane.Asleep(e.Thread)
+		if awake == nil {
+			return
+		}
+		if on == nil {
+			on = map[int]func(){}
+			s.by[e.Strip] = on
+		}
+		on[e.Thread] = awake
+	}
+}
+
+// wake gives all cores back: whoever stops watching does not hear of landings.
+func (s *sleepers) wake() {
+	for _, on := range s.by {
+		for _, awake := range on {
+			awake()
+		}
+	}
 }
 
 // unattend ends what Attend began.

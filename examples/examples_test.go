@@ -34,6 +34,7 @@ var small = map[string]struct {
 	"06-two-ranks":     {[]string{"-blocks", "20", "-length", "100"}, `^ok: the squares of 0 to 1999 add up to 2664667000$`},
 	"07-halo":          {[]string{"-rows", "40", "-cols", "256", "-block", "4", "-steps", "5", "-ranks", "3", "-trace", "run.json"}, `^ok: after 5 steps, both runs have the bytes of the plain loop$`},
 	"08-poisson":       {[]string{"-n", "32"}, `^ok: with 32 points a side the spectral error is [1-9]\.\de-1[3-6] \(limit 1e-12\), that of differences 3\.4e-02$`},
+	"09-lazy-message":  {[]string{"-n", "60000", "-work", "4"}, `^ok: all four digests of 60000 numbers are those of the numbers sent$`},
 	"10-advise":        {[]string{"-n", "24", "-steps", "5", "-ranks", "4"}, `^ok: after 5 steps the cells are those of the plain loop$`},
 	"11-missing-inout": {nil, `^ok: the mistake was found twice, and the right program passed everywhere$`},
 }

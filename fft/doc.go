@@ -12,6 +12,9 @@
 //	grid, err := fft.NewGrid([]int{256, 256, 128}) // NewRealGrid for float64
 //	err = grid.SpawnForward(rt, dst, src)    // tasks; rt.Wait() waits for them
 //
+// Package fft/dist transforms arrays that are distributed over ranks, and package fft/nas
+// is the benchmark FT of the NAS Parallel Benchmarks on top of it.
+//
 // # Conventions
 //
 // They are FFTW's: forward has exp(-2 pi i j k / n), inverse exp(+2 pi i j k / n),
@@ -24,7 +27,8 @@
 // A length n = r1 r2 ... is transformed in passes, one for each radix, by the
 // kernels of package codelet. The first pass reads the input where it lies, the last
 // one writes the output where it belongs, and those between go through scratch
-// that fits a cache. Pencils that interleave (element i of pencil b at i*count+b) fill the
+// that fits a cache. A pencil is the elements of one transform, which need not lie side
+// by side. Pencils that interleave (element i of pencil b at i*count+b) fill the
 // lanes of the vectors as they are, so they are taken a few at a time, whole cache
 // lines wide: strides cost nothing until they are pages. A single contiguous
 // pencil fills them with its own elements, turned in registers by the first pass.

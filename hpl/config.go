@@ -3,6 +3,8 @@ package hpl
 import (
 	"time"
 
+	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/hpl/blas"
 )
@@ -76,6 +78,10 @@ type Config struct {
 	Workers int    // worker goroutines of this rank, at least 1
 	Seed    uint64 // of the generator; 100 is netlib's
 
+	// DDS lets updates of the Task driver begin on the part of a panel that has landed, if
+	// Q > 1; the other drivers ignore it. Every form gives the same bits.
+	DDS commthread.DDS
+
 	Kernels blas.Kernels // nil: blas.Default(); of one name on all ranks: panels travel packed
 
 	Progress func(Progress) // called by rank 0 after each panel if not nil; must return at once
@@ -119,4 +125,9 @@ type Result struct {
 	Pivots []int     // global row exchanged with row j at step j, N values
 
 	Timing Timing
+
+	// DDS counts, over all ranks, strips of panels that readers could have waited for
+	// (Strips), and those that they did wait for (Stalls); zeros without Config.DDS, and where
+	// memory cannot make readers wait.
+	DDS dds.Counts
 }

@@ -37,6 +37,7 @@
 //	verify            norms and residual                         verify.go
 //	team, driver      workers and buffers without tasks          team.go, driver.go
 //	run...            the drivers                                blocking.go, lookahead.go, task.go
+//	taskRun           the graph of tasks                         taskgraph.go, taskbody.go, arrive.go
 //
 // Folders: blas has the arithmetic, internal/bcast the ways of a panel along its row,
 // internal/swap the exchanges of rows.

@@ -103,6 +103,9 @@ func (s *solver) result(t *team) (r Result, err error) {
 	if r.Timing, err = s.watch.largest(s.grid.all); err != nil {
 		return r, err
 	}
+	if r.DDS, err = s.allArrivals(); err != nil {
+		return r, err
+	}
 	if info := int(s.info.Load()); info > 0 {
 		r.Singular, r.Residual = info, math.NaN()
 		return r, nil

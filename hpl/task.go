@@ -2,6 +2,7 @@ package hpl
 
 import (
 	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/dataflow"
 )
 
@@ -49,6 +50,15 @@ import (
 // the next one has been factored: otherwise its short messages would queue up behind long
 // ones in the network, and the thread would do their work between its columns.
 //
+// # Panels that are read while they arrive
+//
+// With Config.DDS the memory of panels is an arena of package dds, and the messages of
+// the broadcast are lazy ones: open and the updates start when the first strip has
+// landed, and wait where they touch what has not. open needs the head of the message,
+// and updates go through L2 from the top, some rows at a time. A rank that forwards
+// a panel waits for the whole of it. A worker that waits in a fault gives its core to a
+// spare one.
+//
 // # Why ranks cannot wait for each other for ever
 //
 // What blocks until a message comes is a body on the comm thread, which goes on with the
@@ -61,6 +71,8 @@ type taskRun struct {
 	*solver
 	rt    *dataflow.Runtime
 	ct    *commthread.Thread // nil if there is one rank
+	arena *dds.Arena         // memory of panels that are read while they arrive; nil: none are
+	lazy  *dds.Endpoint      // of the row of processes, for their messages; nil: they are plain
 	slots []*panel           // memory of panels
 	bands []*band            // from left to right
 }
@@ -92,7 +104,7 @@ func (t *taskRun) run(opts []dataflow.Option) error {
 	if t.grid.all.Size() > 1 {
 		return commthread.Run(t.grid.all, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 			t.rt, t.ct = rt, ct
-			return t.factorize(ct.Log)
+			return t.lazily(func() error { return t.factorize(ct.Log) })
 		}, opts)
 	}
 	return dataflow.Run(func(rt *dataflow.Runtime) error {

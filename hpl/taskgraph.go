@@ -73,7 +73,12 @@ func (t *taskRun) bandOf(column int) *band {
 // it. What they touch says which waits for which.
 func (t *taskRun) spawnBroadcast(p *panel) {
 	c := t.grid.panels
-	for _, m := range bcast.Schedule(bcast.Kind(t.cfg.Bcast), c.Size(), p.col, c.Rank(), len(p.msg)) {
+	messages := bcast.Schedule(bcast.Kind(t.cfg.Bcast), c.Size(), p.col, c.Rank(), len(p.msg))
+	if t.lazy != nil {
+		t.spawnLazily(p, messages)
+		return
+	}
+	for _, m := range messages {
 		part := mpi.Of(p.msg[m.At : m.At+m.Len])
 		if m.Send {
 			t.ct.Send(t.rt, c, part, m.Peer, p.k%panelTags, tasks.HighPriority)

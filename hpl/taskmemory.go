@@ -27,8 +27,11 @@ func taskPanels(cfg *Config) int {
 
 // allocate makes the bands and the memory of panels.
 func (t *taskRun) allocate() error {
+	if err := t.newArena(); err != nil {
+		return err
+	}
 	for range taskPanels(&t.cfg) {
-		p, err := t.newPanel()
+		p, err := t.newSlot()
 		if err != nil {
 			return err
 		}
@@ -76,8 +79,12 @@ func (t *taskRun) allocateBand(b *band) (err error) {
 // free gives all memory back. There is nothing to be done about a failure: the pages
 // stay.
 func (t *taskRun) free() {
-	for _, p := range t.slots {
-		_ = p.free()
+	if t.arena != nil {
+		_ = t.arena.Close()
+	} else {
+		for _, p := range t.slots {
+			_ = p.free()
+		}
 	}
 	for _, b := range t.bands {
 		for _, x := range b.buffers() {

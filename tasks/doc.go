@@ -48,6 +48,22 @@
 //	Lazy(...)    may still be arriving when the task starts
 //	Each(...)    of every element of a slice parameter
 //
+// # Clauses
+//
+// Clauses stand behind the accesses of a declaration, where they hold for every task of
+// it, or behind the arguments of a Spawn, where they hold for that one:
+//
+//	Priority(n), HighPriority   first among the ready tasks, across all workers
+//	Label(name), Cost(d)        what reports call it, and how long it takes
+//	If(false)                   Spawn waits for it, and runs it in place
+//	Final(true)                 its children run in place
+//	OnReady(f)                  f is called when it becomes ready
+//	OnWorker(i), OnComm         where it runs: a worker, the communication thread
+//
+// A body that takes a [Context] (DeclareCtx1 ...) may return an error, spawn children,
+// wait for them, keep its task from ending until an event has come, and give its core to
+// another worker while it sleeps.
+//
 // # The dynamic form
 //
 // Where the number or kind of accesses is not known beforehand, [Spawn] takes a

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/fft/dist"
 	"github.com/weft-hpc/weft/fft/nas"
@@ -24,6 +25,7 @@ type config struct {
 	workers int // of a rank; 0: its share of the cores
 	reps    int // 0: 1, or 5 with -compare
 	compare bool
+	dds     commthread.DDS
 	trace   string
 	world   *world.Config
 	set     *flag.FlagSet
@@ -66,6 +68,7 @@ func newConfig() *config {
 	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute; 0: the cores of the machine, divided among its ranks")
 	set.IntVar(&c.reps, "reps", 0, "`repetitions` of the timed part; 0: 1, with -compare 5")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
+	set.Var(&c.dds, "dds", "tasks: the last transforms read blocks while they arrive, and wait in their pages; `mode` off, auto (where memory can make them wait, and messages are long enough) or force; -stage is 0 then")
 	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary)")
 	c.world = world.Flags(set)
 	c.world.Ranks = 1
@@ -121,6 +124,12 @@ func (c *config) validate() error {
 		return fmt.Errorf("-trace is of one variant: drop -compare")
 	case c.variant.Form == dist.Exchange && c.given("stage") && c.stage > 0 && !c.compare:
 		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
+	case c.dds != commthread.DDSOff && !c.compare && c.variant.Form != dist.Tasks:
+		return fmt.Errorf("-dds %v: only the variant tasks has blocks that can be read while they arrive", c.dds)
+	case c.dds != commthread.DDSOff && c.variant.OneSided && !c.compare:
+		return fmt.Errorf("-dds %v: blocks are messages: drop -onesided", c.dds)
+	case c.dds != commthread.DDSOff && c.given("stage") && c.stage > 0:
+		return fmt.Errorf("-dds %v with -stage %d: blocks have all planes: drop -stage, or say 0", c.dds, c.stage)
 	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".prv", ".txt", ".dot"}, filepath.Ext(c.trace)):
 		return fmt.Errorf("-trace %s: the extension is .html, .json, .prv, .txt or .dot", c.trace)
 	}
@@ -141,15 +150,19 @@ func (c *config) dist(comm *mpi.Comm, v nas.Variant) dist.Config {
 	if d.Workers == 0 {
 		d.Workers = world.Workers(comm)
 	}
+	if v.Form == dist.Tasks && !v.OneSided {
+		d.DDS = c.dds
+	}
 	if c.trace != "" {
 		d.RuntimeOptions = append(d.RuntimeOptions, dataflow.Trace(0))
 	}
 	return d
 }
 
-// stageOf returns the planes that may wait: the exchange sends when all are done.
+// stageOf returns the planes that may wait: the exchange sends when all are done, and so
+// do blocks that are read while they arrive.
 func (c *config) stageOf(v nas.Variant) int {
-	if v.Form == dist.Exchange {
+	if v.Form == dist.Exchange || v.Form == dist.Tasks && !v.OneSided && c.dds != commthread.DDSOff {
 		return 0
 	}
 	return c.stage

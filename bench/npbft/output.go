@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/fft/dist"
 	"github.com/weft-hpc/weft/fft/nas"
 )
 
@@ -89,7 +91,12 @@ func resultLine(w io.Writer, c *config, v nas.Variant, s *summary) {
 	if c.twoD {
 		layout = "2d"
 	}
+	lazy := commthread.DDSOff
+	if v.Form == dist.Tasks && !v.OneSided {
+		lazy = c.dds
+	}
 	report.Line(w, append(pairs, report.Text("layout", layout), report.Integer("pad", c.pad), report.Integer("stage", c.stageOf(v)),
 		report.Integer("ranks", s.ranks), report.Integer("workers", s.workers), report.Text("engine", s.engine),
-		report.Text("net", s.net), report.Integer("reps", len(s.runs)))...)
+		report.Text("net", s.net), report.Integer("reps", len(s.runs)),
+		report.Text("dds", lazy.String()), report.Integer("dds_strips", int(t.DDS.Strips)), report.Integer("dds_faults", int(t.DDS.Faults)), report.Integer("dds_stalls", int(t.DDS.Stalls)))...)
 }

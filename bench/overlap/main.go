@@ -27,6 +27,12 @@
 // under mpirun with Open MPI's TCP transport alone. Nothing outside the namespace
 // changes, and it is gone at the end.
 //
+// # HUNT
+//
+// With -hunt the program repeats the evaluation of HUNT (Iancu, Husbands, Hargrove,
+// section 6) on package commthread/dds: what a transfer that is read at once costs, what
+// is gained by reading it while it arrives, and by its hiding behind other work. See hunt.go.
+//
 // # Reading the source
 //
 // variant.go has the forms, measure.go runs them on a rank, shaped.go over in-process
@@ -56,6 +62,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w of overlap: %w", world.ErrUsage, err)
+	case c.hunt:
+		return huntMode(stdout, stderr, c)
 	case c.inside:
 		return inNamespace(stdout, stderr, c)
 	case c.real:

@@ -120,9 +120,10 @@ func (t *Transfer) notice(c *mpi.Call, i int) {
 
 // flying reports whether nothing written in Go is needed any more for what has not
 // landed, and the first strip has. For a message of one strip, the ends that came with
-// the header count as the first, if the rest is worth the price of a fault.
+// the header count as the first, if the rest is worth the price of a fault. A get that is
+// cut returns at once, as in HUNT: other work may hide its first strip, too.
 func (t *Transfer) flying() bool {
-	first := t.send || len(t.strips) == 1 && (t.hints.force || t.e.consts.worth(t.head.size, t.get))
+	first := t.send || t.get && len(t.strips) > 1 || len(t.strips) == 1 && (t.hints.force || t.e.consts.worth(t.head.size, t.get))
 	for i := range t.strips {
 		state := t.strips[i].load()
 		if state&(promised|landed) == 0 {
@@ -141,7 +142,7 @@ func (t *Transfer) fly() {
 	}
 	engine := t.e.comm.Engine()
 	_, wrapped := engine.(interface{ Unwrap() mpi.Engine })
-	completions := wrapped || !t.send && len(t.strips) > 1
+	completions := wrapped || !t.send && !t.get && len(t.strips) > 1
 	for turn := 1; !t.flying(); turn++ {
 		pending := slices.DeleteFunc(slices.Clone(t.calls), (*mpi.Call).Done)
 		switch {

@@ -20,8 +20,8 @@
 
 enum {
 	PIECE = 256 << 10, // bytes copied between two looks at the clock
-	LEAD = 60000,      // ns before a due time from which on the thread spins if a reader waits
-	SHORT = 5000,      // the same if none does
+	LEAD = 30000,      // ns before a due time from which on the thread spins if a reader waits
+	SHORT = 1000,      // the same if none does
 	SLICE = 100000,    // ns of the thread's turns on a core
 	WORDS = 1 << 16    // moves under way, at most
 };
@@ -270,11 +270,13 @@ uint32_t *dds_move(dds_keeper *k, uint64_t dst, dds_keeper *from, uint64_t src, 
 		k->copies = c;
 	}
 	if (word != NULL) {
+		int64_t first = k->due > 0 ? k->heap[0].at : INT64_MAX;
 		t->pending++;
 		promise(&t->strips[i], n);
 		if (from == NULL)
 			arrived(k, (dds_due){due, t, i, n});
-		rouse(k);
+		if (from != NULL || (k->due > 0 && k->heap[0].at < first)) // it sleeps until the first is due
+			rouse(k);
 	}
 	pthread_mutex_unlock(&k->mu);
 	if (word != NULL && from != NULL)

@@ -244,7 +244,7 @@ func TestWrap_equals_plain(t *testing.T) {
 		steps = 20
 	}
 	for i, net := range []string{"none", "10gige", "10gige,progress=nic", "gige"} {
-		seed := uint64(i+1)
+		seed := uint64(i + 1)
 		var want [][]event
 		soon(t, "the plain program", func() { want, _ = game(t, net, seed, steps, false) })
 		for name, hints := range map[string][]dds.Hint{

@@ -101,7 +101,10 @@ func TestWrap_retires(t *testing.T) {
 			w.Barrier, c.Barrier, w.Flush,
 			func() error { return win.Flush(1) },
 			func() error { return w.Allreduce(mpi.InPlace, mpi.Of(token), mpi.Max) },
-			func() error { _, err := w.Isend(mpi.Of(token), mpi.ProcNull, 0).Wait(); return errors.Join(err, w.Flush()) },
+			func() error {
+				_, err := w.Isend(mpi.Of(token), mpi.ProcNull, 0).Wait()
+				return errors.Join(err, w.Flush())
+			},
 			func() error {
 				_, err := w.Sendrecv(mpi.Of(token), 1-w.Rank(), 0, mpi.Of(token), 1-w.Rank(), 0)
 				return err

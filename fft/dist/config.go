@@ -80,6 +80,11 @@ type Config struct {
 	// messages behind the last pass, too.
 	Stage int
 
+	// DDS lets Tasks transform the groups that it keeps back while they arrive: two-sided,
+	// with pencils after the exchange, and all planes staged (Stage 0); otherwise it does
+	// nothing. It costs a copy of these groups on both sides.
+	DDS commthread.DDS
+
 	Workers int          // cores of this rank; 0 stands for 1
 	Kernels *codelet.Set // nil: the fastest of the machine
 
@@ -117,6 +122,8 @@ func (c *Config) complete(ranks int) error {
 		return fmt.Errorf("dist: form %d: there are %d", c.Form, len(formNames))
 	case c.Pad < 0 || c.Stage < 0 || c.Workers < 0 || c.Groups < 0:
 		return fmt.Errorf("dist: padding %d, stage %d, %d workers, %d groups: none can be negative", c.Pad, c.Stage, c.Workers, c.Groups)
+	case c.DDS < commthread.DDSOff || c.DDS > commthread.DDSForce:
+		return fmt.Errorf("dist: DDS is %v: it is off, auto or force", c.DDS)
 	case c.Groups > maxParts:
 		return fmt.Errorf("dist: %d groups: there can be %d, because each has a notification counter of a window", c.Groups, maxParts)
 	case c.Form == Exchange && c.Stage > 0:

@@ -31,6 +31,10 @@ type trail struct {
 	early int                // groups
 	bunch int                // planes of which early groups travel together
 	turns [][lateWindow]byte // by peer: see sendLate
+
+	// Late groups that are read while they arrive; nil: they land in the array.
+	late          *late
+	coming, going [][][]complex128 // blocks, by peer and late group
 }
 
 // lateWindow is how many late messages to a peer are under way at a time: one after
@@ -44,12 +48,19 @@ func (p *Plan) asGraph(st *steps, a *arrays) error {
 	for i := range st.passes {
 		if x := st.passes[i].after; x != nil {
 			trails[i] = g.trail(x)
+			if p.late != nil && p.late.end != nil && st.late(i) {
+				trails[i].reserve(p.late)
+			}
 			trails[i].expect(g)
 		}
 	}
 	since := osthread.Nanotime()
 	for i := range st.passes {
-		g.pass(&st.passes[i], i == 0, trails[i])
+		var before *trail
+		if i > 0 {
+			before = trails[i-1]
+		}
+		g.pass(&st.passes[i], before, trails[i])
 	}
 	err := p.rt.Wait()
 	p.stats.Communication += nanoseconds(max(0, osthread.Nanotime()-since-g.busy.Load()/int64(p.workers)))
@@ -78,7 +89,7 @@ func (g *graph) trail(x *exchange) *trail {
 		return t
 	}
 	if g.p.cfg.Stage == 0 {
-		t.early = (2*x.groups + 1) / 3
+		t.early = g.p.cfg.earlyGroups()
 	}
 	if t.win == nil {
 		t.bunch = g.bunch(x)
@@ -134,7 +145,9 @@ func (t *trail) expect(g *graph) {
 			}
 		}
 		for k := t.early; k < t.groups; k++ {
-			if tile := t.lateTile(s, k); tile.Rows*tile.Cols > 0 {
+			if t.coming != nil {
+				t.receiveBlock(g, s, k)
+			} else if tile := t.lateTile(s, k); tile.Rows*tile.Cols > 0 {
 				ct.Recv(rt, t.comm, mpi.Tile(tile.Data, tile.Rows, tile.Cols, tile.LD), s, planes+k)
 			}
 		}
@@ -192,11 +205,12 @@ func (t *trail) notice(u, k int) int {
 }
 
 // pass spawns the items of a pass, each followed by the sends of its plane.
-func (g *graph) pass(ps *pass, first bool, t *trail) {
+func (g *graph) pass(ps *pass, before, t *trail) {
+	first := ps.before == nil && ps.from == source
 	for item := range ps.items {
 		switch {
 		case ps.columns != nil:
-			g.columns(ps, item)
+			g.columns(ps, item, before)
 		case t == nil:
 			g.plane(ps, item, first)
 		default:
@@ -209,11 +223,19 @@ func (g *graph) pass(ps *pass, first bool, t *trail) {
 }
 
 // columns spawns the last pencils of a range of columns.
-func (g *graph) columns(ps *pass, item int) {
+func (g *graph) columns(ps *pass, item int, before *trail) {
 	c := ps.columns
 	r := c.ranges[item]
 	tile := tasks.Tile[complex128]{Data: g.a.data[ps.to][r.from:], Rows: r.to - r.from, Cols: c.plan.Len(), LD: c.lead}
-	g.spawn("columns", func(s *scratch) { ps.do(item, g.a, s) }, tasks.Updates(tile))
+	if !before.arrives(r) {
+		g.spawn("columns", func(s *scratch) { ps.do(item, g.a, s) }, tasks.Updates(tile))
+		return
+	}
+	body := func(s *scratch) {
+		g.busy.Add(-before.unpack(r)) // waiting is not
+		ps.do(item, g.a, s)
+	}
+	g.spawn("columns", body, append(before.blocksOf(r), tasks.Updates(tile))...)
 }
 
 // plane spawns a plane that stays in the array.
@@ -314,6 +336,10 @@ func (g *graph) sendLate(ps *pass, t *trail) {
 			q := (t.me + i) % t.size
 			first, count := t.group(t.me, q, k)
 			if t.bytes(t.me, q, count) == 0 {
+				continue
+			}
+			if t.going != nil {
+				t.sendBlock(g, q, k, ps.planes.cols)
 				continue
 			}
 			at := t.place(q, first)

@@ -27,6 +27,7 @@ type Plan struct {
 	work    []complex128 // nil in slabs
 	windows map[*mpi.Comm]map[*complex128]*mpi.Win
 	stage   *stage
+	late    *late     // of groups that are read while they arrive; nil: none are
 	scratch sync.Pool // of *scratch
 
 	rt           *dataflow.Runtime
@@ -57,6 +58,9 @@ func New(c *mpi.Comm, cfg Config) (*Plan, error) {
 	}
 	if err == nil {
 		err = p.start()
+	}
+	if err == nil {
+		err = p.openLate()
 	}
 	if err == nil && p.work != nil {
 		err = p.open(p.groups[1], p.work)
@@ -320,6 +324,7 @@ func (p *Plan) revoke(err error) {
 			c.Revoke(err)
 		}
 	}
+	p.late.abandon(err)
 }
 
 // Workers returns the number of cores that compute on this rank.
@@ -328,12 +333,17 @@ func (p *Plan) Workers() int { return p.workers }
 // Stats returns what the transforms since the last ResetStats have cost on this rank.
 func (p *Plan) Stats() Stats {
 	s := p.stats
-	s.Stage = len(p.stage.mem) * element
+	s.Stage, s.DDS = len(p.stage.mem)*element, p.late.counts()
 	return s
 }
 
 // ResetStats sets Stats to zero.
-func (p *Plan) ResetStats() { p.stats = Stats{} }
+func (p *Plan) ResetStats() {
+	p.stats = Stats{}
+	if p.late != nil {
+		p.late.before = p.late.arena.Counts()
+	}
+}
 
 // Log returns the event log of the runtime, with its messages if it has a
 // communication thread; nil without dataflow.Trace.
@@ -353,7 +363,7 @@ func (p *Plan) Close() (err error) {
 	}
 	p.closed = true
 	if p.failure == nil {
-		err = p.closeWindows()
+		err = errors.Join(p.closeWindows(), p.late.closeEnd())
 	}
 	if p.ownCT {
 		err = errors.Join(err, p.ct.Stop())
@@ -369,6 +379,7 @@ func (p *Plan) Close() (err error) {
 			err = errors.Join(err, mpi.Free(x))
 		}
 	}
+	err = errors.Join(err, p.late.closeArena())
 	if p.stage != nil {
 		err = errors.Join(err, mpi.Free(p.stage.mem))
 	}

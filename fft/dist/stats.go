@@ -1,6 +1,10 @@
 package dist
 
-import "time"
+import (
+	"time"
+
+	"github.com/weft-hpc/weft/commthread/dds"
+)
 
 // Stats is the cost of transforms on one rank.
 type Stats struct {
@@ -15,6 +19,10 @@ type Stats struct {
 	Smallest      int   // message, in bytes
 	Largest       int
 	Stage         int // bytes of the stage
+
+	// DDS counts strips of messages that workers could have waited for (Strips), and those
+	// that they did wait for (Stalls): with Config.DDS, where memory can make readers wait.
+	DDS dds.Counts
 }
 
 // message counts a message to another rank.

@@ -260,14 +260,21 @@ func (g *geometry) lastColumns(x *exchange, inverse bool) (*pass, error) {
 			return nil, err
 		}
 	}
+	c.ranges = x.spans(x.me)
+	return &pass{from: x.to, to: x.to, items: len(c.ranges), columns: c, inverse: inverse}, nil
+}
+
+// spans returns the ranges of columns in which a receiver transforms what has come.
+func (x *exchange) spans(receiver int) (all []span) {
 	const line = 64 // columns: whole cache lines, and a full width of the kernels
+	n, width := x.units.n, x.rows.size(receiver)*x.cols.n
 	wide := (max(spanPoints, n*width/maxSpans)/n + line) / line * line
 	for group := range x.groups {
-		first, count := x.group(x.me, x.me, group)
+		first, count := x.group(receiver, receiver, group)
 		end := (first + count) * x.cols.n
 		for at := first * x.cols.n; at < end; at += wide {
-			c.ranges = append(c.ranges, span{at, min(at+wide, end), group})
+			all = append(all, span{at, min(at+wide, end), group})
 		}
 	}
-	return &pass{from: x.to, to: x.to, items: len(c.ranges), columns: c, inverse: inverse}, nil
+	return all
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -25,6 +26,7 @@ type options struct {
 	reps                     int // 0: the default
 	compare, timing          bool
 	netlibExit               bool
+	dds                      commthread.DDS
 	trace                    string
 	kernels                  blas.Kernels
 	world                    *world.Config
@@ -60,6 +62,7 @@ func (p Program) flags() *options {
 	} else {
 		set.Func("variant", "`driver`: task, lookahead or blocking (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run all three drivers in turn, and tell medians and ratios")
+		set.Var(&o.dds, "dds", "updates of the driver task begin before a panel has come as a whole, and wait in its pages: `mode` off, auto (where memory can make them wait, and messages are long enough) or force")
 		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run, driver task")
 		runs += "; 5 with -compare, of each driver"
 	}
@@ -207,6 +210,8 @@ func (o *options) check(p Program) error {
 		return fmt.Errorf("-reps %d: it has to be at least 1", o.reps)
 	case o.workers < 0:
 		return fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", o.workers)
+	case o.dds != commthread.DDSOff && !o.compare && o.variants[0] != hpl.Task:
+		return errors.New("-dds is about messages of tasks: use -variant task, or -compare")
 	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task):
 		return errors.New("-trace shows tasks: use -variant task, without -compare")
 	case o.trace != "" && (o.tests() > 1 || o.reps > 1):

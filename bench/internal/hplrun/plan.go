@@ -65,6 +65,9 @@ func squarest(ranks int) hpldat.Grid {
 func (r *rank) prepared(c hpl.Config, v hpl.Variant) hpl.Config {
 	o := r.options
 	c.Variant, c.Workers, c.Seed, c.Kernels = v, o.workers, o.seed, r.kernels()
+	if v == hpl.Task {
+		c.DDS = o.dds
+	}
 	if c.Workers == 0 {
 		c.Workers = world.Workers(r.Comm)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -16,7 +17,7 @@ import (
 func (r *rank) report() {
 	c := r.outcomes[0].config
 	fmt.Fprintf(r.stdout, "\n%s\n", machine.Line())
-	fmt.Fprintf(r.stdout, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s\n", world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String())
+	fmt.Fprintf(r.stdout, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s, dds %v\n", world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String(), r.options.dds)
 	if r.sizing != "" {
 		fmt.Fprintln(r.stdout, r.sizing)
 	}
@@ -58,8 +59,12 @@ func (o *outcome) gflops() (all []float64) {
 // pairs returns the result line of one test with one driver.
 func (r *rank) pairs(o *outcome) []string {
 	c, residual := o.config, 0.0
+	var lazy dds.Counts
 	for _, x := range o.results {
 		residual = math.Max(residual, x.Residual)
+		lazy.Strips += x.DDS.Strips
+		lazy.Faults += x.DDS.Faults
+		lazy.Stalls += x.DDS.Stalls
 	}
 	status := "passed"
 	switch {
@@ -77,6 +82,7 @@ func (r *rank) pairs(o *outcome) []string {
 		report.Decimal("residual", residual), report.Text("status", status),
 		report.Integer("ranks", r.Size()), report.Integer("workers", c.Workers), report.Text("isa", c.Kernels.Name()),
 		report.Text("net", r.options.world.Net.String()), report.Integer("reps", len(o.results)), fmt.Sprintf("seed=%d", c.Seed),
+		report.Text("dds", c.DDS.String()), report.Integer("dds_strips", int(lazy.Strips)), report.Integer("dds_faults", int(lazy.Faults)), report.Integer("dds_stalls", int(lazy.Stalls)),
 	}
 }
 

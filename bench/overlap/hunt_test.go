@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/commthread/dds"
+)
+
+// hunted runs -hunt, small.
+func hunted(t *testing.T, args string, tamper func([]byte)) (string, error) {
+	t.Helper()
+	c, err := parseArgs(strings.Fields("-hunt -reps 1 -bytes 65536 " + args))
+	require.NoError(t, err)
+	c.asleep, c.tamper = 10*time.Millisecond, tamper
+	var out, progress bytes.Buffer
+	err = huntMode(&out, &progress, c)
+	return out.String(), err
+}
+
+// canForce reports whether readers can be made to wait here.
+func canForce(t *testing.T) bool {
+	t.Helper()
+	a, err := dds.NewArena(1)
+	require.NoError(t, err)
+	name, _ := a.Backend()
+	require.NoError(t, a.Close())
+	return name == dds.Uffd
+}
+
+func TestHunt(t *testing.T) {
+	for _, mode := range []string{ddsOff, ddsAuto, ddsForce} {
+		t.Run(mode, func(t *testing.T) {
+			dir := t.TempDir()
+			out, err := hunted(t, "-dds "+mode+" -out "+dir, nil)
+			if mode == ddsForce && !canForce(t) {
+				require.ErrorContains(t, err, "no reader can be made to wait here")
+				return
+			}
+			require.NoError(t, err, out)
+			cases := map[string]int{}
+			for line := range strings.Lines(out) {
+				if pairs, ok := report.Parse(line); ok {
+					cases[pairs["case"]]++
+					assert.Equal(t, mode, pairs["dds"])
+				}
+			}
+			want := map[string]int{"start-up": 1, "arm-retire-1MiB-first-pages": 1, "table2": 2, "touch-arrived": 1, "overlap": 3, "ft": 4, "total": 1}
+			if mode == ddsForce {
+				want["collection"] = 2
+				assert.Positive(t, report.Figures(out, "strips")[0])
+			}
+			if mode == ddsOff {
+				assert.Zero(t, report.Figures(out, "strips")[0])
+			}
+			assert.Equal(t, want, cases)
+			assert.Equal(t, []float64{4096, 16384, 65536}, report.Figures(out, "bytes"))
+			for _, name := range []string{"hunt-self-induced", "hunt-independent"} {
+				f, err := os.Open(filepath.Join(dir, name+".csv"))
+				require.NoError(t, err)
+				lines, err := chart.ReadLines(f)
+				require.NoError(t, err)
+				assert.Len(t, lines.Series[0].X, 3)
+				require.NoError(t, f.Close())
+				assert.FileExists(t, filepath.Join(dir, name+".svg"))
+			}
+			assert.FileExists(t, filepath.Join(dir, "hunt-ft.svg"))
+		})
+	}
+}
+
+// A byte that is not what was sent is found.
+func TestHunt_finds_damage(t *testing.T) {
+	out, err := hunted(t, "-dds auto", func(b []byte) { b[len(b)-1]++ })
+	require.ErrorContains(t, err, "number 131071 of the transfer is")
+	assert.Equal(t, 1, codeOf(err))
+	assert.NotContains(t, out, "result ")
+}
+
+func TestHunt_usage(t *testing.T) {
+	for args, complaint := range map[string]string{
+		"-hunt -both":           "drop mpirun",
+		"-hunt -ranks 4":        "drop mpirun",
+		"-hunt -bytes 100":      "sizes begin at 4096",
+		"-hunt -dds on":         "off, auto or force",
+		"-dds off":              "for -hunt",
+		"-out here":             "for -hunt",
+		"-hunt -variants plain": "plain",
+	} {
+		var out, complaints bytes.Buffer
+		assert.Equal(t, 2, exitCode(strings.Fields(args), &out, &complaints), args)
+		assert.Contains(t, complaints.String(), complaint, args)
+	}
+}
+
+func TestLongest(t *testing.T) {
+	before := pauses()
+	assert.Zero(t, longest(before, before))
+	after := pauses()
+	after.Counts[3]++
+	assert.Equal(t, after.Buckets[4], longest(before, after))
+}

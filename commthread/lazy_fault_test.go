@@ -1,0 +1,330 @@
+package commthread_test
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// slow is a network on which 8 MiB take 67 ms.
+var slow = func() local.Option {
+	n, err := local.ParseNet("gige")
+	if err != nil {
+		panic(err)
+	}
+	return local.Network(n)
+}()
+
+// waits reports whether memory can make readers wait here, and why not.
+func waits(t *testing.T) (yes bool, why string) {
+	t.Helper()
+	a, err := dds.NewArena(1)
+	require.NoError(t, err)
+	name, why := a.Backend()
+	require.NoError(t, a.Close())
+	return name == dds.Uffd, why
+}
+
+const longMessage = 1 << 20 // numbers
+
+// lazyFault sends a long message from rank 0 to rank 1, where a task reads its end while
+// it arrives, and trouble is called as soon as that has started, on a goroutine of its
+// own. It returns the errors of the ranks, and how many readers began. All that can
+// be left behind is looked for.
+func lazyFault(t *testing.T, trouble func(w *local.World, rts []*dataflow.Runtime)) (errs []error, began int64) {
+	t.Helper()
+	var world *local.World
+	var readers atomic.Int64
+	rts := make([]*dataflow.Runtime, 2)
+	reading := make(chan struct{})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		<-reading
+		trouble(world, rts)
+	}()
+	s := setup{dead: true, world: func(w *local.World) { world = w }, net: []local.Option{slow}}
+	errs = run(t, 2, s, func(r rank) error {
+		rts[r.Rank()] = r.rt
+		if err := r.Barrier(); err != nil { // both are there
+			return err
+		}
+		a, err := dds.NewArena(8*longMessage + 1<<16)
+		if err != nil {
+			return err
+		}
+		x, err := dds.Make[float64](a, longMessage)
+		if err != nil {
+			return err
+		}
+		e, err := dds.Open(r.Comm, dds.Strips(4), dds.Fixed(dds.Constants{}))
+		if err != nil {
+			return errors.Join(err, a.Close())
+		}
+		if r.Rank() == 0 {
+			r.ct.LazySend(r.rt, e, mpi.Of(x), 1, 0, nil)
+		} else {
+			r.ct.LazyRecv(r.rt, e, mpi.Of(x), 0, 0, nil)
+			r.rt.Spawn("reader", func(*tasks.Context) error {
+				if readers.Add(1) == 1 {
+					close(reading)
+				}
+				dds.Touch(x[longMessage-1:])
+				return nil
+			}, tasks.With(tasks.Lazy(tasks.Input), x))
+		}
+		err = r.rt.Wait()
+		assert.Error(t, err, "rank %d", r.Rank())
+		abandoned := e.Abandon(err)
+		assert.Zero(t, e.Outstanding())
+		require.NoError(t, a.Close(), "every page is open")
+		return errors.Join(err, abandoned)
+	})
+	if readers.Load() == 0 {
+		close(reading)
+	}
+	<-over
+	return errs, readers.Load()
+}
+
+// A reader whose message is lost while it runs fails, whoever ends the message: its
+// runtime is cancelled, that of the sender is, or the sender dies. Nobody hangs.
+func TestLazyRecv_lost_while_it_is_read(t *testing.T) {
+	yes, why := waits(t)
+	if !yes {
+		t.Skip("readers start when all is there: " + why)
+	}
+	for name, trouble := range map[string]func(*local.World, []*dataflow.Runtime){
+		"cancelled":        func(_ *local.World, rts []*dataflow.Runtime) { rts[1].Cancel(errBroken) },
+		"sender cancelled": func(_ *local.World, rts []*dataflow.Runtime) { rts[0].Cancel(errBroken) },
+		"sender dies":      func(w *local.World, _ []*dataflow.Runtime) { w.Kill(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs, began := lazyFault(t, trouble)
+			require.EqualValues(t, 1, began)
+			assert.ErrorIs(t, errs[1], task.ErrOvertaken)
+			switch name {
+			case "cancelled":
+				assert.ErrorIs(t, errs[1], errBroken)
+			case "sender cancelled":
+				assert.ErrorIs(t, errs[0], errBroken)
+				assert.ErrorIs(t, errs[1], mpi.ErrRevoked)
+			default:
+				assert.ErrorIs(t, errs[1], mpi.ErrPeerGone)
+			}
+		})
+	}
+}
+
+// A sender that dies before anything has landed: the reader never starts.
+func TestLazyRecv_sender_dies_first(t *testing.T) {
+	var world *local.World
+	ran := atomic.Bool{}
+	s := setup{dead: true, world: func(w *local.World) { world = w }, net: []local.Option{slow}}
+	errs := run(t, 2, s, func(r rank) error {
+		a, err := dds.NewArena(1 << 20)
+		if err != nil {
+			return err
+		}
+		x, err := dds.Make[float64](a, 1<<16)
+		if err != nil {
+			return err
+		}
+		e, err := dds.Open(r.Comm, dds.Fixed(dds.Constants{}))
+		if err != nil {
+			return err
+		}
+		if r.Rank() == 0 {
+			world.Kill(0)
+			_ = e.Abandon(mpi.ErrPeerGone)
+			return errors.Join(r.Barrier(), a.Close())
+		}
+		r.ct.LazyRecv(r.rt, e, mpi.Of(x), 0, 0, nil)
+		r.rt.Spawn("reader", func(*tasks.Context) error { ran.Store(true); return nil }, tasks.With(tasks.Lazy(tasks.Input), x))
+		err = r.rt.Wait()
+		return errors.Join(err, e.Abandon(err), a.Close())
+	})
+	assert.ErrorIs(t, errs[1], mpi.ErrPeerGone)
+	assert.False(t, ran.Load())
+}
+
+// attended returns what two tasks did, of which the first waits in a fault for the end of
+// a message, with one worker: which of them ended first.
+func attended(t *testing.T, attend bool) (first string) {
+	t.Helper()
+	var order atomic.Pointer[string]
+	ended := func(name string) { order.CompareAndSwap(nil, &name) }
+	errs := run(t, 2, setup{net: []local.Option{slow}, cts: []commthread.Option{commthread.Place(commthread.Shared)}}, func(r rank) error {
+		a, err := dds.NewArena(8*longMessage + 1<<16)
+		if err != nil {
+			return err
+		}
+		x, err := dds.Make[float64](a, longMessage)
+		if err != nil {
+			return err
+		}
+		e, err := dds.Open(r.Comm, dds.Strips(4), dds.Fixed(dds.Constants{}))
+		if err != nil {
+			return err
+		}
+		if attend {
+			if err := r.ct.Attend(a); err != nil {
+				return err
+			}
+		}
+		if r.Rank() == 0 {
+			x[longMessage-1] = 42
+			r.ct.LazySend(r.rt, e, mpi.Of(x), 1, 0, nil)
+		} else {
+			r.ct.LazyRecv(r.rt, e, mpi.Of(x), 0, 0, nil)
+			r.rt.Spawn("reader", func(*tasks.Context) error {
+				assert.Equal(t, 42.0, x[longMessage-1])
+				ended("reader")
+				return nil
+			}, tasks.With(tasks.Lazy(tasks.Input), x), tasks.HighPriority)
+			r.rt.Spawn("other", func(*tasks.Context) error { ended("other"); return nil }, tasks.With(tasks.Lazy(tasks.Input), x))
+		}
+		if err := r.rt.Wait(); err != nil {
+			return err
+		}
+		counts := a.Counts()
+		if r.Rank() == 1 {
+			assert.Positive(t, counts.Faults)
+			assert.Positive(t, counts.Stalls)
+		}
+		if err := e.Close(); err != nil {
+			return err
+		}
+		t.Cleanup(func() { assert.NoError(t, a.Close()) }) // after the thread has stopped watching
+		return nil
+	})
+	require.NoError(t, errors.Join(errs...))
+	return *order.Load()
+}
+
+// A worker that waits in a fault does not keep its core from other tasks if somebody
+// attends to it; the control: if nobody does, it does.
+func TestAttend_other_tasks_run(t *testing.T) {
+	if yes, why := waits(t); !yes {
+		t.Skip("nobody can be made to wait here: " + why)
+	}
+	assert.Equal(t, "other", attended(t, true))
+	assert.Equal(t, "reader", attended(t, false))
+}
+
+// Several workers may wait for one strip; each has its core back afterwards: the runtime
+// ends, and with it everybody.
+func TestAttend_several_readers(t *testing.T) {
+	if yes, why := waits(t); !yes {
+		t.Skip("nobody can be made to wait here: " + why)
+	}
+	const readers = 3
+	var sum, spun atomic.Int64
+	require.NoError(t, lazyPair(t, "gige", func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread, e *dds.Endpoint, a *dds.Arena) error {
+		x, err := dds.Make[float64](a, longMessage)
+		if err != nil {
+			return err
+		}
+		if err := ct.Attend(a); err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			x[longMessage-1] = 1
+			ct.LazySend(rt, e, mpi.Of(x), 1, 0, nil)
+			return rt.Wait()
+		}
+		ct.LazyRecv(rt, e, mpi.Of(x), 0, 0, nil)
+		for range readers {
+			rt.Spawn("reader", func(*tasks.Context) error {
+				sum.Add(int64(x[longMessage-1]))
+				return nil
+			}, tasks.With(tasks.Lazy(tasks.Input), x), tasks.HighPriority)
+		}
+		for range 10 {
+			rt.Spawn("other", func(*tasks.Context) error {
+				for range 100 {
+					spun.Add(1)
+					runtime.Gosched()
+				}
+				return nil
+			}, tasks.With(tasks.Lazy(tasks.Input), x))
+		}
+		return rt.Wait()
+	}, dataflow.Workers(readers)))
+	assert.EqualValues(t, readers, sum.Load())
+	assert.EqualValues(t, 1000, spun.Load())
+}
+
+// DDS is read as a flag, and says what it is.
+func TestDDS_flag(t *testing.T) {
+	var d commthread.DDS
+	for _, name := range []string{"force", "auto", "off"} {
+		require.NoError(t, d.Set(name))
+		assert.Equal(t, name, d.String())
+	}
+	require.ErrorContains(t, d.Set("on"), `"on" is none of off, auto, force`)
+	assert.Equal(t, "DDS(9)", commthread.DDS(9).String())
+}
+
+// replays reports whether there is the back end replay here.
+func replays() bool {
+	a, err := dds.NewArena(1, dds.Backend(dds.Replay))
+	return err == nil && a.Close() == nil
+}
+
+// Open gives all ranks the same answer: no endpoint if there is nothing to gain, one
+// where it is forced, an error with a back end whose readers have to be repeated.
+func TestDDS_Open(t *testing.T) {
+	yes, _ := waits(t)
+	for _, c := range []struct {
+		mode     commthread.DDS
+		backends [2]string
+		opens    bool
+		says     string
+	}{
+		{commthread.DDSOff, [2]string{dds.Auto, dds.Auto}, false, ""},
+		{commthread.DDSAuto, [2]string{dds.Auto, dds.Auto}, yes, ""},
+		{commthread.DDSAuto, [2]string{dds.Auto, dds.Explicit}, false, ""},
+		{commthread.DDSForce, [2]string{dds.Auto, dds.Explicit}, true, ""},
+		{commthread.DDSForce, [2]string{dds.Auto, dds.Replay}, false, "would have to be repeated"},
+		{commthread.DDSAuto, [2]string{dds.Replay, dds.Auto}, false, ""},
+	} {
+		if slices.Contains(c.backends[:], dds.Replay) && !replays() {
+			continue
+		}
+		err := local.Run(2, func(comm *mpi.Comm) error {
+			a, err := dds.NewArena(1<<16, dds.Backend(c.backends[comm.Rank()]))
+			if err != nil {
+				return err
+			}
+			e, err := c.mode.Open(comm, a)
+			assert.Equal(t, c.opens, e != nil, "%v %v", c.mode, c.backends)
+			if c.says != "" {
+				assert.ErrorContains(t, err, c.says)
+			} else {
+				assert.NoError(t, err)
+			}
+			if e != nil {
+				assert.NoError(t, e.Close())
+			}
+			return a.Close()
+		})
+		require.NoError(t, err)
+	}
+	e, err := commthread.DDSForce.Open(nil)
+	assert.Nil(t, e)
+	assert.NoError(t, err)
+}

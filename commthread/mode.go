@@ -1,0 +1,79 @@
+package commthread
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// DDS says whether the messages of a library or program are read while they arrive
+// (demand-driven synchronization, package dds). It is a flag.Value.
+type DDS int
+
+// The choices, the same on all ranks.
+const (
+	DDSOff   DDS = iota // readers wait for whole messages
+	DDSAuto             // lazily where memory can make readers wait, and the message is worth it
+	DDSForce            // by lazy messages in any case, in strips even where that costs more than it hides
+)
+
+var ddsNames = []string{DDSOff: "off", DDSAuto: "auto", DDSForce: "force"}
+
+// String returns the name that Set reads.
+func (d DDS) String() string {
+	if d < 0 || int(d) >= len(ddsNames) {
+		return fmt.Sprintf("DDS(%d)", int(d))
+	}
+	return ddsNames[d]
+}
+
+// Set reads off, auto or force.
+func (d *DDS) Set(name string) error {
+	i := slices.Index(ddsNames, name)
+	if i < 0 {
+		return fmt.Errorf("%q is none of %s", name, strings.Join(ddsNames, ", "))
+	}
+	*d = DDS(i)
+	return nil
+}
+
+// forcedStrips is how many strips a long message has with DDSForce: enough for readers to
+// start early, few enough for the sender.
+const forcedStrips = 8
+
+// Open returns the endpoint for the lazy messages of c, whose readers have their
+// buffers in the arenas of this rank; nil, with no error, if messages are to be plain
+// ones: off, one rank only, or auto where an arena of some rank cannot make readers
+// wait. The answer is the same on all ranks. Collective over c; it blocks, and with
+// DDSAuto calibrates (dds.Calibrate). Errors: those of dds.Open; arenas with the back end
+// replay, whose readers would have to be repeated.
+func (d DDS) Open(c *mpi.Comm, arenas ...*dds.Arena) (*dds.Endpoint, error) {
+	if d == DDSOff || c == nil || c.Size() == 1 {
+		return nil, nil
+	}
+	able := 2
+	for _, a := range arenas {
+		switch name, _ := a.Backend(); name {
+		case dds.Replay:
+			able = 0
+		case dds.Explicit:
+			able = min(able, 1)
+		}
+	}
+	if err := c.Allreduce(mpi.InPlace, mpi.One(&able), mpi.Min); err != nil {
+		return nil, err
+	}
+	switch {
+	case d == DDSForce && able == 0:
+		return nil, errors.New("commthread: lazy messages into an arena with the back end replay: its readers would have to be repeated, which tasks are not: take uffd or explicit (" + dds.Variable + ")")
+	case d == DDSForce:
+		return dds.Open(c, dds.Force(), dds.Strips(forcedStrips), dds.Fixed(dds.Constants{}))
+	case able < 2:
+		return nil, nil
+	}
+	return dds.Open(c)
+}
