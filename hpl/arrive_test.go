@@ -45,7 +45,7 @@ func canWait(t *testing.T) (can bool, why string) {
 func TestTaskDDS(t *testing.T) {
 	i := 0
 	for _, g := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {1, 3}, {2, 3}} {
-		for _, nb := range []int{16, 50, 75} {
+		for _, nb := range []int{16, 75} {
 			for _, mode := range []commthread.DDS{commthread.DDSAuto, commthread.DDSForce} {
 				cfg := blocking(150)
 				cfg.P, cfg.Q, cfg.NB, cfg.Workers, cfg.DDS = g[0], g[1], nb, 1+i%2, mode
@@ -65,6 +65,7 @@ func TestTaskDDSOnSlowNetwork(t *testing.T) {
 		n, nb = 200, 48
 	}
 	can, why := canWait(t)
+	var sum dds.Counts
 	for i, g := range [][2]int{{1, 2}, {1, 4}, {2, 2}} {
 		cfg := blocking(n)
 		cfg.P, cfg.Q, cfg.NB = g[0], g[1], nb
@@ -77,10 +78,10 @@ func TestTaskDDSOnSlowNetwork(t *testing.T) {
 			require.NoError(t, err, name)
 			require.Equal(t, want.X, r.X, name)
 			require.Equal(t, want.Pivots, r.Pivots, name)
-			if can && cfg.DDS == commthread.DDSForce {
-				assert.Positive(t, r.DDS.Strips, name)
-				assert.Positive(t, r.DDS.Faults, name)
-				assert.Positive(t, r.DDS.Stalls, name)
+			if cfg.DDS == commthread.DDSForce {
+				sum.Strips += r.DDS.Strips
+				sum.Faults += r.DDS.Faults
+				sum.Stalls += r.DDS.Stalls
 			}
 			if !can || cfg.DDS == commthread.DDSOff {
 				assert.Zero(t, r.DDS.Strips, name)
@@ -90,6 +91,9 @@ func TestTaskDDSOnSlowNetwork(t *testing.T) {
 	if !can {
 		t.Skip("the rest: nobody can be made to wait here: " + why)
 	}
+	assert.Positive(t, sum.Strips)
+	assert.Positive(t, sum.Faults)
+	assert.Positive(t, sum.Stalls)
 }
 
 // Any order of tasks will do, one after the other included, and no task writes to what

@@ -66,23 +66,16 @@ type sizing struct {
 // measure measures all forms of one size.
 func (s *sizing) measure() (c curve, err error) {
 	c.bytes = 8 * len(s.x)
-	if c.wire, err = s.median(func() error { return s.get(s.plain) }, true); err != nil {
+	reading := 0.0
+	if err := s.medians(sized{&c.wire, true, func() error { return s.get(s.plain) }}, sized{&reading, false, s.loop}); err != nil {
 		return c, err
 	}
 	pages := max(c.bytes/os.Getpagesize(), 1)
-	reading, err := s.median(s.loop, false)
-	if err != nil {
-		return c, err
-	}
 	if rest := c.wire - reading; rest > 0 {
 		s.perPage = s.rate.For(rest / float64(pages))
 	}
 	s.beside = s.rate.For(1.2 * c.wire)
-	for _, f := range []struct {
-		to   *float64
-		gets bool
-		form func() error
-	}{
+	forms := []sized{
 		{&c.loop, false, s.loop},
 		{&c.copied, false, s.copyAll},
 		{&c.loopBlocking, true, func() error { return s.then(s.plain, s.loop) }},
@@ -92,10 +85,9 @@ func (s *sizing) measure() (c curve, err error) {
 		{&c.workBlocking, true, func() error { return s.covered(s.plain) }},
 		{&c.workByHand, true, s.byHand},
 		{&c.workLazy, true, func() error { return s.covered(s.lazy) }},
-	} {
-		if *f.to, err = s.median(f.form, f.gets); err != nil {
-			return c, err
-		}
+	}
+	if err := s.medians(forms...); err != nil {
+		return c, err
 	}
 	c.loopBound, c.copyBound = (c.wire+c.loop)/max(c.wire, c.loop), (c.wire+c.copied)/max(c.wire, c.copied)
 	c.loopSpeedup, c.copySpeedup = c.loopBlocking/c.loopLazy, c.copyBlocking/c.copyLazy
@@ -103,27 +95,38 @@ func (s *sizing) measure() (c curve, err error) {
 	return c, nil
 }
 
-// median returns the median time of a form, which gets the numbers or finds them there;
-// what it leaves behind is not in it.
-func (s *sizing) median(form func() error, gets bool) (float64, error) {
-	var all []float64
+// sized is a form at one size: it gets the numbers, or finds them there.
+type sized struct {
+	to   *float64 // its median, in seconds
+	gets bool
+	form func() error
+}
+
+// medians measures forms, which alternate. What a form leaves behind is not in its time.
+func (s *sizing) medians(forms ...sized) error {
+	all := make([][]float64, len(forms))
 	for range s.cfg.reps {
-		if gets {
-			clear(s.x)
-		}
-		from := osthread.Nanotime()
-		if err := form(); err != nil {
-			return 0, err
-		}
-		all = append(all, float64(osthread.Nanotime()-from)/1e9)
-		if err := s.w.Flush(); err != nil {
-			return 0, err
-		}
-		if err := checked(s.x); err != nil {
-			return 0, err
+		for i, f := range forms {
+			if f.gets {
+				clear(s.x)
+			}
+			from := osthread.Nanotime()
+			if err := f.form(); err != nil {
+				return err
+			}
+			all[i] = append(all[i], float64(osthread.Nanotime()-from)/1e9)
+			if err := s.w.Flush(); err != nil {
+				return err
+			}
+			if err := checked(s.x); err != nil {
+				return err
+			}
 		}
 	}
-	return report.Median(all), nil
+	for i, f := range forms {
+		*f.to = report.Median(all[i])
+	}
+	return nil
 }
 
 func (s *sizing) get(w *mpi.Win) error { return w.Get(mpi.Of(s.x), 1, 0) }

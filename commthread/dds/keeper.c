@@ -20,8 +20,8 @@
 
 enum {
 	PIECE = 256 << 10, // bytes copied between two looks at the clock
-	LEAD = 30000,      // ns before a due time from which on the thread spins if a reader waits
-	SHORT = 1000,      // the same if none does
+	LEAD = 60000,      // ns before a due time from which on the thread spins if a reader waits
+	SHORT = 5000,      // the same if none does
 	SLICE = 100000,    // ns of the thread's turns on a core
 	WORDS = 1 << 16    // moves under way, at most
 };

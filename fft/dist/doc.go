@@ -61,6 +61,12 @@
 // on its way the pencils of those before it are transformed. The price is that all
 // planes are staged.
 //
+// With Config.DDS the groups that Tasks keeps back travel as blocks, in which the
+// points of a range of columns lie together, and are read while they arrive: the pencils
+// of a range are transformed when its pieces of all blocks are there, and wait for no
+// others (package commthread/dds, and arrive.go). A worker that waits in a fault gives
+// its core to a spare one, if the communication thread is the plan's.
+//
 // One-sided transport puts the pieces into windows of the peers. The transform opens
 // with a fence, because a put must not come before its place is free; each part has
 // a notification counter (mpi.Win.PutNotify), and Exchange ends with a second fence.
@@ -103,7 +109,7 @@
 //
 // Beside source and destination: two planes for each worker; on several ranks the
 // stage, of one array with Exchange and Tasks, and otherwise of as many planes as wait
-// (Config.Stage bounds it); with a two-dimensional process grid one more array.
+// (Config.Stage bounds it); with Config.DDS two thirds of an array for blocks; with a two-dimensional process grid one more array.
 //
 // # Not guaranteed
 //
