@@ -12,6 +12,7 @@ import (
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/tasks"
@@ -97,7 +98,7 @@ func TestLazyRecv(t *testing.T) {
 // Where pages can be armed, the reader starts while its message is under way, and a
 // reader that is not lazy does not.
 func TestLazyRecv_starts_early(t *testing.T) {
-	const n = 1 << 18 // 2 MiB: 17 ms
+	const n = 1 << 18 // 2 MiB: 84 ms, so that a busy machine does not take as long to start a task
 	var early, late, ended atomic.Int64
 	at := func(to *atomic.Int64, begin time.Time) func([]float64) {
 		return func(x []float64) { to.Store(int64(time.Since(begin))); _ = x[len(x)-1] }
@@ -109,7 +110,10 @@ func TestLazyRecv_starts_early(t *testing.T) {
 	if name != dds.Uffd {
 		t.Skip("nobody can be made to wait here: " + why)
 	}
-	require.NoError(t, lazyPair(t, "gige", func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread, e *dds.Endpoint, a *dds.Arena) error {
+	if invariant.Enabled {
+		t.Skip("such a build looks at all that a task reads before it starts")
+	}
+	require.NoError(t, lazyPair(t, "L=25us,o=1us,g=1us,bw=200Mbit", func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread, e *dds.Endpoint, a *dds.Arena) error {
 		x, err := dds.Make[float64](a, n)
 		if err != nil {
 			return err
