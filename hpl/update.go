@@ -14,10 +14,9 @@ import (
 // packed.
 
 // rawLen returns the length of raw for n columns, workLen that of the buffer of an
-// exchange of rows, packedLen that of u; all for panel p.
-func (s *solver) rawLen(p *panel, n int) int    { return p.jb * n }
-func (s *solver) workLen(p *panel, n int) int   { return p.swaps.Work(n) }
-func (s *solver) packedLen(p *panel, n int) int { return s.kernels.PackedB(p.jb, n) }
+// exchange of rows, both for panel p.
+func (s *solver) rawLen(p *panel, n int) int  { return p.jb * n }
+func (s *solver) workLen(p *panel, n int) int { return p.swaps.Work(n) }
 
 // swapHere exchanges the rows of the columns where all rows are in this process (P = 1).
 func (s *solver) swapHere(p *panel, c0, c1 int) {
