@@ -82,11 +82,3 @@ func (g *grid) free() error {
 	}
 	return errors.Join(errs...)
 }
-
-// rank returns the rank in all of the process at (row, col).
-func (g *grid) rank(row, col int, columnMajor bool) int {
-	if columnMajor {
-		return col*g.p + row
-	}
-	return row*g.q + col
-}

@@ -13,11 +13,6 @@ import (
 // to them: raw, for the rows of U as they came from other processes, and u, for U
 // packed.
 
-// rawLen returns the length of raw for n columns, workLen that of the buffer of an
-// exchange of rows, both for panel p.
-func (s *solver) rawLen(p *panel, n int) int  { return p.jb * n }
-func (s *solver) workLen(p *panel, n int) int { return p.swaps.Work(n) }
-
 // swapHere exchanges the rows of the columns where all rows are in this process (P = 1).
 func (s *solver) swapHere(p *panel, c0, c1 int) {
 	defer s.watch.since(osthread.Nanotime(), timeSwap)
@@ -30,7 +25,8 @@ func (s *solver) swapHere(p *panel, c0, c1 int) {
 // then U, jb rows of c1-c0 columns with leading dimension jb, and the rows of the matrix
 // below the triangle are what they should be. All processes of the column call it for the
 // same columns, with one tag for those that may be under way together. Blocks until its
-// messages have come and gone. work has workLen elements.
+// messages have come and gone. work has p.swaps.Work(c1-c0)
+// elements.
 func (s *solver) swapAcross(p *panel, c0, c1, tag int, work, raw []float64) error {
 	defer s.watch.since(osthread.Nanotime(), timeSwap)
 	n := c1 - c0
