@@ -25,8 +25,7 @@ func (s *solver) swapHere(p *panel, c0, c1 int) {
 // then U, jb rows of c1-c0 columns with leading dimension jb, and the rows of the matrix
 // below the triangle are what they should be. All processes of the column call it for the
 // same columns, with one tag for those that may be under way together. Blocks until its
-// messages have come and gone. work has p.swaps.Work(c1-c0)
-// elements.
+// messages have come and gone. work has p.swaps.Work(c1-c0) elements.
 func (s *solver) swapAcross(p *panel, c0, c1, tag int, work, raw []float64) error {
 	defer s.watch.since(osthread.Nanotime(), timeSwap)
 	n := c1 - c0
