@@ -266,3 +266,40 @@ func TestRecv_no_header(t *testing.T) {
 		return nil
 	})
 }
+
+// What could not be sent is still what it was.
+func TestIsend_that_fails_keeps_its_bytes(t *testing.T) {
+	for _, backend := range []string{dds.Explicit, dds.Uffd, dds.Replay} {
+		if backend == dds.Uffd && !onPages(t) {
+			continue
+		}
+		failed := errors.New("no more")
+		n, err := local.ParseNet("bw=10Mbit,L=5us")
+		require.NoError(t, err)
+		require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
+			a, err := dds.NewArena(1<<20, dds.Backend(backend))
+			require.NoError(t, err)
+			e, err := dds.Open(c, dds.Strips(8))
+			require.NoError(t, err)
+			require.NoError(t, c.Barrier())
+			x := make64(t, a, 1<<16)
+			if c.Rank() == 0 {
+				stamp(x, 5)
+				tr, err := e.Isend(mpi.Of(x), 1, 0)
+				require.NoError(t, err)
+				_ = e.Abandon(failed)
+				require.ErrorIs(t, tr.Err(), mpi.ErrRevoked, backend)
+				assert.Equal(t, -1, wrong(x, 5), backend)
+			} else {
+				tr, err := e.Recv(mpi.Of(x), 0, 0)
+				if err == nil {
+					err = tr.Wait()
+				}
+				require.ErrorIs(t, err, mpi.ErrRevoked, backend)
+				_ = e.Abandon(failed)
+			}
+			require.NoError(t, c.Barrier())
+			return a.Close()
+		}, local.Network(n)))
+	}
+}

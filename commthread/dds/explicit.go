@@ -56,14 +56,19 @@ func (s *strip) arrive(bits uint32) {
 func (*explicit) doom(t *Transfer) {
 	for i := range t.strips {
 		if s := &t.strips[i]; !s.is(landed) {
-			fill(t.memory(s))
+			t.spoil(s)
 			s.arrive(failed)
 		}
 	}
 }
 
-// fill writes ones: not a number to floating-point readers.
-func fill(b []byte) {
+// spoil fills a strip that will never arrive with ones: not a number to floating-point
+// readers. What has not been sent stays.
+func (t *Transfer) spoil(s *strip) {
+	if t.send {
+		return
+	}
+	b := t.memory(s)
 	for i := range b {
 		b[i] = 0xff
 	}

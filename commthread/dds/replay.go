@@ -97,7 +97,7 @@ func (r *replay) arrive(t *Transfer, i int, bits uint32) {
 		return
 	}
 	if bits&failed != 0 {
-		fill(t.memory(s))
+		t.spoil(s)
 	}
 	was := s.is(armed)
 	s.arrive(bits)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -221,6 +222,30 @@ func TestRevoke(t *testing.T) {
 			require.NoError(t, err, "%s, %s", name, what)
 		}
 	}
+}
+
+// The alarm of a revocation may be read by the very call that it concerns, while that
+// starts: it does not wait then.
+func TestRevoke_at_the_start_of_a_call(t *testing.T) {
+	require.NoError(t, guarded(t, func() error {
+		return Run(2, func(c *mpi.Comm) error {
+			for i := range 4000 {
+				d, err := c.Dup()
+				if err != nil {
+					return err
+				}
+				for range i % 64 {
+					osthread.Relax()
+				}
+				if c.Rank() == 0 {
+					d.Revoke(errBroken)
+				} else if _, err := d.Probe(0, 1); !errors.Is(err, mpi.ErrRevoked) {
+					return fmt.Errorf("revocation %d: %v", i, err)
+				}
+			}
+			return c.Barrier()
+		})
+	}))
 }
 
 // The negative control: without a revocation the same calls do wait.

@@ -26,16 +26,14 @@ func (e *endpoint) start(c *mpi.Call) {
 	if e.faults.deadly(c) {
 		e.world.Kill(e.rank)
 	}
-	if !m.group.ill.Load() {
-		e.begun(c, m)
-		return
-	}
-	if err := e.refuse(c, m); err != nil {
-		e.fail(c, err)
-		return
+	if m.group.ill.Load() {
+		if err := e.refuse(c, m); err != nil {
+			e.fail(c, err)
+			return
+		}
 	}
 	e.begun(c, m)
-	if c.Slot > 0 && !c.Kind.Collective() { // it is pending: perhaps in vain
+	if c.Slot > 0 && m.group.ill.Load() && !c.Kind.Collective() { // it is pending: perhaps in vain, and the alarm may have been read
 		if err := e.refuse(c, m); err != nil {
 			e.readMail() // what its peers wrote before they left
 			e.giveUp(c, m, err)
