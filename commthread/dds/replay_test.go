@@ -24,6 +24,11 @@ func replays(t *testing.T, n int) (*dds.Arena, []byte) {
 	return a, x
 }
 
+func replaysHere() bool {
+	a, err := dds.NewArena(1, dds.Backend(dds.Replay))
+	return err == nil && a.Close() == nil
+}
+
 // A function that is aborted at every strip, and run again when that has arrived, sees
 // every byte in the end, whatever it reads with.
 func TestAttempt_aborted_at_every_strip(t *testing.T) {
