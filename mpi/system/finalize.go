@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -80,6 +81,24 @@ func (e *engine) Finalize() error {
 	}
 	return err
 }
+
+// Leave has the launcher end all ranks with this code, which they have agreed on, if
+// it would not do so when they end by themselves without MPI_Finalize: MPICH's kills
+// the others when the first one has ended, and mixes the signal into its own code.
+// Rank 0 aborts; it returns on the others after a while, and where there is no need.
+func Leave(code int) {
+	if C.weft_begun() == 0 || !strings.HasPrefix(Library(), "MPICH") {
+		return
+	}
+	if LaunchedRank() == 0 {
+		osthread.Sleep(forwarding)
+		C.weft_abort(C.int(code))
+	}
+	osthread.Sleep(killing)
+}
+
+// killing is how long the launcher may take to end a rank after an abort.
+const killing = 5 * time.Second
 
 // closeWindows frees the windows that are open, because MPI does not end before. On
 // revoked communicators programs could not do it themselves.

@@ -77,6 +77,13 @@ void weft_abort(int code) {
 	_exit(code);
 }
 
+int weft_begun(void) {
+	int begun = 0, ended = 0;
+	MPI_Initialized(&begun);
+	MPI_Finalized(&ended);
+	return begun && !ended;
+}
+
 void weft_leave(int code) { _exit(code); }
 
 void weft_built(char *text, int n) {

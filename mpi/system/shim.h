@@ -70,6 +70,8 @@ typedef struct {
 int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared);
 int weft_finalize(void);
 void weft_abort(int code);
+// weft_begun reports whether MPI has been started, and not been ended.
+int weft_begun(void);
 void weft_leave(int code); // without MPI
 void weft_built(char *text, int n);   // the library of the headers
 void weft_running(char *text, int n); // the library that runs

@@ -16,7 +16,13 @@ import (
 // Exit ends the process as all programs of weft do: with code 0 if err is nil (or the
 // flag package's ErrHelp), 2 if it is an error of usage, 1 otherwise. It prints err to
 // standard error, unless it has been printed, or another rank prints it.
-func Exit(err error) { os.Exit(report(os.Stderr, err, system.LaunchedRank())) }
+func Exit(err error) {
+	code := report(os.Stderr, err, system.LaunchedRank())
+	if agreed := (*printed)(nil); errors.As(err, &agreed) {
+		system.Leave(code)
+	}
+	os.Exit(code)
+}
 
 // printed is an error that the user has seen, or will see from another rank.
 type printed struct {
