@@ -43,7 +43,8 @@ func soon(t *testing.T, what string, f func()) {
 	select {
 	case <-done:
 	case <-time.After(patience):
-		t.Fatal("never ends: " + what)
+		stacks := make([]byte, 1<<20)
+		t.Fatalf("never ends: %s\n%s", what, stacks[:runtime.Stack(stacks, true)])
 	}
 }
 

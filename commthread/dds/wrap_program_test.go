@@ -243,6 +243,7 @@ func TestWrap_equals_plain(t *testing.T) {
 	if testing.Short() {
 		steps = 20
 	}
+	late := int64(0)
 	for i, net := range []string{"none", "10gige", "10gige,progress=nic", "gige"} {
 		seed := uint64(i + 1)
 		var want [][]event
@@ -260,10 +261,11 @@ func TestWrap_equals_plain(t *testing.T) {
 					require.Equal(t, want[r][j], got[r][j], "%s, %s, rank %d, seed %d", net, name, r, seed)
 				}
 			}
-			if onPages(t) && net == "gige" {
-				assert.Positive(t, armed, "nothing was late")
-			}
+			late += armed
 		}
+	}
+	if onPages(t) {
+		assert.Positive(t, late, "strips that were waited for")
 	}
 }
 
