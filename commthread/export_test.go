@@ -44,6 +44,26 @@ func Audit(t *Thread) error {
 	return errors.Join(errs...)
 }
 
+// UnderWay counts what a report would name: calls posted, made by bodies and handed over,
+// and comm tasks that are ready and wait for their turn. It does not look into the
+// calls: the thread may not be done with the last of them.
+func UnderWay(t *Thread) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.posted + len(t.forwarded)
+	for _, calls := range t.inCalls {
+		n += len(calls)
+	}
+	for _, d := range t.domains {
+		for e := d.waiting.first; e != nil; e = e.next {
+			if e.ready && !e.gone {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Spoil makes an audit of a stopped thread fail.
 func Spoil(t *Thread) { t.posted++ }
 

@@ -123,7 +123,7 @@ func audit(procs, goroutines int) error {
 	if after := runtime.GOMAXPROCS(0); after != procs {
 		return fmt.Errorf("GOMAXPROCS was %d and is %d", procs, after)
 	}
-	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(hangGuard); runtime.NumGoroutine() > goroutines; time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
 			return fmt.Errorf("%d goroutines before, %d after:\n%s", goroutines, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])

@@ -74,7 +74,7 @@ func inspected(body func(*dataflow.Runtime) error, opts ...dataflow.Option) (err
 // settled waits for goroutines that are about to end: a cancelled context, and
 // those of the test itself, may need a moment.
 func settled(goroutines int) error {
-	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(patience / 2); runtime.NumGoroutine() > goroutines; time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
 			stacks = stacks[:runtime.Stack(stacks, true)]
@@ -113,7 +113,7 @@ func TestAudit_threads_end(t *testing.T) {
 	for range 200 {
 		round()
 	}
-	assert.Eventually(t, func() bool { return threads(t) <= before+8 }, 5*time.Second, 10*time.Millisecond,
+	assert.Eventually(t, func() bool { return threads(t) <= before+8 }, patience/2, 10*time.Millisecond,
 		"%d threads before, %d after 200 runtimes", before, threads(t))
 }
 

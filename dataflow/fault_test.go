@@ -65,12 +65,12 @@ func nearby(offset int) string {
 }
 
 // meeting returns a function that returns when n calls of it are under way at the
-// same time, or with an error after ten seconds.
+// same time, or with an error after half a minute.
 func meeting(n int32) func() error {
 	var here atomic.Int32
 	return func() error {
 		here.Add(1)
-		for end := time.Now().Add(10 * time.Second); here.Load() < n; time.Sleep(20 * time.Microsecond) {
+		for end := time.Now().Add(patience / 2); here.Load() < n; time.Sleep(20 * time.Microsecond) {
 			if time.Now().After(end) {
 				return fmt.Errorf("%d of %d have come", here.Load(), n)
 			}
@@ -780,9 +780,10 @@ func init() {
 			fmt.Println("went on")
 		}()
 		<-over
-		time.Sleep(10 * time.Millisecond)
 		buf := make([]byte, 1<<20)
-		assert.NotContains(t, string(buf[:runtime.Stack(buf, true)]), "dataflow.(*worker)", "the runtime is closed")
+		assert.Eventually(t, func() bool {
+			return !strings.Contains(string(buf[:runtime.Stack(buf, true)]), "dataflow.(*worker)")
+		}, patience/2, time.Millisecond, "the runtime is closed")
 	}
 	programs["goexit in serial mode"] = func(t *testing.T) {
 		over := make(chan struct{})

@@ -43,7 +43,7 @@ func do(f func()) func(*tasks.Context) error {
 
 // seen waits until f is true, or gives up after some seconds.
 func seen(f func() bool) bool {
-	for end := time.Now().Add(10 * time.Second); !f(); runtime.Gosched() {
+	for end := time.Now().Add(patience / 2); !f(); runtime.Gosched() {
 		if time.Now().After(end) {
 			return false
 		}

@@ -530,7 +530,7 @@ func (c *config) try(p *program, want []uint64) error {
 		}
 		result <- err
 	}()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(patience / 2)
 	defer limit.Stop()
 	select {
 	case err := <-result:

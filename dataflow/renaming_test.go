@@ -87,7 +87,7 @@ func TestRenaming_budget(t *testing.T) {
 					assert.EqualValues(t, (k+1)*size*intSize, rt.RenamedBytes())
 				}
 				require.NoError(t, rt.WaitOn(b), "the last writer waits for no reader")
-				assert.Eventually(t, func() bool { return ran.Load() == copies }, 10*time.Second, time.Millisecond, "writers of older versions wait for nobody")
+				assert.Eventually(t, func() bool { return ran.Load() == copies }, patience/2, time.Millisecond, "writers of older versions wait for nobody")
 				assert.Equal(t, copies, b.Slice()[0])
 
 				// The budget is used up: this writer waits for the reader before it.

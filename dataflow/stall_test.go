@@ -1,6 +1,7 @@
 package dataflow_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestStall_report(t *testing.T) {
 				addOne.Spawn(rt, &y, tasks.Label("the third"))
 				started := time.Now()
 				s := stallOf(t, rt.Wait())
-				assert.Less(t, time.Since(started), 20*stallTime)
+				assert.Less(t, time.Since(started), patience/2)
 				region := func(p *int64) string { return fmt.Sprintf("[%p +8 B]", p) }
 				contains(t, s.Report, "3 tasks of the main program are unfinished",
 					`"holder"`, spawned, "holds an event made at", held,
@@ -169,7 +170,7 @@ func TestStall_then_Close(t *testing.T) {
 				addOne.Spawn(rt, &x)
 				started := time.Now()
 				stallOf(t, rt.Close())
-				assert.Less(t, time.Since(started), 5*time.Second)
+				assert.Less(t, time.Since(started), patience/2)
 				assert.NoError(t, rt.Close())
 				assert.Panics(t, func() { addOne.Spawn(rt, &x) })
 				assert.Zero(t, x)
@@ -217,29 +218,32 @@ func TestStall_ends_after_Close(t *testing.T) {
 	assert.Zero(t, y)
 }
 
-// No false alarms.
-const quiet = 120 * time.Millisecond
-
+// No false alarms. On a machine that is so loaded that a timer is late by most of a stall
+// period there may be one; then the same is tried with longer periods. What is
+// wrong is wrong with all of them.
 func TestStall_is_quiet(t *testing.T) {
 	compute := func(d time.Duration) {
 		for end := time.Now().Add(d); time.Now().Before(end); {
 			osthread.Relax()
 		}
 	}
-	for name, program := range map[string]func(*testing.T, *dataflow.Runtime){
-		"a long task": func(t *testing.T, rt *dataflow.Runtime) {
+	for name, program := range map[string]func(quiet time.Duration, rt *dataflow.Runtime) error{
+		"a long task": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			rt.Spawn("computes", func(*tasks.Context) error { compute(5 * quiet / 2); return nil }, tasks.OnWorker(1))
+			return nil
 		},
-		"a long task on the submitter": func(t *testing.T, rt *dataflow.Runtime) {
+		"a long task on the submitter": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			rt.Spawn("computes", func(*tasks.Context) error { compute(5 * quiet / 2); return nil }, tasks.OnWorker(0))
+			return nil
 		},
-		"a long child": func(t *testing.T, rt *dataflow.Runtime) {
+		"a long child": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			rt.Spawn("parent", func(ctx *tasks.Context) error {
 				ctx.Spawn("computes", func(*tasks.Context) error { compute(5 * quiet / 2); return nil })
 				return ctx.Wait()
 			})
+			return nil
 		},
-		"events now and then": func(t *testing.T, rt *dataflow.Runtime) {
+		"events now and then": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			var x int64
 			for range 10 {
 				rt.Spawn("holds", func(ctx *tasks.Context) error {
@@ -248,8 +252,9 @@ func TestStall_is_quiet(t *testing.T) {
 					return nil
 				}, tasks.Updates(&x))
 			}
+			return nil
 		},
-		"events of children now and then": func(t *testing.T, rt *dataflow.Runtime) {
+		"events of children now and then": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			rt.Spawn("parent", func(ctx *tasks.Context) error {
 				var x int64
 				for range 10 {
@@ -261,8 +266,9 @@ func TestStall_is_quiet(t *testing.T) {
 				}
 				return ctx.Wait()
 			})
+			return nil
 		},
-		"children inside Block now and then": func(t *testing.T, rt *dataflow.Runtime) {
+		"children inside Block now and then": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			rt.Spawn("parent", func(ctx *tasks.Context) error {
 				var x int64
 				for range 10 {
@@ -273,35 +279,46 @@ func TestStall_is_quiet(t *testing.T) {
 				}
 				return ctx.Wait()
 			}, tasks.OnWorker(1))
+			return nil
 		},
-		"the submitter is elsewhere": func(t *testing.T, rt *dataflow.Runtime) {
+		"the submitter is elsewhere": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			rt.Spawn("holds", func(ctx *tasks.Context) error {
 				ev := ctx.Hold()
 				time.AfterFunc(2*quiet, ev.Done)
 				return nil
 			})
 			time.Sleep(5 * quiet / 2)
+			return nil
 		},
-		"the submitter is inside Block": func(t *testing.T, rt *dataflow.Runtime) {
+		"the submitter is inside Block": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			rt.Block(func() { time.Sleep(5 * quiet / 2) })
+			return nil
 		},
-		"wait, pause, wait": func(t *testing.T, rt *dataflow.Runtime) {
+		"wait, pause, wait": func(quiet time.Duration, rt *dataflow.Runtime) error {
 			for range 5 {
 				rt.Spawn("holds", func(ctx *tasks.Context) error {
 					ev := ctx.Hold()
 					time.AfterFunc(quiet/2, ev.Done)
 					return nil
 				})
-				require.NoError(t, rt.Wait())
+				if err := rt.Wait(); err != nil {
+					return err
+				}
 				time.Sleep(quiet / 2)
 			}
+			return nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := run(t, func(rt *dataflow.Runtime) error {
-				program(t, rt)
-				return rt.Wait()
-			}, dataflow.Workers(2), dataflow.Stall(quiet, true))
+			var err error
+			for quiet := 120 * time.Millisecond; quiet < 2*time.Second; quiet *= 2 {
+				err = run(t, func(rt *dataflow.Runtime) error {
+					return errors.Join(program(quiet, rt), rt.Wait())
+				}, dataflow.Workers(2), dataflow.Stall(quiet, true))
+				if err == nil {
+					break
+				}
+			}
 			require.NoError(t, err)
 		})
 	}
@@ -310,6 +327,7 @@ func TestStall_is_quiet(t *testing.T) {
 // A report that was asked for when the wait was just over is not delivered to the
 // next one.
 func TestStall_just_over(t *testing.T) {
+	const period = 8 * time.Millisecond
 	err := run(t, func(rt *dataflow.Runtime) error {
 		for i := range 60 {
 			rt.Spawn("holds", func(ctx *tasks.Context) error {
@@ -320,8 +338,9 @@ func TestStall_just_over(t *testing.T) {
 			if err := rt.Wait(); err != nil {
 				var s *dataflow.StallError
 				assert.ErrorAs(t, err, &s)
+				again := time.Now()
 				if err := rt.Wait(); err != nil { // at once: only a report of its own may come
-					assert.GreaterOrEqual(t, i%12, 8)
+					assert.GreaterOrEqual(t, time.Since(again), period)
 				}
 			}
 			rt.Spawn("short", func(ctx *tasks.Context) error {
@@ -334,7 +353,7 @@ func TestStall_just_over(t *testing.T) {
 			}
 		}
 		return nil
-	}, dataflow.Workers(2), dataflow.Stall(8*time.Millisecond, true))
+	}, dataflow.Workers(2), dataflow.Stall(period, true))
 	require.NoError(t, err)
 }
 

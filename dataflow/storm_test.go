@@ -146,7 +146,7 @@ func (c *config) weather(p *program, interfere func(*dataflow.Runtime)) (cells [
 	}()
 	select {
 	case bad = <-result:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience / 2):
 		return nil, nil, errHang
 	}
 	ran = slices.Clone(e.order)

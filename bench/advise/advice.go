@@ -23,6 +23,7 @@ type advice struct {
 	Small     []*item        `json:"small"`   // proven, but below -min, or no saving at all
 	Stays     []stay         `json:"refused"` // with reasons
 	Merges    []advise.Merge `json:"merges,omitempty"`
+	Laters    []advise.Later `json:"later_waits,omitempty"`
 	Saving    float64        `json:"saving_seconds"` // of Items
 	Low       float64        `json:"saving_low"`
 	High      float64        `json:"saving_high"`
@@ -67,7 +68,7 @@ type race struct {
 
 // consider makes the advice for a run; min is the share from which it is given.
 func consider(file string, r *advise.Run, min float64) *advice {
-	a := &advice{File: file, Run: r, Program: r.Program, Ranks: r.Ranks, Size: r.Size, Seconds: r.Seconds, Tool: r.Tool, Merges: r.Merges()}
+	a := &advice{File: file, Run: r, Program: r.Program, Ranks: r.Ranks, Size: r.Size, Seconds: r.Seconds, Tool: r.Tool, Merges: r.Merges(), Laters: r.Laters()}
 	a.load()
 	all := map[string]*item{}
 	for i := range r.Chains {

@@ -19,23 +19,31 @@ type document struct {
 	Runs        []*advice           `json:"runs"`
 	Projections []advise.Projection `json:"projections,omitempty"`
 	Outcomes    []outcome           `json:"outcomes,omitempty"`
+	Tasks       []*taskAdvice       `json:"tasks,omitempty"`
 }
 
 // advise does what the command line asks for.
 func (c *config) advise(stdout, stderr io.Writer) error {
-	runs, err := readAll(c.files)
+	var d document
+	files, err := d.traces(c.files)
 	if err != nil {
 		return err
 	}
+	runs, err := readAll(files)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 && (c.size > 0 || len(c.targets) > 0 || c.svg != "") {
+		return errors.New("a trace has no problem size: -size, -project and -svg want results files of WEFT_ADVISE")
+	}
 	if c.size > 0 {
 		runs[0].Size = c.size
-		if err := advise.WriteFile(c.files[0], runs[0]); err != nil {
+		if err := advise.WriteFile(files[0], runs[0]); err != nil {
 			return err
 		}
 	}
-	var d document
 	for i, r := range runs {
-		d.Runs = append(d.Runs, consider(c.files[i], r, c.min/100))
+		d.Runs = append(d.Runs, consider(files[i], r, c.min/100))
 	}
 	var set *advise.Set
 	if len(c.targets) > 0 {
@@ -69,6 +77,22 @@ func (c *config) advise(stdout, stderr io.Writer) error {
 	return d.failed()
 }
 
+// traces judges those of the files that are timelines of task programs, and returns the others.
+func (d *document) traces(names []string) (rest []string, err error) {
+	for _, name := range names {
+		if !isTrace(name) {
+			rest = append(rest, name)
+			continue
+		}
+		ranks, err := readTrace(name)
+		if err != nil {
+			return nil, err
+		}
+		d.Tasks = append(d.Tasks, judge(name, ranks))
+	}
+	return rest, nil
+}
+
 func readAll(files []string) (runs []*advise.Run, err error) {
 	for _, f := range files {
 		r, err := advise.ReadFile(f)
@@ -87,6 +111,9 @@ func (c *config) print(d *document, w io.Writer) error {
 		e.SetIndent("", "  ")
 		return e.Encode(d)
 	}
+	for _, a := range d.Tasks {
+		a.print(w, c.min/100)
+	}
 	for _, a := range d.Runs {
 		a.printText(w, c.min/100)
 		fmt.Fprintln(w)
@@ -99,6 +126,9 @@ func (c *config) print(d *document, w io.Writer) error {
 		if err := d.printDiff(w); err != nil {
 			return err
 		}
+	}
+	for _, a := range d.Tasks {
+		a.printResult(w)
 	}
 	for _, a := range d.Runs {
 		a.printResult(w)

@@ -18,7 +18,17 @@ type config struct {
 	after           []string
 	files           []string
 	set             *flag.FlagSet
+
+	study, quick, others bool // -measure and what belongs to it
+	reps                 int
+	loop                 float64
+	net, out             string
+	dims                 []int
+	ranks                [3]int
 }
+
+// usualMin is the percentage of a program from which advice is given.
+const usualMin = 5
 
 // target is a size to project to, and the number of ranks, 0 for that of the largest run.
 type target struct {
@@ -36,7 +46,7 @@ func newConfig() *config {
 	set.BoolVar(&c.diff, "diff", false, "print them as a unified diff")
 	set.BoolVar(&c.json, "json", false, "print one JSON document instead of text, and no result lines")
 	set.StringVar(&c.svg, "svg", "", "draw predicted and measured speed-up into `FILE`.svg, with a table beside it")
-	set.Float64Var(&c.min, "min", 5, "`percent` of the program that advice saves at least; 0 lists uncertain savings, too")
+	set.Float64Var(&c.min, "min", usualMin, "`percent` of the program that advice saves at least; 0 lists uncertain savings, too")
 	set.Float64Var(&c.size, "size", 0, "problem `size` of the run, written into its file; with one file only")
 	set.Func("project", "`sizes` to project to, separated by commas; 1024@16 is size 1024 on 16 ranks", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {
@@ -52,7 +62,45 @@ func newConfig() *config {
 		c.after = append(c.after, s)
 		return nil
 	})
+	c.measureFlags()
 	return c
+}
+
+// measureFlags declares those of -measure.
+func (c *config) measureFlags() {
+	c.set.BoolVar(&c.study, "measure", false, "advise, change, build and run example 10 and other programs, and set prediction against measurement; no files")
+	c.set.BoolVar(&c.quick, "quick", false, "with -measure: small sizes, to see that it works")
+	c.set.BoolVar(&c.others, "others", true, "with -measure: look for false advice on other programs, too")
+	c.set.IntVar(&c.reps, "reps", 5, "with -measure: `rounds` of before, after and instrumented")
+	c.set.Float64Var(&c.loop, "loop", 0.6, "with -measure: `seconds` that a run takes about")
+	c.set.StringVar(&c.net, "net", "gige", "with -measure: simulated `network`, as of the programs")
+	c.set.StringVar(&c.out, "out", "", "with -measure: write `NAME`.csv, and NAME-speedup.svg with its table")
+	c.dims, c.ranks = []int{1, 2, 3}, [3]int{4, 4, 8}
+	c.set.Func("dims", "with -measure: `dimensions`, separated by commas (default 1,2,3)", func(s string) error {
+		c.dims = nil
+		for part := range strings.SplitSeq(s, ",") {
+			d, err := strconv.Atoi(part)
+			if err != nil || d < 1 || d > 3 {
+				return fmt.Errorf("%q is no dimension from 1 to 3", part)
+			}
+			c.dims = append(c.dims, d)
+		}
+		return nil
+	})
+	c.set.Func("ranks", "with -measure: `ranks` in one, two and three dimensions (default 4,4,8)", func(s string) error {
+		parts := strings.Split(s, ",")
+		if len(parts) != len(c.ranks) {
+			return fmt.Errorf("%q: they are three numbers, separated by commas", s)
+		}
+		for i, part := range parts {
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 2 {
+				return fmt.Errorf("%q is no number of ranks above 1", part)
+			}
+			c.ranks[i] = n
+		}
+		return nil
+	})
 }
 
 func parseTarget(text string) (t target, err error) {
@@ -80,7 +128,11 @@ func parseArgs(args []string) (*config, error) {
 	}
 	c.files = c.set.Args()
 	switch {
-	case len(c.files) == 0:
+	case c.study && len(c.files) > 0:
+		return nil, fmt.Errorf("-measure makes its own runs: no files go with it")
+	case c.reps < 1 || !(c.loop > 0):
+		return nil, fmt.Errorf("-reps %d -loop %g: they are above 0", c.reps, c.loop)
+	case len(c.files) == 0 && !c.study:
 		return nil, fmt.Errorf("no results file: run a program with WEFT_ADVISE=FILE first (advise -h)")
 	case !(c.min >= 0 && c.min <= 100):
 		return nil, fmt.Errorf("-min %g: it is a percentage", c.min)
@@ -103,6 +155,8 @@ source would look. It reads results files: run any program of weft with WEFT_ADV
 	advise -diff run.json
 	advise -fix run.json
 	advise -project 1024 64.json 128.json 256.json
+	advise ft.json                         the timeline of a task program, -trace ft.json of npbft
+	advise -measure -out results/advise    how good the predictions are on this machine
 
 A chain is a series of blocking calls that do not need one another. Its saving has been
 measured at the end of the run, by a rehearsal of its messages in both forms, and is

@@ -15,14 +15,26 @@
 //	WEFT_ADVISE=256.json WEFT_ADVISE_SIZE=256 go run ./examples/10-advise -n 256
 //	advise -project 1024,1024@16 64.json 128.json 256.json
 //
+// The timeline of a program of tasks (-trace FILE.json of xhpl and npbft, WriteChrome of
+// package dataflow/trace) is advised on as well: slack and stall of what its tasks receive,
+// receives that came late, and tasks that waited for all of a message:
+//
+//	npbft -ranks 2 -net gige -trace ft.json
+//	advise ft.json
+//
 // Runs of the changed program, given with -after, are set against the prediction, and
 // -svg draws both.
+//
+// -measure does all of that with example 10 at five sizes in one, two and three dimensions, and
+// looks for false advice on other programs.
 //
 // # Reading the source
 //
 // advice.go joins what was measured (package commthread/advise) with what the source
 // allows (its package rewrite); text.go prints it, fix.go changes files, forecast.go
-// projects, picture.go draws, flags.go is what its name says.
+// projects, picture.go draws, tracefile.go and tasks.go are for timelines, flags.go is what its name says;
+// study.go is -measure, with workshop.go, which builds and runs, verdict.go, which judges, and
+// innocent.go, the other programs.
 package main
 
 import (
@@ -47,6 +59,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w of advise: %w", world.ErrUsage, err)
+	}
+	if c.study {
+		return c.measure(stdout, stderr)
 	}
 	return c.advise(stdout, stderr)
 }

@@ -22,6 +22,9 @@ func (a *advice) printText(w io.Writer, min float64) {
 	if r.HeapBuffers > 0 {
 		fmt.Fprintf(w, "%d buffers could not be watched for touches (heap memory): the source decides\n", r.HeapBuffers)
 	}
+	if r.Watched != "" {
+		fmt.Fprintln(w, r.Watched)
+	}
 	if r.TaskCalls > 0 {
 		fmt.Fprintf(w, "%d calls of communication threads: tasks overlap already, and are not judged\n", r.TaskCalls)
 	}
@@ -36,7 +39,7 @@ func (a *advice) printText(w io.Writer, min float64) {
 	} else {
 		fmt.Fprintf(w, "\nTogether: %s of %s (%.1f %%), spread %s to %s: %.2f times as fast.\n", duration(a.Saving), duration(r.Seconds), 100*a.Saving/r.Seconds, duration(a.Low), duration(a.High), a.Speedup)
 	}
-	a.printRest(w)
+	a.printRest(w, min)
 }
 
 func printCalibration(w io.Writer, r *advise.Run) {
@@ -81,9 +84,6 @@ func (it *item) print(w io.Writer, r *advise.Run, n int) {
 			fmt.Fprintln(w)
 		}
 	}
-	if it.Slack > 0 {
-		fmt.Fprintf(w, "    What was received is first touched %s after that: with work moved between, Waitall can stand so much later.\n", duration(it.Slack))
-	}
 }
 
 // quote sets a text apart.
@@ -96,7 +96,7 @@ func quote(text string) string {
 }
 
 // printRest prints what is not advised, and races.
-func (a *advice) printRest(w io.Writer) {
+func (a *advice) printRest(w io.Writer, min float64) {
 	for _, m := range a.Merges {
 		fmt.Fprintf(w, "\nCould start earlier: ")
 		for i, j := range m.Calls {
@@ -107,6 +107,12 @@ func (a *advice) printRest(w io.Writer) {
 		}
 		fmt.Fprintf(w, "\n    The chain before ends because %s uses a buffer of it again, and these do not: put them above that call (estimated: %s, %.1f %%).\n",
 			a.Run.Sites[m.Because].String(), duration(m.Total), 100*m.Share)
+	}
+	for _, l := range a.Laters {
+		if l.Share >= min {
+			fmt.Fprintf(w, "\nCould wait later: %s\n    What it receives is first touched %s after its end: put the wait there (up to %s each, %s in all, %.1f %%, besides what is advised above).\n",
+				a.Run.Key(l.Chain), duration(l.Slack), duration(l.PerPass), duration(l.Total), 100*l.Share)
+		}
 	}
 	if len(a.Small) > 0 {
 		fmt.Fprintf(w, "\nProven to be safe, but it saves too little, or not for sure:\n")

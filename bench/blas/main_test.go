@@ -131,8 +131,3 @@ func TestLeading(t *testing.T) {
 		assert.Equal(t, want, leading(m))
 	}
 }
-
-func TestMedian(t *testing.T) {
-	assert.Equal(t, 2.0, median([]float64{3, 1, 2}))
-	assert.Equal(t, 4.0, median([]float64{4, 1}))
-}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
@@ -121,21 +122,15 @@ func (c *config) verify(k blas.Kernels, op *operation) error {
 const tolerance = 1e-9
 
 func (c *config) report(out io.Writer, all []*contender) {
-	last := median(all[len(all)-1].rates)
+	last := report.Median(all[len(all)-1].rates)
 	for _, x := range all {
-		rate, top := median(x.rates), 0.0
+		rate, top := report.Median(x.rates), 0.0
 		fraction := 0.0
 		if len(x.peaks) > 0 {
-			top = median(x.peaks)
+			top = report.Median(x.peaks)
 			fraction = rate / top
 		}
 		fmt.Fprintf(out, "result op=%s isa=%s m=%d n=%d k=%d reps=%d gflops_best=%.2f gflops_median=%.2f peak_gflops=%.2f fraction=%.3f ratio=%.3f\n",
 			c.op, x.kernels.Name(), c.m, c.n, c.k, c.reps, slices.Max(x.rates), rate, top, fraction, rate/last)
 	}
-}
-
-// median returns the middle of v, which is not empty; the upper one of two.
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	return v[len(v)/2]
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
@@ -19,6 +18,7 @@ type bench struct {
 	progress *report.Progress
 	built    map[string]string // programs, by what they were built from
 	load     string            // average at the start
+	others   float64           // cores that others used at the start
 }
 
 func newBench(c *config, stderr io.Writer) (*bench, error) {
@@ -56,5 +56,3 @@ func plural(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
-
-func reportPath(out string) string { return filepath.Join(out, "compare.md") }

@@ -58,10 +58,18 @@ func TestNotes_name_every_difference(t *testing.T) {
 	assert.Equal(t, []string{"peer: it cheats."}, o.notes())
 }
 
-func TestBusy(t *testing.T) {
-	assert.True(t, busy("1.50 0.10 0.10"))
-	assert.False(t, busy("0.20 8.00 9.00"), "that is over")
-	assert.False(t, busy(""), "not known")
+func TestInUse(t *testing.T) {
+	before, ok := readTicks("cpu  100 10 50 1000 40 5 5 20 7 7\ncpu0 1 2 3\n")
+	assert.True(t, ok)
+	assert.Equal(t, ticks{idle: 1040, all: 1230}, before)
+	later, ok := readTicks("cpu  140 10 50 1100 60 5 5 60 7 7\n")
+	assert.True(t, ok)
+	assert.InDelta(t, 80.0/200, before.inUse(later), 1e-12, "40 of user, 40 stolen, of 200")
+	assert.Zero(t, before.inUse(before))
+	for _, text := range []string{"", "cpu 1 2 3", "cpux 1 2 3 4 5 6 7 8", "cpu a b c d e f g h"} {
+		_, ok := readTicks(text)
+		assert.False(t, ok, text)
+	}
 }
 
 func TestShort(t *testing.T) {

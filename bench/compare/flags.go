@@ -25,11 +25,13 @@ const usage = `compare runs weft and its installed peers in turn and writes a re
 
 	compare -quick                    does everything work here?
 	compare -out results              the real thing; takes most of an hour
-	compare -only hpl,blas -pairs 9
+	compare -only hpl,blas -pairs 9 -out results
 
-Writes compare.md, runs.csv with every single run, and a chart for each subject. Peers that
-are not installed are named with the command that installs them. Run it in the source
-tree: it builds the programs it compares. Keep the machine quiet meanwhile.
+Writes compare.md, runs.csv with every single run, and a section (hpl.md) and a chart for
+each subject. The folder may be filled in parts: what -only leaves out keeps its section of
+a former run, and each subject is written when it is done. Peers that are not installed are
+named with the command that installs them. Run it in the source tree: it builds the programs
+it compares. Keep the machine quiet meanwhile.
 
 Subjects:
 `

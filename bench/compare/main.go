@@ -3,7 +3,10 @@
 //
 //	go run ./bench/compare -quick                 does everything work here? some minutes
 //	go run ./bench/compare -out results           the real thing
-//	go run ./bench/compare -only hpl,blas -pairs 9
+//	go run ./bench/compare -only hpl,blas -pairs 9 -out results
+//
+// The folder may be filled in parts: subjects that are not measured keep what a former run
+// left there.
 //
 // For each subject it looks for peers (an HPL, an NPB, OpenBLAS, FFTW, OpenMP tasks,
 // StarPU, Open MPI), compiles a small C program of its own where the peer is a library,
@@ -25,6 +28,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
@@ -55,19 +59,23 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if c.quick {
 		fmt.Fprintln(stdout, "quick: sizes and counts are too small for results")
 	}
+	if _, err := readRuns(runsPath(c.out)); err != nil { // better now than after an hour
+		fmt.Fprintln(stderr, "compare:", err)
+		return 1
+	}
 	var all []*result
-	if busy(b.load) {
-		fmt.Fprintf(stdout, "the machine is not quiet (load average %s): the figures will be no results\n", b.load)
+	if b.others = coresInUse(2 * time.Second); b.others > noise {
+		fmt.Fprintf(stdout, "the machine is not quiet (others use %.1f cores): the figures will be no results\n", b.others)
 	}
 	for _, s := range c.subjects {
 		r := b.play(s)
 		all = append(all, r)
 		b.progress.Clear()
 		r.print(stdout)
-	}
-	if err := writeReport(b, all); err != nil {
-		fmt.Fprintln(stderr, "compare:", err)
-		return 1
+		if err := b.keep(r); err != nil {
+			fmt.Fprintln(stderr, "compare:", err)
+			return 1
+		}
 	}
 	fmt.Fprintf(stdout, "report: %s\n", reportPath(c.out))
 	return finish(stdout, stderr, all)

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -13,43 +10,17 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/machine"
 )
 
-// writeReport writes compare.md, runs.csv and the charts.
-func writeReport(b *bench, all []*result) error {
-	if err := os.MkdirAll(b.out, 0o755); err != nil {
-		return err
-	}
-	var text strings.Builder
-	var errs []error // a chart that cannot be drawn costs no figures
-	b.head(&text)
-	for _, r := range all {
-		r.markdown(&text)
-		if err := r.draw(b.out, b.cores); err != nil {
-			errs = append(errs, fmt.Errorf("chart of %s: %w", r.subject.name, err))
-		}
-	}
-	writeMissing(&text, all)
-	errs = append(errs, os.WriteFile(reportPath(b.out), []byte(text.String()), 0o644), writeRuns(filepath.Join(b.out, "runs.csv"), all))
-	return errors.Join(errs...)
-}
-
 // head is the machine and the rules.
 func (b *bench) head(w io.Writer) {
-	fmt.Fprintf(w, "# weft and its peers\n\n%s, by `bench/compare`\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"))
-	if b.quick {
-		fmt.Fprint(w, "**A quick run: sizes and counts are too small for results.**\n\n")
-	}
-	if busy(b.load) {
-		fmt.Fprintf(w, "**The machine was not quiet** (load average %s at the start): figures of such a run are no results.\n\n", b.load)
-	}
-	fmt.Fprintf(w, "- %s\n", machine.Line())
+	fmt.Fprint(w, "# weft and its peers\n\nBy `bench/compare`. Each section says when it was measured, and on what.\n\n")
 	for _, v := range []struct{ what, line string }{
-		{"system", b.firstLine("uname", "-sr")}, {"C compiler", b.firstLine("cc", "--version")}, {"MPI", b.firstLine(b.mpirun(), "--version")}, {"load average", b.load + " at the start, " + load() + " at the end: what else ran, and this program"},
+		{"system", b.firstLine("uname", "-sr")}, {"C compiler", b.firstLine("cc", "--version")}, {"MPI", b.firstLine(b.mpirun(), "--version")},
 	} {
 		if v.line != "" {
 			fmt.Fprintf(w, "- %s: %s\n", v.what, v.line)
 		}
 	}
-	fmt.Fprintf(w, "- %s of all sides in turn; each run is a process of its own and checks its result\n", plural(b.pairs, "round"))
+	fmt.Fprint(w, "- all sides of a contest in turn, round by round; each run is a process of its own and checks its result\n")
 	if runtime.GOOS != "linux" {
 		fmt.Fprint(w, "- weft pins threads on Linux only\n")
 	}
@@ -58,16 +29,31 @@ func (b *bench) head(w io.Writer) {
 		"that all cores together reached. Every single run is in `runs.csv`.\n")
 }
 
-// markdown is the section of a subject.
+// section is what the report says of a subject: a heading, the circumstances, what came
+// out, and what is missing.
+func (b *bench) section(w io.Writer, r *result) {
+	fmt.Fprintf(w, "\n## %s\n\n", r.subject.title)
+	if b.quick {
+		fmt.Fprint(w, "**A quick run: sizes and counts are too small for results.**\n\n")
+	}
+	if b.others > noise {
+		fmt.Fprintf(w, "**The machine was not quiet** (others used %.1f cores at the start): figures of such a run are no results.\n\n", b.others)
+	}
+	fmt.Fprintf(w, "%s, %s, load average %s at the start, %s at the end (this program included); %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), plural(b.pairs, "round"), b.load, load(), machine.Line())
+	r.markdown(w)
+	r.writeMissing(w)
+}
+
+// markdown is what came out of a subject.
 func (r *result) markdown(w io.Writer) {
 	s := r.subject
-	fmt.Fprintf(w, "\n## %s\n\n%s\n", s.title, s.setting)
+	fmt.Fprintln(w, s.setting)
 	if r.err != nil {
 		fmt.Fprintf(w, "\n**Not measured**: %s\n", quoteLine(r.err))
 	}
 	if len(r.outcomes) == 0 {
 		if r.err == nil {
-			fmt.Fprint(w, "\nNo peer is installed; see the end of this report.\n")
+			fmt.Fprint(w, "\nNo peer is installed.\n")
 		}
 		return
 	}
@@ -152,17 +138,10 @@ func cell(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|"
 // quoteLine is an error on one line.
 func quoteLine(err error) string { return "`" + strings.ReplaceAll(cell(err.Error()), "`", "'") + "`" }
 
-func writeMissing(w io.Writer, all []*result) {
-	fmt.Fprint(w, "\n## Peers that are not here\n\n")
-	none := true
-	for _, r := range all {
-		for _, m := range r.missing {
-			none = false
-			fmt.Fprintf(w, "- %s (%s): %s. To have it: `%s`\n", m.name, r.subject.name, cell(m.reason), m.command)
-		}
-	}
-	if none {
-		fmt.Fprint(w, "All that this program knows are installed.\n")
+// writeMissing names the peers that are not here, and how to get them.
+func (r *result) writeMissing(w io.Writer) {
+	for i, m := range r.missing {
+		fmt.Fprintf(w, "%s- Not here: %s: %s. To have it: `%s`\n", map[bool]string{true: "\n"}[i == 0], m.name, cell(m.reason), m.command)
 	}
 }
 

@@ -2,11 +2,8 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 )
@@ -117,30 +114,3 @@ func noOverhead(of []*outcome, cores int) chart.Series {
 	}
 	return s
 }
-
-// writeRuns writes every single run.
-func writeRuns(path string, all []*result) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := csv.NewWriter(f)
-	_ = w.Write([]string{"subject", "contest", "side", "round", "value", "unit", "kernel_gflops"}) // the writer keeps its first error
-	for _, r := range all {
-		for _, o := range r.outcomes {
-			for i, side := range o.samples {
-				for round, v := range side {
-					_ = w.Write([]string{r.subject.name, o.name, o.sides[i].name, strconv.Itoa(round + 1), decimal(v.value), o.unit, decimal(v.kernel)})
-				}
-			}
-		}
-	}
-	w.Flush()
-	if err := w.Error(); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }

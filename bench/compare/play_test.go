@@ -171,32 +171,92 @@ func TestReport(t *testing.T) {
 	b := testBench(t, everything(), 2)
 	var all []*result
 	for _, s := range subjects {
-		all = append(all, b.play(s))
+		r := b.play(s)
+		if s == &ftSubject {
+			r.missing = []missing{{"NPB", "not in PATH", "apt-get install luck"}}
+		}
+		require.NoError(t, b.keep(r))
+		all = append(all, r)
 	}
-	all[1].missing = []missing{{"NPB", "not in PATH", "apt-get install luck"}}
-	require.NoError(t, writeReport(b, all))
-	text, err := os.ReadFile(reportPath(b.out))
-	require.NoError(t, err)
+	text := read(t, reportPath(b.out))
 	for _, want := range []string{"machine: ", "quick run", "2 rounds", "## LINPACK", "## What a message costs", "weft avx512", "**Different kernels**", "Different layouts", "**× ", "apt-get install luck", "![LINPACK](hpl.svg)"} {
-		require.Contains(t, string(text), want)
+		require.Contains(t, text, want)
 	}
-	assert.NotContains(t, string(text), "NaN")
+	assert.NotContains(t, text, "NaN")
 	for _, name := range []string{"hpl.svg", "ft.svg", "fft.svg", "tasks.svg", "pingpong.svg", "blas.svg"} {
 		assert.FileExists(t, filepath.Join(b.out, name))
 	}
-	runs, err := os.ReadFile(filepath.Join(b.out, "runs.csv"))
-	require.NoError(t, err)
 	want := 1
 	for _, r := range all {
 		for _, o := range r.outcomes {
 			want += 2 * len(o.sides)
 		}
 	}
-	assert.Equal(t, want, strings.Count(string(runs), "\n"))
+	assert.Equal(t, want, strings.Count(read(t, runsPath(b.out)), "\n"))
 	for _, r := range all {
 		var page bytes.Buffer
 		r.print(&page)
 		assert.Contains(t, page.String(), r.subject.question)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// A folder that is filled in parts has the sections and the runs of all of them, in the
+// order of the report; the second time a subject is measured replaces the first.
+func TestReport_in_parts(t *testing.T) {
+	b := testBench(t, everything(), 2)
+	b.others = 2 * noise
+	require.NoError(t, b.keep(b.play(&fftSubject)))
+	assert.Contains(t, read(t, reportPath(b.out)), "## LINPACK\n\nNot measured: `compare -only hpl`")
+	fft := read(t, sectionPath(b.out, &fftSubject))
+
+	c := testBench(t, everything(), 3)
+	c.out = b.out
+	for range 2 {
+		require.NoError(t, c.keep(c.play(&hplSubject)))
+	}
+	text := read(t, reportPath(b.out))
+	assert.Contains(t, text, fft, "as it was")
+	assert.Equal(t, 1, strings.Count(text, "was not quiet"), "when fft was measured")
+	assert.Contains(t, text, read(t, sectionPath(b.out, &hplSubject)))
+	assert.Less(t, strings.Index(text, "![LINPACK]"), strings.Index(text, fft))
+	for _, s := range subjects {
+		assert.Equal(t, 1, strings.Count(text, "\n## "+s.title+"\n"), s.name)
+	}
+	rows, err := readRuns(runsPath(b.out))
+	require.NoError(t, err)
+	counts, order := map[string]int{}, ""
+	for _, row := range rows {
+		counts[row[0]+" "+row[3]]++
+		if !strings.HasSuffix(order, row[0]+" ") {
+			order += row[0] + " "
+		}
+	}
+	assert.Equal(t, "hpl fft ", order)
+	assert.Equal(t, counts["hpl 1"], counts["hpl 3"], "three rounds")
+	assert.Positive(t, counts["hpl 3"])
+	assert.Positive(t, counts["fft 2"])
+	assert.Zero(t, counts["fft 3"])
+}
+
+// A file of the name of the table that is something else is not overwritten, and the
+// program says so before it measures.
+func TestReport_spares_foreign_files(t *testing.T) {
+	b := testBench(t, everything(), 2)
+	require.NoError(t, os.MkdirAll(b.out, 0o755))
+	for _, text := range []string{"", "my,table\n1,2\n", "\"", "subject,contest\n"} {
+		require.NoError(t, os.WriteFile(runsPath(b.out), []byte(text), 0o644))
+		require.ErrorContains(t, b.keep(b.play(&hplSubject)), "is no table of runs")
+		assert.Equal(t, text, read(t, runsPath(b.out)))
+		var stderr bytes.Buffer
+		assert.Equal(t, 1, run([]string{"-quick", "-only", "hpl", "-out", b.out}, io.Discard, &stderr))
+		assert.Contains(t, stderr.String(), "is no table of runs")
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 // firstLine is the first line that a command prints, or "" if it fails.
@@ -47,11 +50,52 @@ func (b *bench) blasOf(program string) string {
 	return "unknown BLAS (linked statically)"
 }
 
-// busy tells whether a load average says that something else was running.
-func busy(load string) bool {
-	first, _, _ := strings.Cut(load, " ")
-	v, err := strconv.ParseFloat(first, 64)
-	return err == nil && v > 0.5
+// noise is how many cores others use above which a machine is not quiet.
+const noise = 0.2
+
+// ticks are what all cores together have spent since the start of the machine, by the
+// first line of /proc/stat; ok is false where there is none.
+type ticks struct{ idle, all float64 }
+
+func readTicks(text string) (t ticks, ok bool) {
+	line, _, _ := strings.Cut(text, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return t, false
+	}
+	for i, f := range fields[1:9] { // user nice system idle iowait irq softirq steal; guests are in user
+		v, err := strconv.ParseFloat(f, 64)
+		if err != nil {
+			return t, false
+		}
+		t.all += v
+		if i == 3 || i == 4 {
+			t.idle += v
+		}
+	}
+	return t, true
+}
+
+// inUse is the share of all cores that was in use between two readings, hypervisor and
+// neighbours included.
+func (t ticks) inUse(later ticks) float64 {
+	if later.all <= t.all {
+		return 0
+	}
+	return 1 - (later.idle-t.idle)/(later.all-t.all)
+}
+
+// coresInUse watches the machine for a while and returns how many cores others use; 0
+// where that is not known.
+func coresInUse(d time.Duration) float64 {
+	look := func() ticks {
+		text, _ := os.ReadFile("/proc/stat")
+		t, _ := readTicks(string(text))
+		return t
+	}
+	before := look()
+	<-time.After(d)
+	return before.inUse(look()) * float64(osthread.Online())
 }
 
 // load is the load average of the machine, or "" where that is not known.

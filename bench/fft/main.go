@@ -79,7 +79,7 @@ func (p program) measure(c *config) error {
 	if err != nil {
 		return err
 	}
-	report(p.stdout, c, m)
+	m.print(p.stdout, c)
 	if !(m.roundTrip < errorLimit) {
 		return fmt.Errorf("the round trip is off by %.3g, more than %g", m.roundTrip, errorLimit)
 	}

@@ -28,7 +28,7 @@ func (l *lab) groups(nic bool) (all []group, err error) {
 			continue
 		}
 		net.NIC = nic
-		points, err := l.at(net, l.oneSided())
+		points, err := l.columns(net)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/fft/nas"
@@ -17,7 +18,8 @@ type config struct {
 	class          nas.Class
 	ranks, workers int
 	reps           int
-	nets           []string // as given; nil: all of defaultNets
+	patience       time.Duration // for one network
+	nets           []string      // as given; nil: all of defaultNets
 	stage, pad     int
 	out            string
 	quick          bool
@@ -25,8 +27,17 @@ type config struct {
 }
 
 // defaultStage is enough to keep a network busy that is slower than the computation; one
-// that is faster needs less.
+// that is faster needs less. Tasks hide what is sent last, too, with a stage of all planes,
+// and have that unless -stage says otherwise.
 const defaultStage = 16
+
+// Curves have many points: a few repetitions of each are enough. No network is given more
+// than patience, unless it takes longer for two repetitions.
+const (
+	curveReps       = 3
+	leastReps       = 2
+	defaultPatience = 30 * time.Second
+)
 
 // newConfig declares the flags.
 func newConfig() *config {
@@ -41,7 +52,8 @@ func newConfig() *config {
 	})
 	set.IntVar(&c.ranks, "ranks", 2, "`ranks` inside this process")
 	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank; 0: those of the machine, divided among the ranks")
-	set.IntVar(&c.reps, "reps", 5, "interleaved `repetitions`, with -quick 2")
+	set.IntVar(&c.reps, "reps", 5, "interleaved `repetitions`, with -quick 2; of bandwidth and latency at most 3")
+	set.DurationVar(&c.patience, "patience", defaultPatience, "`time` after which no further repetition on a network begins; two there are in any case, if -reps allows")
 	set.Func("net", "`network` of speedup, communication and onesided: a preset (gige, 10gige, ib), settings like L=20us,bw=1Gbit, or balanced; may be repeated (default all presets and balanced)", func(s string) error {
 		if err := checkNet(s); err != nil {
 			return err
@@ -49,7 +61,7 @@ func newConfig() *config {
 		c.nets = append(c.nets, s)
 		return nil
 	})
-	set.IntVar(&c.stage, "stage", defaultStage, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always")
+	set.IntVar(&c.stage, "stage", defaultStage, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always, and with tasks if the flag is not given")
 	set.IntVar(&c.pad, "pad", 0, "`points` added to the distance of planes in memory")
 	set.StringVar(&c.out, "out", "", "write NAME.csv and NAME.svg of every figure to this `folder`")
 	set.BoolVar(&c.quick, "quick", false, "class S, 2 repetitions, few points: to see that it works")
@@ -119,6 +131,8 @@ func (c *config) validate() error {
 		return fmt.Errorf("-workers %d: it is from 1 to 4096", c.workers)
 	case c.reps < 1:
 		return fmt.Errorf("-reps %d: it is at least 1", c.reps)
+	case c.patience <= 0:
+		return fmt.Errorf("-patience %v: it is more than 0", c.patience)
 	case c.stage < 0 || c.pad < 0:
 		return fmt.Errorf("-stage %d, -pad %d: both are at least 0", c.stage, c.pad)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/fft/dist"
@@ -64,9 +65,18 @@ func (l *lab) oneSided() bool {
 	return slices.ContainsFunc(l.figures, func(f *figure) bool { return f.oneSided })
 }
 
+// columns returns the points of a network in the charts of columns: those of all forms, and
+// of both transports if a figure needs them.
+func (l *lab) columns(net local.Net) ([]*point, error) { return l.at(net, l.oneSided(), l.reps) }
+
+// curve returns the points of a network in the charts of curves, which are of forms.
+func (l *lab) curve(net local.Net) ([]*point, error) {
+	return l.at(net, false, min(l.reps, curveReps))
+}
+
 // at returns the points of a network: those of all forms, or, with oneSided, of all
-// forms and both transports.
-func (l *lab) at(net local.Net, oneSided bool) ([]*point, error) {
+// forms and both transports. What was measured before is not measured again.
+func (l *lab) at(net local.Net, oneSided bool, reps int) ([]*point, error) {
 	key := net.String()
 	have := l.points[key]
 	all := nas.Variants(oneSided || len(have) > len(dist.Forms()))
@@ -77,7 +87,7 @@ func (l *lab) at(net local.Net, oneSided bool) ([]*point, error) {
 	for i, v := range all {
 		points[i] = &point{net: net, variant: v}
 	}
-	if err := l.measure(net, points); err != nil {
+	if err := l.measure(net, points, reps); err != nil {
 		return nil, fmt.Errorf("net %s: %w", net, err)
 	}
 	if have == nil {
@@ -87,17 +97,21 @@ func (l *lab) at(net local.Net, oneSided bool) ([]*point, error) {
 	return points, nil
 }
 
-// measure runs the variants in turn, repetition by repetition. Wrong checksums are an
-// error.
-func (l *lab) measure(net local.Net, points []*point) error {
+// measure runs the variants in turn, repetition by repetition, until there are enough or
+// patience is at its end. Wrong checksums are an error.
+func (l *lab) measure(net local.Net, points []*point, reps int) error {
 	w := world.Default()
 	w.Ranks, w.Net = l.ranks, net
 	return w.Run(func(comm *mpi.Comm) error {
-		for rep := range l.reps {
+		for rep, begin := 0, time.Now(); rep < reps; rep++ {
+			enough := rep >= leastReps && time.Since(begin) > l.patience
+			if err := comm.Bcast(mpi.One(&enough), 0); err != nil || enough {
+				return err
+			}
 			for i := range points {
 				p := points[(i+rep)%len(points)] // nobody is always the first
 				if comm.Rank() == 0 {
-					l.progress.Say("net %s, repetition %d of %d, %s", net, rep+1, l.reps, p.variant)
+					l.progress.Say("net %s, repetition %d of %d, %s", net, rep+1, reps, p.variant)
 				}
 				r, err := nas.Once(comm, l.class, l.dist(p.variant))
 				if err == nil {
@@ -118,7 +132,7 @@ func (l *lab) measure(net local.Net, points []*point) error {
 // dist returns how a variant transforms.
 func (l *lab) dist(v nas.Variant) dist.Config {
 	d := dist.Config{Form: v.Form, OneSided: v.OneSided, Workers: l.workers, Pad: l.pad}
-	if v.Form != dist.Exchange {
+	if v.Form != dist.Exchange && (v.Form != dist.Tasks || l.given("stage")) {
 		d.Stage = l.stage
 	}
 	return d
@@ -129,7 +143,7 @@ func (l *lab) balance() (balance, error) {
 	if l.measured != nil {
 		return *l.measured, nil
 	}
-	points, err := l.at(local.Net{}, false)
+	points, err := l.columns(local.Net{})
 	if err != nil {
 		return balance{}, err
 	}
@@ -166,7 +180,7 @@ func (l *lab) printResults(w printer) {
 				report.Decimal("speedup", exchange.best().Seconds/best.Seconds), report.Decimal("mops_best", l.class.Mop()/best.Seconds),
 				report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages), report.Integer("bytes", int(t.Bytes)),
 				report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
-				report.Integer("ranks", l.ranks), report.Integer("workers", l.workers), report.Integer("reps", l.reps))
+				report.Integer("ranks", l.ranks), report.Integer("workers", l.workers), report.Integer("reps", len(p.runs)))
 		}
 	}
 }

@@ -102,6 +102,52 @@ func readBars(t *testing.T, dir, name string) *chart.Bars {
 	return b
 }
 
+// Patience ends a measurement after two repetitions, and the result lines say so.
+func TestRun_patience(t *testing.T) {
+	code, out, complaints := execute("messages -quick -reps 4 -patience 1ns", nil)
+	require.Zero(t, code, complaints)
+	assert.Equal(t, []float64{2, 2, 2, 2}, report.Figures(out, "reps"))
+	if small() {
+		return
+	}
+	code, out, complaints = execute("messages -quick -reps 3", nil)
+	require.Zero(t, code, complaints)
+	assert.Equal(t, []float64{3, 3, 3, 3}, report.Figures(out, "reps"))
+}
+
+// Curves are content with three repetitions, and take part in what columns have measured.
+func TestLab_curve(t *testing.T) {
+	c, err := parseArgs([]string{"-quick", "-reps", "4", "bandwidth"})
+	require.NoError(t, err)
+	c.class = c.class.First(1)
+	l := newLab(c, nil)
+	fast, err := local.ParseNet("ib")
+	require.NoError(t, err)
+	points, err := l.curve(fast)
+	require.NoError(t, err)
+	for _, p := range points {
+		assert.Len(t, p.runs, 3)
+	}
+	first, err := l.columns(local.Net{})
+	require.NoError(t, err)
+	assert.Len(t, baseline(first).runs, 4)
+	again, err := l.curve(local.Net{})
+	require.NoError(t, err)
+	assert.Same(t, first[0], again[0])
+}
+
+// A stage that is not given suits the variant.
+func TestLab_stage(t *testing.T) {
+	for args, want := range map[string][4]int{"": {0, 16, 16, 0}, "-stage 5": {0, 5, 5, 5}, "-stage 0": {}} {
+		c, err := parseArgs(strings.Fields(args))
+		require.NoError(t, err)
+		l := newLab(c, nil)
+		for i, v := range nas.Variants(false) {
+			assert.Equal(t, want[i], l.dist(v).Stage, "%q, %v", args, v)
+		}
+	}
+}
+
 // Runs whose checksums are wrong are no measurement.
 func TestRun_wrong_checksums_fail(t *testing.T) {
 	code, out, complaints := execute("messages -quick -reps 1", func(c *config) { c.class.Seed++ })
@@ -150,6 +196,7 @@ func TestRun_usage(t *testing.T) {
 		"-workers 0":           "-workers 0",
 		"-reps 0":              "-reps 0",
 		"-stage -1":            "-stage -1",
+		"-patience 0s":         "-patience 0s",
 		"-net fast":            "fast",
 		"-nonsense":            "not defined",
 		"speedup -quick other": "there is no figure \"other\"",

@@ -12,7 +12,7 @@ import (
 // Its formulas have the messages to the rank itself, too. One-sided, the pieces are the
 // same; the charts leave them out.
 func drawMessages(l *lab, w printer) error {
-	points, err := l.at(local.Net{}, l.oneSided())
+	points, err := l.columns(local.Net{})
 	if err != nil {
 		return err
 	}

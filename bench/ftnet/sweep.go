@@ -10,13 +10,13 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// drawBandwidth goes from an eighth to sixteen times the balanced bandwidth.
+// drawBandwidth goes from a quarter to sixteen times the balanced bandwidth.
 func drawBandwidth(l *lab, w printer) error {
 	b, err := l.balance()
 	if err != nil {
 		return err
 	}
-	factors := []float64{1. / 8, 1. / 4, 1. / 2, 1 / 1.4, 1, 1.4, 2, 4, 8, 16}
+	factors := []float64{1. / 4, 1. / 2, 1 / 1.4, 1, 1.4, 2, 4, 16}
 	if l.quick {
 		factors = []float64{1. / 2, 1, 4}
 	}
@@ -39,7 +39,7 @@ func drawLatency(l *lab, w printer) error {
 	if err != nil {
 		return err
 	}
-	latencies := []time.Duration{time.Microsecond, 5 * time.Microsecond, 25 * time.Microsecond, 100 * time.Microsecond, 500 * time.Microsecond, 2 * time.Millisecond, 10 * time.Millisecond}
+	latencies := []time.Duration{time.Microsecond, balancedLatency, 100 * time.Microsecond, 500 * time.Microsecond, 2 * time.Millisecond, 10 * time.Millisecond}
 	if l.quick {
 		latencies = []time.Duration{time.Microsecond, 100 * time.Microsecond}
 	}
@@ -66,7 +66,7 @@ func (l *lab) sweep(w printer, name string, c *chart.Lines, x []float64, nets []
 		}
 		for _, net := range nets {
 			net.NIC = nic
-			points, err := l.at(net, l.oneSided())
+			points, err := l.curve(net)
 			if err != nil {
 				return err
 			}

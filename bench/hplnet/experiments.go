@@ -115,7 +115,7 @@ func (c *config) size() error {
 
 // bandwidth is GFLOP/s against the bandwidth, at the latency of Gigabit Ethernet.
 func (c *config) bandwidth() error {
-	values := chosen(c, []float64{125e6, 1.25e9}, []float64{31.25e6, 62.5e6, 125e6, 250e6, 500e6, 1e9, 2e9, 4e9})
+	values := chosen(c, []float64{125e6, 1.25e9}, []float64{62.5e6, 125e6, 250e6, 375e6, 500e6, 1e9, 2e9, 4e9})
 	return c.shaped(func(g hpldat.Grid, net local.Net, mode string) curve {
 		return curve{
 			experiment: "bandwidth", file: fmt.Sprintf("bandwidth-%dx%d-%s", g.P, g.Q, mode),

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/fft/dist"
 	"github.com/weft-hpc/weft/fft/nas"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -78,4 +80,31 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 		fmt.Fprintf(w, "%-20s %10.4f %10.4f %10.1f %9.3f %12.4f %9d %12s  %s\n", v, median, s.best().Seconds,
 			c.class.Mop()/median, s.exchange/median, t.Communication, t.Messages, size(t.Largest), verified)
 	}
+	printRatios(w, variants, sums)
+}
+
+// printRatios says what the fastest variant brings over the exchange, and what tasks bring
+// over the faster of slabs and pencils, by medians and by best runs.
+func printRatios(w io.Writer, variants []nas.Variant, sums []*summary) {
+	seconds := func(v nas.Variant) (median, best float64) {
+		s := sums[slices.Index(variants, v)]
+		return report.Median(s.seconds()), s.best().Seconds
+	}
+	fmt.Fprintf(w, "\n%-20s %34s %34s\n", "median, best", "exchange / fastest variant", "faster of slabs, pencils / tasks")
+	for _, v := range variants {
+		if v.Form != dist.Exchange {
+			continue
+		}
+		of := func(f dist.Form) (median, best float64) { return seconds(nas.Variant{Form: f, OneSided: v.OneSided}) }
+		median, best := of(dist.Exchange)
+		m1, b1 := of(dist.Slabs)
+		m2, b2 := of(dist.Pencils)
+		m3, b3 := of(dist.Tasks)
+		name := "sent and received"
+		if v.OneSided {
+			name = "one-sided"
+		}
+		fmt.Fprintf(w, "%-20s %24.3f, %8.3f %24.3f, %8.3f\n", name, median/min(m1, m2, m3), best/min(b1, b2, b3), min(m1, m2)/m3, min(b1, b2)/b3)
+	}
+	fmt.Fprintln(w)
 }

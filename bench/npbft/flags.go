@@ -12,6 +12,8 @@ import (
 	"github.com/weft-hpc/weft/fft/dist"
 	"github.com/weft-hpc/weft/fft/nas"
 	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/mpi/system"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -32,7 +34,8 @@ type config struct {
 }
 
 // defaultStage is enough to keep a network busy that is slower than the computation; one
-// that is faster needs less. With all planes, the stage is a third array.
+// that is faster needs less. With all planes, the stage is a third array: tasks hide with it
+// what is sent last, too, so over a network they have it unless -stage says otherwise.
 const defaultStage = 16
 
 const (
@@ -64,7 +67,7 @@ func newConfig() *config {
 		return nil
 	})
 	set.IntVar(&c.pad, "pad", 0, "`points` added to the distance of planes in memory")
-	set.IntVar(&c.stage, "stage", defaultStage, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always")
+	set.IntVar(&c.stage, "stage", defaultStage, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always, and as tasks over a network if the flag is not given")
 	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute; 0: the cores of the machine, divided among its ranks")
 	set.IntVar(&c.reps, "reps", 0, "`repetitions` of the timed part; 0: 1, with -compare 5")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
@@ -165,7 +168,16 @@ func (c *config) stageOf(v nas.Variant) int {
 	if v.Form == dist.Exchange || v.Form == dist.Tasks && !v.OneSided && c.dds != commthread.DDSOff {
 		return 0
 	}
+	if v.Form == dist.Tasks && !c.given("stage") && c.network() {
+		return 0
+	}
 	return c.stage
+}
+
+// network reports whether ranks are connected by more than memory.
+func (c *config) network() bool {
+	_, _, launched := system.Launched()
+	return launched || c.world.Net != (local.Net{})
 }
 
 // grid is the process grid of so many ranks: planes are divided among the first number,

@@ -165,6 +165,11 @@ func TestCompare(t *testing.T) {
 	for _, v := range variants {
 		assert.Regexp(t, `(?m)^`+v.String()+` +\d+\.\d+ .* yes$`, out)
 	}
+	for _, transport := range []string{"sent and received", "one-sided"}[:len(variants)/4] {
+		assert.Regexp(t, `(?m)^`+transport+` +\d+\.\d+, +\d+\.\d+ +\d+\.\d+, +\d+\.\d+$`, out)
+	}
+	stages := report.Figures(out, "stage")
+	assert.Equal(t, [2]float64{0, 16}, [2]float64{stages[len(stages)-1], stages[len(stages)/2]}, "tasks keep all planes over a network")
 }
 
 func TestRun_trace(t *testing.T) {

@@ -57,6 +57,7 @@ func TestHunt(t *testing.T) {
 			want := map[string]int{"start-up": 1, "arm-retire-1MiB-first-pages": 1, "table2": 2, "touch-arrived": 1, "overlap": 3, "ft": 4, "total": 1}
 			if mode == ddsForce {
 				want["collection"] = 2
+				want["spare-worker"] = 1
 				assert.Positive(t, report.Figures(out, "strips")[0])
 			}
 			if mode == ddsOff {
@@ -100,6 +101,14 @@ func TestHunt_usage(t *testing.T) {
 		assert.Equal(t, 2, exitCode(strings.Fields(args), &out, &complaints), args)
 		assert.Contains(t, complaints.String(), complaint, args)
 	}
+}
+
+func TestSpell(t *testing.T) {
+	window := spell{10, 20}
+	assert.Equal(t, 1.0, spell{12, 14}.within(window))
+	assert.Equal(t, 0.5, spell{18, 22}.within(window))
+	assert.Zero(t, spell{20, 22}.within(window))
+	assert.Zero(t, spell{}.within(window))
 }
 
 func TestLongest(t *testing.T) {

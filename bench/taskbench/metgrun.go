@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/dataflow"
 )
 
@@ -35,9 +36,9 @@ func (p program) metg(rt *dataflow.Runtime, c *config, pr *progress) error {
 		return err
 	}
 	graph := &c.graphs[0]
-	printResult(p.stdout, decimal("metg50_us", narrow*1e6), decimal("metg50_4x_us", wide*1e6), decimal("gflops_best", m.peak/1e9),
-		integer("workers", int64(c.workers)), integer("ranks", 1), integer("width", int64(graph.width)),
-		integer("steps", int64(graph.steps)), integer("field", int64(graph.fields)), integer("reps", int64(c.reps)))
+	report.Line(p.stdout, report.Decimal("metg50_us", narrow*1e6), report.Decimal("metg50_4x_us", wide*1e6), report.Decimal("gflops_best", m.peak/1e9),
+		report.Integer("workers", c.workers), report.Integer("ranks", 1), report.Integer("width", graph.width),
+		report.Integer("steps", graph.steps), report.Integer("field", graph.fields), report.Integer("reps", c.reps))
 	fmt.Fprintf(p.stdout, "METG(50%%) %.3f us\n", narrow*1e6)
 	return nil
 }

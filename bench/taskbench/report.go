@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 // printHeader says what runs where: a number without its machine is not a measurement.
@@ -54,7 +54,7 @@ func (p *params) String() string {
 // printReport writes Task Bench's report lines for the best of the timed runs, then
 // the result line that programs read.
 func printReport(w io.Writer, c *config, sum totals, seconds []float64) {
-	best, median := slices.Min(seconds), medianOf(seconds)
+	best, median := slices.Min(seconds), report.Median(seconds)
 	if len(seconds) > 1 {
 		fmt.Fprintf(w, "%d runs: best %.6f, median %.6f, worst %.6f seconds; the lines below are the best\n", len(seconds), best, median, slices.Max(seconds))
 	}
@@ -65,37 +65,16 @@ func printReport(w io.Writer, c *config, sum totals, seconds []float64) {
 	fmt.Fprintf(w, "Elapsed Time %e seconds\n", best)
 	fmt.Fprintf(w, "FLOP/s %e\n", float64(sum.flops)/best)
 	fmt.Fprintf(w, "B/s %e\n", float64(sum.bytes)/best)
-	printResult(w,
-		decimal("seconds_best", best), decimal("seconds_median", median),
-		decimal("us_per_task", best/float64(sum.tasks)*1e6),
-		decimal("us_per_task_median", median/float64(sum.tasks)*1e6),
-		decimal("gflops_best", float64(sum.flops)/best/1e9), decimal("gflops_median", float64(sum.flops)/median/1e9),
-		decimal("gbytes_per_s", float64(sum.bytes)/best/1e9),
-		integer("bytes", sum.bytes), integer("flops", sum.flops),
-		integer("tasks", sum.tasks), integer("dependences", sum.dependences),
-		integer("graphs", int64(len(c.graphs))), integer("field", int64(c.graphs[0].fields)),
-		integer("workers", int64(c.workers)), integer("ranks", 1), integer("reps", int64(len(seconds))))
-}
-
-// printResult writes one line of key=value pairs in plain decimals and base units.
-func printResult(w io.Writer, pairs ...string) {
-	fmt.Fprintln(w, "result", strings.Join(pairs, " "))
-}
-
-// decimal is a pair with seven significant digits and no exponent.
-func decimal(key string, v float64) string {
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 7, 64), 64)
-	return key + "=" + strconv.FormatFloat(short, 'f', -1, 64)
-}
-
-// integer is a pair with an integer value.
-func integer(key string, v int64) string { return key + "=" + strconv.FormatInt(v, 10) }
-
-// medianOf returns the middle of values, or the mean of the two middle ones.
-func medianOf(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	report.Line(w,
+		report.Decimal("seconds_best", best), report.Decimal("seconds_median", median),
+		report.Decimal("us_per_task", best/float64(sum.tasks)*1e6),
+		report.Decimal("us_per_task_median", median/float64(sum.tasks)*1e6),
+		report.Decimal("gflops_best", float64(sum.flops)/best/1e9), report.Decimal("gflops_median", float64(sum.flops)/median/1e9),
+		report.Decimal("gbytes_per_s", float64(sum.bytes)/best/1e9),
+		report.Integer("bytes", sum.bytes), report.Integer("flops", sum.flops),
+		report.Integer("tasks", sum.tasks), report.Integer("dependences", sum.dependences),
+		report.Integer("graphs", len(c.graphs)), report.Integer("field", c.graphs[0].fields),
+		report.Integer("workers", c.workers), report.Integer("ranks", 1), report.Integer("reps", len(seconds)))
 }
 
 func onOff(on bool) string {

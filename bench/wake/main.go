@@ -25,6 +25,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -112,12 +113,12 @@ func measure(rounds, handovers int, out io.Writer) error {
 			fmt.Fprintf(out, "round %d  %-15s median %8.3f us  min %8.3f us\n", round+1, c.name, t.median, t.min)
 		}
 	}
-	report(out, all, timings)
+	printResults(out, all, timings)
 	return nil
 }
 
-// report prints the result lines, one per contender but the peer.
-func report(out io.Writer, all []contender, timings map[string][]timing) {
+// printResults prints the result lines, one per contender but the peer.
+func printResults(out io.Writer, all []contender, timings map[string][]timing) {
 	for _, c := range all {
 		if c.name == peerName {
 			continue
@@ -139,12 +140,5 @@ func over(rounds []timing) timing {
 		medians = append(medians, t.median)
 		minima = append(minima, t.min)
 	}
-	return timing{median: median(medians), min: slices.Min(minima)}
-}
-
-// median sorts v, which is not empty, and returns the middle; the upper one of
-// two.
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return v[len(v)/2]
+	return timing{median: report.Median(medians), min: slices.Min(minima)}
 }

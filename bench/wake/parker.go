@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -36,7 +37,7 @@ func playParker(g game) (timing, error) {
 	if err != nil {
 		return timing{}, err
 	}
-	return timing{median: median(took), min: slices.Min(took)}, nil
+	return timing{median: report.Median(took), min: slices.Min(took)}, nil
 }
 
 // onTwoCores runs play(0) and play(1) on two locked goroutines, pinned on the

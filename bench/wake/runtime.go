@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
@@ -39,7 +40,7 @@ func playRuntime(pause int64, share int) func(game) (timing, error) {
 			}
 			return rt.Wait()
 		}, dataflow.Workers(2))
-		return timing{median: median(took), min: slices.Min(took)}, err
+		return timing{median: report.Median(took), min: slices.Min(took)}, err
 	}
 }
 

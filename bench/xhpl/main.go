@@ -6,7 +6,7 @@
 //	xhpl -n 8000 -nb 192                one system
 //	xhpl -dat HPL.dat -ranks 4          the tests of a file, on 4 ranks in this process
 //	xhpl -n 4000 -q 2 -compare          task, look-ahead and blocking driver in turn
-//	xhpl -n 4000 -q 2 -trace run.json   with a timeline for https://ui.perfetto.dev
+//	xhpl -n 4000 -q 2 -trace run.html   with a timeline for any browser
 //	mpirun -np 4 xhpl -dat HPL.dat      under MPI
 //
 // xhpl -h explains the flags and the output. The folder testdata has netlib's HPL.dat,

@@ -17,6 +17,7 @@ type chainStats struct {
 	written  Summary
 	between  Summary
 	before   Summary
+	pause    thinned // the same, for its median
 	slack    Summary
 	calls    []Summary
 	gaps     []Summary
@@ -34,6 +35,9 @@ type variant struct {
 
 // close ends the chain, for a reason that a call at site may have given.
 func (t *tracker) close(reason string, site int) {
+	if len(t.disarms) > 0 {
+		t.poll()
+	}
 	for _, d := range t.disarms {
 		d()
 	}
@@ -43,6 +47,7 @@ func (t *tracker) close(reason string, site int) {
 	if len(t.chain) == 0 {
 		return
 	}
+	t.ended++
 	s := t.statsOf(t.chain)
 	s.count++
 	first, last := t.chain[0].start, t.chain[len(t.chain)-1].end
@@ -63,6 +68,7 @@ func (t *tracker) close(reason string, site int) {
 	s.between.Add(seconds(whole - inside))
 	if t.before > 0 {
 		s.before.Add(seconds(t.before))
+		s.pause.add(seconds(t.before))
 	}
 	if touched > last {
 		s.slack.Add(seconds(touched - last))

@@ -30,8 +30,9 @@
 //     order of messages are those of the program without the tool.
 //  3. After the body, if it succeeded on all ranks: chains are merged over the ranks by
 //     rank 0, and rehearsed: all ranks pass through the messages of a chain again, with
-//     scratch buffers of the same layout and pauses as long as those measured, in blocks
-//     that alternate between written and fixed (ABBA). Rank 0 writes the file.
+//     scratch buffers of the same layout and pauses of as much work as was measured (its
+//     median), in blocks of some 5 ms that alternate between written and fixed (ABBA). What
+//     the median pair of blocks differs by is the saving. Rank 0 writes the file.
 //
 // # What ends a chain
 //
@@ -42,7 +43,8 @@
 //   - the first call of the chain again: the next time step;
 //   - computation between two calls: more than 20 us, unless the same two calls have
 //     been seen closer together;
-//   - the first touch of a received page, where a [Watch] tells of it.
+//   - the first touch of a received page, where a [Watch] tells of it. In the first 16 chains,
+//     and every 64th, touches are looked for; others end where those did.
 //
 // # Why the fixed form is rehearsed and not tried inside the run
 //
@@ -66,8 +68,11 @@
 // Buffers on the Go heap cannot be watched. They are counted and named in the file;
 // that nothing touches them between two calls of a chain is then for the source
 // analysis of package rewrite to prove, and without that proof no change is advised.
-// A [Watch] (page protection, package commthread/dds) tells of first touches in
-// arena memory.
+// What mpi.Alloc returns during the run lies in an arena of package commthread/dds, and a
+// [PageWatch] tells of the first touches there; messages go by the arena's other view, so
+// that the engine's accesses are none. The time from the end of a chain to the touch
+// is its slack: how much lower the wait could stand ([Run.Laters]). Where userfaultfd cannot
+// be used, with the race detector or without cgo, the file says so (Run.Watched).
 //
 // # Verification of non-blocking code
 //

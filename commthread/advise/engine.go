@@ -24,6 +24,7 @@ func (e *engine) Do(c *mpi.Call) {
 	start := osthread.Nanotime()
 	if !messages(c.Kind) || ofThread(c) {
 		e.t.interrupted(c, start)
+		e.t.show(c)
 		before := osthread.Nanotime()
 		e.Engine.Do(c)
 		e.t.resumed(c, before)
@@ -44,6 +45,13 @@ func (e *engine) Post(calls []*mpi.Call) {
 		return
 	}
 	c := calls[0]
+	if e.t.goesOn(c) {
+		e.t.enter(e.t.cur.site, c, start)
+		before := osthread.Nanotime()
+		e.Engine.Post(calls)
+		e.t.left(start, before, osthread.Nanotime())
+		return
+	}
 	site := e.t.places.here(1)
 	switch {
 	case e.t.places.tasks[site]:
@@ -67,12 +75,17 @@ func (e *engine) pass(calls []*mpi.Call, start int64) {
 	if len(calls) == 0 {
 		return
 	}
+	for _, c := range calls[1:] {
+		e.t.show(c)
+	}
 	if ofThread(calls[0]) || messages(calls[0].Kind) {
+		e.t.show(calls[0])
 		e.t.threadCalls += len(calls)
 		e.Engine.Post(calls)
 		return
 	}
 	e.t.interrupted(calls[0], start)
+	e.t.show(calls[0])
 	before := osthread.Nanotime()
 	e.Engine.Post(calls)
 	e.t.resumed(calls[0], before)
@@ -104,6 +117,11 @@ func (e *engine) Await(any bool, calls []*mpi.Call) {
 	e.t.verify.settle(calls)
 	e.t.lastEnd = osthread.Nanotime()
 	e.t.tool += before - start + e.t.lastEnd - after
+}
+
+// NewWindow implements mpi.Engine.
+func (e *engine) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
+	return e.Engine.NewWindow(h, e.t.view(b))
 }
 
 // Cancel implements mpi.Engine.

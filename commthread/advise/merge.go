@@ -29,6 +29,7 @@ type rankChain struct {
 	Written  Summary
 	Between  Summary
 	Before   Summary
+	Pause    float64
 	Slack    Summary
 	Calls    []Summary
 	Gaps     []Summary
@@ -70,7 +71,7 @@ func (s *session) grown() float64 {
 }
 
 func (s *chainStats) tell() rankChain {
-	c := rankChain{Sites: s.sites, Count: s.count, Written: s.written, Between: s.between, Before: s.before, Slack: s.slack,
+	c := rankChain{Sites: s.sites, Count: s.count, Written: s.written, Between: s.between, Before: s.before, Pause: s.pause.median(), Slack: s.slack,
 		Calls: s.calls, Gaps: s.gaps, Movable: s.movable, Pattern: s.common(), Varied: len(s.patterns) > 1, Next: -1}
 	for e, n := range s.ends {
 		e.Count = n
@@ -213,6 +214,7 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 	have.Between.Merge(c.Between)
 	have.Before.Merge(c.Before)
 	have.Slack.Merge(c.Slack)
+	have.Pause += c.Pause
 	for i, p := range at {
 		have.Calls[p] += c.Calls[i].Mean
 		have.Gaps[p] += c.Gaps[i].Mean
@@ -274,6 +276,7 @@ func (m *merger) finish() {
 		slices.SortFunc(c.Ends, func(a, b End) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Site, b.Site))
 		})
+		c.Pause /= float64(len(c.Ranks))
 		slices.Sort(c.Ranks)
 		slices.SortFunc(c.Patterns, func(a, b Pattern) int { return cmp.Compare(a.Rank, b.Rank) })
 	}

@@ -46,9 +46,10 @@ type Projection struct {
 
 // ChainForecast is the part of a chain in a projection.
 type ChainForecast struct {
-	Key    string  `json:"key"`
-	Bytes  float64 `json:"bytes"`
-	Saving float64 `json:"saving_seconds"` // of the program
+	Key     string  `json:"key"`
+	Bytes   float64 `json:"bytes"`
+	Saving  float64 `json:"saving_seconds"`  // of the program
+	PerPass float64 `json:"saving_per_pass"` // of an occurrence
 }
 
 // NewSet fits a set of runs. usable returns the calls of a chain that are to be started
@@ -182,7 +183,7 @@ func (s *Set) project(size float64, ranks int) Projection {
 		between := count * c.before.At(n, p)
 		out.Written += w + between
 		out.Fixed += f + between
-		out.Chains = append(out.Chains, ChainForecast{c.key, bytes, w - f})
+		out.Chains = append(out.Chains, ChainForecast{c.key, bytes, w - f, (w - f) / math.Max(count, 1e-9)})
 	}
 	slices.SortFunc(out.Chains, func(a, b ChainForecast) int { return int(math.Copysign(1, b.Saving-a.Saving)) })
 	out.Speedup = out.Written / math.Max(out.Fixed, 1e-12)

@@ -10,11 +10,13 @@ import (
 
 // Limits of a rehearsal.
 const (
-	blockPairs   = 10        // blocks of each form, ABBA ABBA ...
-	fewestPasses = 3         // of a block
+	fewestPairs  = 6         // blocks of each form, ABBA ABBA ...
+	mostPairs    = 120       // in an even number
+	fewestPasses = 8         // of a block
 	mostPasses   = 400       //
+	blockTime    = 5e-3      // seconds that a block takes about: what interrupts one spoils no other
 	worthwhile   = 0.005     // share of the run from which a chain is rehearsed
-	longestPause = 500e-6    // seconds: longer computation between occurrences is cut to it
+	longestPause = 2e-3      // seconds: longer computation between occurrences is cut to it
 	mostScratch  = 256 << 20 // bytes of scratch buffers of a rank
 	usualTime    = 2.0       // seconds for all chains
 	usualShare   = 0.2       // of the run, if that is longer
@@ -27,6 +29,7 @@ const (
 type part struct {
 	Chains   []int
 	Passes   int
+	Pairs    int
 	Pause    float64   // seconds between occurrences
 	Patterns []Pattern // by rank; those of ranks without a part are empty
 	Gaps     [][]float64
@@ -55,10 +58,16 @@ func plan(run *Run, budget float64, eager int) (parts []part) {
 		p := &parts[i]
 		c := &run.Chains[p.Chains[0]]
 		once := c.Written.Mean + p.Pause
-		p.Passes = int(budget/float64(len(parts))/(2*blockPairs*max(once, 1e-7))) - 1
-		p.Passes = min(max(p.Passes, fewestPasses), mostPasses)
+		p.divide(once, budget/float64(len(parts)))
 	}
 	return parts
+}
+
+// divide sets how often passes that take once are made in so many seconds.
+func (p *part) divide(once, budget float64) {
+	once = max(once, 1e-7)
+	p.Passes = min(max(int(blockTime/once), fewestPasses), mostPasses)
+	p.Pairs = min(max(int(budget/(2*once*float64(p.Passes+1))), fewestPairs), mostPairs) / 2 * 2
 }
 
 // unfit says why a chain is not rehearsed; "" if it may be.
@@ -97,7 +106,7 @@ func newPart(run *Run, chains ...int) part {
 			p.Patterns[x.Rank] = x
 			p.Gaps[x.Rank] = c.Gaps
 		}
-		p.Pause = max(p.Pause, min(c.Before.Mean, longestPause))
+		p.Pause = max(p.Pause, min(c.Pause, longestPause))
 	}
 	return p
 }
@@ -181,6 +190,9 @@ func (s *session) rehearseAll(run *Run) error {
 	if err := broadcast(s.c, &parts); err != nil {
 		return err
 	}
+	if len(parts) > 0 {
+		s.rate = measureRate()
+	}
 	start := osthread.Nanotime()
 	for i := range parts {
 		if err := s.rehearse(run, &parts[i]); err != nil {
@@ -195,9 +207,9 @@ func (s *session) rehearseAll(run *Run) error {
 
 // rehearse measures one part.
 func (s *session) rehearse(run *Run, p *part) error {
-	mine := newScene(s.c, &p.Patterns[s.c.Rank()], p.Gaps[s.c.Rank()])
+	mine := newScene(s.c, s.rate, &p.Patterns[s.c.Rank()], p.Gaps[s.c.Rank()])
 	var times [2][]float64
-	for block := range 2 * blockPairs {
+	for block := range 2 * p.Pairs {
 		form := (block + 1) / 2 % 2 // ABBA
 		t, err := s.block(mine, form, p)
 		if err != nil {
@@ -222,7 +234,7 @@ func (s *session) rehearse(run *Run, p *part) error {
 		sums[i] /= float64(max(takes, 1))
 	}
 	for _, i := range p.Chains {
-		run.Chains[i].Trial = &Trial{Written: sums[:blockPairs:blockPairs], Fixed: sums[blockPairs:], Passes: p.Passes}
+		run.Chains[i].Trial = &Trial{Written: sums[:p.Pairs:p.Pairs], Fixed: sums[p.Pairs:], Passes: p.Passes}
 	}
 	return nil
 }
@@ -248,24 +260,18 @@ func (s *session) block(mine *scene, form int, p *part) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		spin(p.Pause)
+		s.rate.spend(p.Pause)
 		if pass == 0 {
 			start = osthread.Nanotime()
 		}
 	}
-	return max(seconds(osthread.Nanotime()-start)/float64(p.Passes)-p.Pause, 0), nil
-}
-
-// spin computes nothing for so many seconds.
-func spin(t float64) {
-	for end := osthread.Nanotime() + int64(t*1e9); osthread.Nanotime() < end; {
-		osthread.Relax()
-	}
+	return seconds(osthread.Nanotime()-start)/float64(p.Passes) - p.Pause, nil
 }
 
 // scene is a pattern with buffers.
 type scene struct {
 	c        *mpi.Comm
+	rate     rate
 	calls    []prop
 	requests []*mpi.Request
 }
@@ -277,8 +283,8 @@ type prop struct {
 	out, in    mpi.Buffer
 }
 
-func newScene(c *mpi.Comm, p *Pattern, gaps []float64) *scene {
-	s := &scene{c: c}
+func newScene(c *mpi.Comm, r rate, p *Pattern, gaps []float64) *scene {
+	s := &scene{c: c, rate: r}
 	at := -1
 	for i := range p.Requests {
 		m := &p.Requests[i]
@@ -309,7 +315,7 @@ func (s *scene) written() error {
 	for i := range s.calls {
 		k := &s.calls[i]
 		if i > 0 {
-			spin(k.gap)
+			s.rate.spend(k.gap)
 		}
 		var err error
 		switch {
@@ -335,7 +341,7 @@ func (s *scene) fixed() error {
 	for i := range s.calls {
 		k := &s.calls[i]
 		if i > 0 {
-			spin(k.gap)
+			s.rate.spend(k.gap)
 		}
 		if k.recv != nil {
 			s.requests = append(s.requests, s.c.Irecv(k.in, k.recv.Peer, k.recv.Tag))

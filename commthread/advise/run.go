@@ -23,6 +23,7 @@ type Run struct {
 	Collectives []Place   `json:"collectives"`    // where collective calls stand, and their time
 	Waits       float64   `json:"waits"`          // time in waits for requests that the program started, mean of the ranks
 	Sources     []Source  `json:"sources"`        // files that the sites stand in
+	Watched     string    `json:"watched"`        // whether first touches were seen, and why not
 	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
 }
 
@@ -57,6 +58,7 @@ type Chain struct {
 	Written   Summary   `json:"written"`   // of an occurrence in the run, over all ranks
 	Between   Summary   `json:"between"`   // of the time between its calls, in an occurrence
 	Before    Summary   `json:"before"`    // of the computation before it
+	Pause     float64   `json:"pause"`     // its median, mean of the ranks
 	Slack     Summary   `json:"slack"`     // from its end to the first touch, if a Watch told
 	Calls     []float64 `json:"calls"`     // mean time of each call
 	Gaps      []float64 `json:"gaps"`      // mean time before each call but the first

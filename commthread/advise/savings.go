@@ -8,7 +8,7 @@ import (
 // Saving is what starting calls of a chain together is expected to save.
 type Saving struct {
 	PerPass   float64 `json:"per_pass"`  // seconds of an occurrence
-	Low       float64 `json:"low"`       // quartiles of the pairs of blocks; of an estimate, less and more by what it misses of the time as written
+	Low       float64 `json:"low"`       // between which the median of the pairs of blocks lies, at 95 %; of an estimate, less and more by what it misses of the time as written
 	High      float64 `json:"high"`      //
 	Total     float64 `json:"total"`     // seconds of the program, mean of all ranks
 	Share     float64 `json:"share"`     // of the program
@@ -41,7 +41,8 @@ func (r *Run) Saving(chain int, calls []int) Saving {
 		for i := range pairs {
 			pairs[i] = share * (c.Trial.Written[i] - c.Trial.Fixed[i])
 		}
-		s.PerPass, s.Low, s.High = middle(pairs), quantile(pairs, 0.25), quantile(pairs, 0.75)
+		s.PerPass = middle(pairs)
+		s.Low, s.High = bounds(pairs)
 	} else {
 		off := math.Abs(measured - written) // what the estimate misses of what was measured
 		s.Low, s.High = s.PerPass-off, s.PerPass+off
@@ -84,6 +85,13 @@ func ratio(a, b float64) float64 {
 
 // middle returns the median.
 func middle(x []float64) float64 { return quantile(x, 0.5) }
+
+// bounds returns the values between which the median lies with a probability of 95 %: order
+// statistics, whose number is binomial.
+func bounds(x []float64) (low, high float64) {
+	d := 0.98 / math.Sqrt(math.Max(float64(len(x)), 1))
+	return quantile(x, math.Max(0.5-d, 0)), quantile(x, math.Min(0.5+d, 1))
+}
 
 // quantile returns the value below which a part q of the values lies, interpolated; 0 of none.
 func quantile(x []float64, q float64) float64 {
@@ -153,6 +161,37 @@ func (r *Run) Merges() (all []Merge) {
 		m.Total = m.PerPass * float64(min(first.Count, second.Count)) * float64(len(first.Ranks)) / float64(r.Ranks)
 		m.Share = m.Total / r.Seconds
 		all = append(all, m)
+	}
+	return all
+}
+
+// Later is a chain whose wait could stand lower: what it received is not touched at once.
+// It comes on top of what starting its calls together saves, and wants work of the program
+// between the last call and the touch.
+type Later struct {
+	Chain   int     `json:"chain"`
+	Slack   float64 `json:"slack"` // mean seconds from its end to the first touch
+	PerPass float64 `json:"per_pass"`
+	Total   float64 `json:"total"`
+	Share   float64 `json:"share"`
+}
+
+// Laters returns the chains for which a [Watch] saw slack. A pass saves the slack, or the
+// time that the chain takes when its calls start together, whichever is less.
+func (r *Run) Laters() (all []Later) {
+	for i := range r.Chains {
+		c := &r.Chains[i]
+		if c.Slack.N == 0 || c.Slack.Mean <= 0 {
+			continue
+		}
+		_, fixed := r.estimate(c, identity(len(c.Sites)))
+		if c.Trial != nil {
+			fixed = middle(c.Trial.Fixed)
+		}
+		l := Later{Chain: i, Slack: c.Slack.Mean, PerPass: math.Max(math.Min(c.Slack.Mean, fixed), 0)}
+		l.Total = l.PerPass * float64(c.Count) * float64(len(c.Ranks)) / float64(r.Ranks)
+		l.Share = l.Total / r.Seconds
+		all = append(all, l)
 	}
 	return all
 }

@@ -19,6 +19,7 @@ type noted struct {
 	sends      bool
 	start, end int64 // inside the engine below
 	calls      [2]*mpi.Call
+	buffers    [2]mpi.Buffer // as the program gave them
 	armed      [2]bool
 	requests   [2]wish
 	n          int  // of the three above
@@ -63,10 +64,13 @@ type tracker struct {
 	touchedAt   atomic.Int64 // first touch of what the chain received, 0: none
 	touchPlace  atomic.Pointer[string]
 	disarms     []func()
+	touches     map[[2]int]bool // between two sites, when last looked at
+	ended       int             // chains
+	looks       bool            // the buffers of this chain are watched: the first ones, and one in so many
 }
 
 func newTracker(c *mpi.Comm, w Watch) *tracker {
-	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, collectives: map[int]*Summary{}, apart: farApart, seed: maphash.MakeSeed()}
+	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, touches: map[[2]int]bool{}, collectives: map[int]*Summary{}, apart: farApart, seed: maphash.MakeSeed()}
 	t.verify = newVerifier(t)
 	return t
 }
@@ -86,6 +90,7 @@ func (t *tracker) enter(site int, c *mpi.Call, now int64) {
 		if len(t.chain) == 0 {
 			t.before = now - t.lastEnd
 			t.chainTool = 0
+			t.looks = t.watch != nil && (t.ended < closely || t.ended%sometimes == 0)
 		}
 		t.cur = noted{site: site, open: true}
 		t.have = true
@@ -97,11 +102,19 @@ func (t *tracker) enter(site int, c *mpi.Call, now int64) {
 	cur.sends = cur.sends || !w.Recv
 	cur.clash = cur.clash || clashes(t.chain, &w)
 	cur.calls[cur.n], cur.requests[cur.n] = c, w
+	cur.buffers[cur.n] = c.Recv
+	t.show(c)
 	cur.n++
 	if t.watch == nil {
 		t.heap++
 	}
 	t.verify.against(w.cells, w.Recv, site)
+}
+
+// goesOn reports whether c is the send of the Sendrecv whose receive came last, without a
+// look at the stack: as long as that receive has not completed the program is inside the call.
+func (t *tracker) goesOn(c *mpi.Call) bool {
+	return t.have && t.cur.open && t.cur.n == 1 && !t.cur.sends && c.Kind.Sends() && !t.cur.calls[0].Done()
 }
 
 // clashes reports whether w shares a cell with a request of the chain, and one of the
@@ -138,7 +151,9 @@ func (t *tracker) unrelated(site int, now int64) string {
 	if len(t.chain) == 0 {
 		return ""
 	}
-	if t.touchedAt.Load() != 0 {
+	last := &t.chain[len(t.chain)-1]
+	pair := [2]int{last.site, site}
+	if t.touchesBetween(pair) {
 		return "first touch"
 	}
 	mixed := false
@@ -148,8 +163,6 @@ func (t *tracker) unrelated(site int, now int64) string {
 	if mixed && site == t.chain[0].site {
 		return "the same call again"
 	}
-	last := &t.chain[len(t.chain)-1]
-	pair := [2]int{last.site, site}
 	gap := now - last.end
 	if known, seen := t.nearest[pair]; !seen || gap < known {
 		t.nearest[pair] = gap
@@ -158,6 +171,20 @@ func (t *tracker) unrelated(site int, now int64) string {
 		return "computation"
 	}
 	return ""
+}
+
+// touchesBetween reports whether what the chain has received was touched between two calls;
+// where nobody looked, whether it was when somebody did.
+func (t *tracker) touchesBetween(pair [2]int) bool {
+	if !t.looks {
+		return t.touches[pair]
+	}
+	t.poll()
+	touched := t.touchedAt.Load() != 0
+	if touched || t.touches[pair] {
+		t.touches[pair] = touched
+	}
+	return touched
 }
 
 // owns reports whether a wait is that of the present Sendrecv.
@@ -189,23 +216,41 @@ func (t *tracker) left(start, before, after int64) {
 	t.chainTool += spent
 }
 
-// arm watches the buffers of a completed call, and counts those that cannot be.
+// poll hears of touches.
+func (t *tracker) poll() {
+	if t.watch != nil {
+		t.watch.Poll()
+	}
+}
+
+// view returns what the engine is given in place of a buffer: see [Watch].
+func (t *tracker) view(b mpi.Buffer) mpi.Buffer {
+	if t.watch == nil || b.Bytes() == 0 || b.IsInPlace() {
+		return b
+	}
+	return t.watch.View(b)
+}
+
+// show gives a call's buffers to the engine by the addresses that are no touch.
+func (t *tracker) show(c *mpi.Call) {
+	if t.watch != nil {
+		c.Send, c.Recv = t.view(c.Send), t.view(c.Recv)
+	}
+}
+
+// arm watches what a completed call has received, and counts what cannot be.
 func (t *tracker) arm(cur *noted) {
-	if t.watch == nil {
+	if !t.looks {
 		return
 	}
 	for i, c := range cur.calls[:cur.n] {
-		if cur.armed[i] || !c.Done() {
+		if cur.armed[i] || !c.Done() || !c.Kind.Receives() {
 			continue
 		}
 		cur.armed[i] = true
-		b := c.Send
-		if c.Kind.Receives() {
-			b = c.Recv
-		}
-		disarm, ok := arm(t.watch, b, c.Kind.Sends(), func(place string) {
+		disarm, ok := arm(t.watch, cur.buffers[i], false, func(place string, at int64) {
 			t.touchPlace.CompareAndSwap(nil, &place)
-			t.touchedAt.CompareAndSwap(0, osthread.Nanotime())
+			t.touchedAt.CompareAndSwap(0, at)
 		})
 		if !ok {
 			t.heap++

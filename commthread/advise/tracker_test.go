@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -80,8 +81,8 @@ func TestChain_border_exchange(t *testing.T) {
 	assert.Equal(t, 3*8*steps, r.Messages)
 	assert.Equal(t, r.Messages, r.HeapBuffers)
 	require.NotNil(t, c.Trial, c.NoTrial)
-	assert.Len(t, c.Trial.Written, blockPairs)
-	assert.Len(t, c.Trial.Fixed, blockPairs)
+	assert.GreaterOrEqual(t, len(c.Trial.Written), fewestPairs)
+	assert.Len(t, c.Trial.Fixed, len(c.Trial.Written))
 	assert.Positive(t, slices.Min(c.Trial.Written))
 	assert.Len(t, r.Network.Points, len(calibrated))
 	assert.Positive(t, r.Network.Time(100))
@@ -329,10 +330,10 @@ type alarm struct {
 type armed struct {
 	from, to uintptr
 	writes   bool
-	touched  func(string)
+	touched  func(string, int64)
 }
 
-func (a *alarm) Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(string)) (func(), bool) {
+func (a *alarm) Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(string, int64)) (func(), bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.armed == nil {
@@ -348,6 +349,10 @@ func (a *alarm) Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(strin
 	}, true
 }
 
+// Poll and View: it tells at once, and engines leave no trace.
+func (a *alarm) Poll()                        {}
+func (a *alarm) View(b mpi.Buffer) mpi.Buffer { return b }
+
 // touch is what page protection would do at an access to x.
 func (a *alarm) touch(x *float64, write bool, place string) {
 	a.mu.Lock()
@@ -355,7 +360,7 @@ func (a *alarm) touch(x *float64, write bool, place string) {
 	at := uintptr(unsafe.Pointer(x))
 	for _, w := range a.armed {
 		if w.from <= at && at < w.to && (write || !w.writes) {
-			w.touched(place)
+			w.touched(place, osthread.Nanotime())
 		}
 	}
 }

@@ -68,20 +68,24 @@ func (v *verifier) start(c *mpi.Call, site int) *shadow {
 	n := v.passes[site]
 	v.passes[site]++
 	watched := false
-	if v.t.watch != nil {
-		s.disarm, watched = arm(v.t.watch, b, !s.recv, func(place string) { s.touch.CompareAndSwap(nil, &place) })
+	near := n < closely || n%sometimes == 0
+	if v.t.watch != nil && near {
+		s.disarm, watched = arm(v.t.watch, b, !s.recv, func(place string, _ int64) { s.touch.CompareAndSwap(nil, &place) })
 	}
 	if !watched {
-		v.t.heap++
+		if near {
+			v.t.heap++
+		}
 		s.disarm = nil
 	}
-	if s.close = !raced && (n < closely || n%sometimes == 0); s.close && b.Bytes() > 0 {
-		s.before = v.hash(b)
+	if s.close = !raced && near; s.close && b.Bytes() > 0 {
+		s.before = v.hash(v.t.view(b))
 		if s.recv {
 			s.aside = mpi.Raw(unsafe.Pointer(unsafe.SliceData(make([]byte, b.Bytes()))), b.Bytes(), b)
 			s.call.Recv = s.aside
 		}
 	}
+	s.call.Send, s.call.Recv = v.t.view(s.call.Send), v.t.view(s.call.Recv)
 	v.open[c] = s
 	return s
 }
@@ -167,6 +171,7 @@ func (v *verifier) settleAll() (n int) {
 // complete looks for races, puts what has arrived in its place, and tells the program.
 func (v *verifier) complete(s *shadow) {
 	delete(v.open, s.outer)
+	v.t.poll()
 	if s.disarm != nil {
 		s.disarm()
 	}
@@ -174,6 +179,7 @@ func (v *verifier) complete(s *shadow) {
 	if s.recv {
 		b = s.outer.Recv
 	}
+	b = v.t.view(b)
 	switch place := s.touch.Load(); {
 	case place != nil:
 		v.report(Race{Kind: RaceTouched, Request: s.site, Other: v.t.places.here(0), Touch: *place})

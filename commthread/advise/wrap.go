@@ -41,7 +41,7 @@ func FromEnvironment() (*Options, error) {
 	if file == "" {
 		return nil, nil
 	}
-	o := &Options{File: file, Say: func(text string) { fmt.Fprintln(os.Stderr, text) }}
+	o := &Options{File: file, Watch: NewPageWatch(), Say: func(text string) { fmt.Fprintln(os.Stderr, text) }}
 	if text := os.Getenv(SizeVariable); text != "" {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0) {
@@ -95,6 +95,7 @@ type session struct {
 	began   int64
 	memory  float64 // before the body
 	took    float64 // seconds of the body
+	rate    rate    // of the computation in rehearsals
 }
 
 func begin(o *Options, c *mpi.Comm) (*session, error) {
@@ -116,6 +117,9 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 	if err := private.Barrier(); err != nil {
 		return nil, err
 	}
+	if w, ours := o.Watch.(*PageWatch); ours {
+		w.begin()
+	}
 	s.restore = c.Intercept(func(next mpi.Engine) mpi.Engine { return &engine{Engine: next, t: s.t} })
 	s.memory = resident()
 	s.began = osthread.Nanotime()
@@ -127,6 +131,9 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 func (s *session) stop() error {
 	s.took = seconds(osthread.Nanotime() - s.began)
 	s.t.end()
+	if w, ours := s.options.Watch.(*PageWatch); ours {
+		w.stop()
+	}
 	return s.restore()
 }
 
@@ -163,6 +170,10 @@ func (s *session) agree(err error) error {
 func (s *session) write(run *Run) error {
 	run.Program, run.Args = filepath.Base(os.Args[0]), os.Args[1:]
 	run.Size, run.Network, run.Protection = s.options.Size, s.network, s.protect
+	run.Watched = "first touches are not seen: no watch"
+	if w, ours := s.options.Watch.(*PageWatch); ours {
+		run.Watched = w.State()
+	}
 	run.Engine = s.c.Engine().Name()
 	run.Caches, run.Sources = caches(), sources(run.Sites)
 	if err := WriteFile(s.options.File, run); err != nil {

@@ -2,6 +2,7 @@ package dds
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -16,8 +17,13 @@ func (e *Endpoint) agree() (Constants, error) {
 	return Calibrate(e.comm)
 }
 
-// rounds of each measurement, and of that with long messages: the fastest counts.
-const rounds, longRounds = 7, 4
+// rounds of each measurement, and of that with long messages: the fastest counts. There are
+// more of them, up to enough, and up to many if the machine is busy, for at most so long.
+const (
+	rounds, longRounds = 7, 4
+	enough, many       = 32, 64
+	atMost             = 5 * time.Millisecond
+)
 
 // longBytes and twice that are the messages that bandwidth is measured with.
 const longBytes = 64 << 10
@@ -67,29 +73,53 @@ func (k *Constants) measureLink(c *mpi.Comm) error {
 	return err
 }
 
-// trip returns the fastest time of a message and its answer.
-func trip(c *mpi.Comm, n int, there, back []byte) (best time.Duration, err error) {
-	other := 1 - c.Rank()
-	for i := range n {
-		began := osthread.Nanotime()
+// trip returns the fastest time of a message and its answer, of n rounds or more. Rank 0 says
+// with every message whether another one follows: until a second one was as fast.
+func trip(c *mpi.Comm, n int, there, back []byte) (time.Duration, error) {
+	var best best
+	other, began := 1-c.Rank(), osthread.Nanotime()
+	for i := 1; ; i++ {
+		from := osthread.Nanotime()
 		if c.Rank() == 0 {
-			if err = c.Send(mpi.Of(there), other, 0); err == nil {
-				_, err = c.Recv(mpi.Of(back), other, 0)
+			there[0] = 0
+			if i < n || from-began < int64(atMost) && (i < enough || i < many && !best.confirmed()) {
+				there[0] = 1
+			}
+			if err := c.Send(mpi.Of(there), other, 0); err != nil {
+				return 0, err
+			}
+			if _, err := c.Recv(mpi.Of(back), other, 0); err != nil {
+				return 0, err
 			}
 		} else {
-			if _, err = c.Recv(mpi.Of(there), other, 0); err == nil {
-				err = c.Send(mpi.Of(back), other, 0)
+			if _, err := c.Recv(mpi.Of(there), other, 0); err != nil {
+				return 0, err
+			}
+			if err := c.Send(mpi.Of(back), other, 0); err != nil {
+				return 0, err
 			}
 		}
-		if err != nil {
-			return 0, err
-		}
-		if d := time.Duration(osthread.Nanotime() - began); i == 0 || d < best {
-			best = d
+		best.add(time.Duration(osthread.Nanotime() - from))
+		if there[0] == 0 {
+			return best.first, nil
 		}
 	}
-	return best, nil
 }
+
+// best is the two fastest of several measurements; 0 if there is none.
+type best struct{ first, second time.Duration }
+
+func (b *best) add(d time.Duration) {
+	switch {
+	case b.first == 0 || d < b.first:
+		b.first, b.second = d, b.first
+	case b.second == 0 || d < b.second:
+		b.second = d
+	}
+}
+
+// confirmed reports whether they are about equal, but for a sixteenth.
+func (b *best) confirmed() bool { return b.second > 0 && b.second-b.first <= b.first/16 }
 
 // overhead returns how long the start of a short send keeps the host.
 func overhead(c *mpi.Comm, b []byte) (best time.Duration, err error) {
@@ -112,9 +142,12 @@ func overhead(c *mpi.Comm, b []byte) (best time.Duration, err error) {
 	return best, nil
 }
 
-// measureMemory measures what pages cost, in an arena of its own.
+// measureMemory measures what pages cost, in an arena of its own whose thread runs where
+// the reader does.
 func (k *Constants) measureMemory() {
-	a, err := NewArena(1 << 20)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	a, err := NewArena(1<<20, Cores(here()))
 	if err != nil {
 		return
 	}

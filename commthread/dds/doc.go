@@ -57,7 +57,7 @@
 // are changed by atomic operations; the order of landing and retiring is that of the
 // keeper's mutex. A strip may be promised, landed and even opened before Recv has
 // returned: only what has not landed then is armed. So a strip that arrived in time costs
-// no fault.
+// no fault; one that arrives shortly before its reader may cost one (see below).
 //
 // Pages: only those wholly inside the message are armed. Its first and last bytes (a page
 // each, of the largest page among the ranks) travel with the header, whatever the
@@ -65,10 +65,24 @@
 // on the border of two strips opens with the later one.
 //
 // With [Order] one page per strip is armed: the first of it that the reader meets (HUNT,
-// section 5.2). Where the kernel drops many pages in one call (process_madvise, Linux
-// 6.13), those of all strips that have not landed are armed at once; otherwise that of the
-// next one only, and before a strip is opened the next page is armed. A reader in order
-// cannot pass either. Without the hint every page is armed.
+// section 5.2), and only that of the next strip that has not landed: before a strip is
+// opened, or while a reader waits for it, the page after it is armed. A reader in order
+// cannot pass, and strips that land before anybody reads cost nothing. Without the hint
+// every page is armed.
+//
+// # When strips are opened
+//
+// A strip that a reader waits for is opened when it is due, to the microsecond. Others may
+// be opened later: who does it costs a core more than the fault that it saves (setting a
+// timer 9 us on a virtual machine, two turns of the thread 5 us; a fault on what has
+// landed 8 us). So the keeper is not woken by moves whose bytes are in place, nor by
+// landings that nobody waits for. These are seen to, many at once, by whoever comes first:
+//
+//   - [Touch], a wait, or any call of the keeper: it opens what is due, without the thread;
+//   - a reader's fault, which opens all that is due;
+//   - the keeper, some ms later: nobody finds a strip armed that has long been there;
+//   - the keeper at once, if a reader of the transfer had to wait before and the keeper does
+//     not run on that reader's core ([Cores] with one core says that it does).
 //
 // # Who owns what
 //
@@ -95,7 +109,7 @@
 //	Go:      fly       waits until every strip is promised and the first has landed
 //	         arm       what has not landed, in one call
 //	keeper:  copies    at once, in pieces; changes the word: source and target are free
-//	         lands     at the due time: next page armed if need be, CONTINUE, wake
+//	or Go:   lands     when it is due, or later: next page armed if need be, CONTINUE, wake
 //	Go:      OnDone    of each call: lands once more, without effect
 //	         end       when all calls have completed: opens what is open to be opened
 //
@@ -119,9 +133,10 @@
 // that is not armed (it was opened meanwhile) is resolved at once: EEXIST means that
 // it is mapped already, and its readers are woken. EAGAIN is tried again; ESRCH and ENOENT
 // mean that nobody is left. Events of fork, remap and remove are not asked for. The
-// keeper blocks all signals, has a CPU mask of its own, and wakes up to a ns: it
-// sleeps until shortly before the next due time and spins from there, longer if a
-// reader waits.
+// keeper blocks all signals, and has a CPU mask of its own. It sleeps until a fault, a copy
+// or its alarm, which whoever makes it necessary sets; if a reader waits, it is awake
+// 60 us before the due time, and looks for faults until then. An alarm is never put off: a
+// wake-up that has become needless is cheaper.
 //
 // # Cuts and trains
 //

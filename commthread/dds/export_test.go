@@ -68,3 +68,6 @@ func (c Cut) Bounds(n, unit int) []int { return c.bounds(n, unit) }
 
 // Under is under, for interfaces that tests know.
 func Under[T any](e mpi.Engine) (T, bool) { return under[T](e) }
+
+// Open reports whether strip i has landed and none of its pages makes readers wait.
+func (p *Pretend) Open(i int) bool { return p.strips[i].settled() }

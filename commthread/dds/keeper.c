@@ -15,33 +15,32 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
 	PIECE = 256 << 10, // bytes copied between two looks at the clock
 	LEAD = 60000,      // ns before a due time from which on the thread spins if a reader waits
-	SHORT = 5000,      // the same if none does
+	GRACE = 4000000,   // ns after which strips are opened whose reader has not had to wait
 	SLICE = 100000,    // ns of the thread's turns on a core
 	WORDS = 1 << 16    // moves under way, at most
 };
 
-static int64_t epoch; // when the clock of Go began
+static int64_t epoch = INT64_MAX; // when the clock of Go began
 
-void dds_set_clock(int64_t now) {
-	epoch = 0;
-	epoch = dds_now() - now;
-}
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-
-int64_t dds_now(void) {
+static int64_t monotonic(void) {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec - epoch;
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
+
+void dds_set_clock(int64_t now) {
+	int64_t e = monotonic() - now; // and the time of the call
+	epoch = e < epoch ? e : epoch;
+}
+
+int64_t dds_now(void) { return monotonic() - epoch; }
 
 // words tell Go that bytes are in place: each is counted up when a move has ended. They
 // are never freed, so that whoever looks late sees that its number has passed.
@@ -68,51 +67,123 @@ static void word_done(uint32_t *w) {
 	pthread_mutex_unlock(&words_mu);
 }
 
-// push adds to the heap by due time; it returns 0 without memory.
+// stalled reports whether a reader waits for this.
+static int stalled(const dds_due *d) {
+	return __atomic_load_n(&d->t->strips[d->strip].state, __ATOMIC_ACQUIRE) & DDS_STALLED;
+}
+
+// needed returns when the thread has to see to a landing, if nobody else does before. What
+// is not armed keeps nobody waiting, and its transfer is told of the end of its calls. A
+// reader that has not had to wait is far behind, or at something else: for it strips are
+// opened together, and late. So they are for any reader on whose core the thread runs:
+// it would be interrupted for each of them, by a timer that costs more to set (9 us on a
+// virtual machine) than the fault in which it finds what has landed.
+static int64_t needed(const dds_due *d) {
+	dds_transfer *t = d->t;
+	if (!t->armed && t->leader == NULL)
+		return DDS_NEVER;
+	if (stalled(d) || (t->leader != NULL && t->leader->awaited))
+		return d->at;
+	return t->awaited && !t->k->shares ? d->at : d->at + GRACE;
+}
+
+// wake_in_time has the alarm set for the next time at which the thread is needed, or
+// before: one that comes too early is cheaper than to set it anew.
+static void wake_in_time(dds_keeper *k) {
+	int64_t at = k->soonest;
+	if (k->urgent != DDS_NEVER && k->urgent - LEAD < at)
+		at = k->urgent - LEAD;
+	if (k->set <= at)
+		return;
+	int64_t t = at + epoch > 1 ? at + epoch : 1;
+	struct itimerspec when = {.it_value = {t / 1000000000, t % 1000000000}};
+	timerfd_settime(k->alarm, TFD_TIMER_ABSTIME, &when, NULL);
+	k->set = at;
+}
+
+void dds_reckon(dds_keeper *k) {
+	k->soonest = k->urgent = DDS_NEVER;
+	for (int i = 0; i < k->due; i++) {
+		const dds_due *d = &k->dues[i];
+		int64_t n = needed(d);
+		if (n < k->soonest)
+			k->soonest = n;
+		if (stalled(d) && d->at < k->urgent)
+			k->urgent = d->at;
+	}
+	if (k->asleep) // otherwise it sees to its alarm before it sleeps
+		wake_in_time(k);
+}
+
+// push notes what lands later; it returns 0 without memory.
 static int push(dds_keeper *k, dds_due d) {
 	if (k->due == k->room) {
 		int room = k->room ? 2 * k->room : 256;
-		dds_due *heap = realloc(k->heap, room * sizeof *heap);
-		if (heap == NULL)
+		dds_due *dues = realloc(k->dues, room * sizeof *dues);
+		if (dues == NULL)
 			return 0;
-		k->heap = heap, k->room = room;
+		k->dues = dues, k->room = room;
 	}
-	int i = k->due++;
-	for (; i > 0 && k->heap[(i - 1) / 2].at > d.at; i = (i - 1) / 2)
-		k->heap[i] = k->heap[(i - 1) / 2];
-	k->heap[i] = d;
+	k->dues[k->due++] = d;
+	if (needed(&d) < k->soonest)
+		dds_reckon(k);
 	return 1;
 }
 
-static dds_due pop(dds_keeper *k) {
-	dds_due first = k->heap[0], last = k->heap[--k->due];
-	int i = 0;
-	for (int c = 1; c < k->due; c = 2 * i + 1) {
-		if (c + 1 < k->due && k->heap[c + 1].at < k->heap[c].at)
-			c++;
-		if (k->heap[c].at >= last.at)
-			break;
-		k->heap[i] = k->heap[c];
-		i = c;
-	}
-	k->heap[i] = last;
-	return first;
+// settle has bytes land, and opens nothing yet.
+static void settle(const dds_due *d) {
+	dds_settle_bytes(d->t, d->strip, d->bytes, d->at);
+	dds_unpend(d->t);
 }
 
 // arrived has bytes land now, or when they are due.
 static void arrived(dds_keeper *k, dds_due d) {
-	if (d.at > dds_now() && push(k, d))
+	int64_t now = dds_now();
+	if (d.at > now && !d.t->ended && push(k, d))
 		return;
-	dds_settle_bytes(d.t, d.strip, d.bytes);
-	dds_unpend(d.t);
+	d.at = now;
+	settle(&d);
+	if (d.t->ready)
+		dds_open_ready(d.t);
 }
 
-static void expire(dds_keeper *k) {
-	while (k->due > 0 && k->heap[0].at <= dds_now()) {
-		dds_due d = pop(k);
-		dds_settle_bytes(d.t, d.strip, d.bytes);
-		dds_unpend(d.t);
+void dds_land_due(dds_keeper *k) {
+	int64_t now = k->due > 0 ? dds_now() : 0;
+	int n = 0, before = k->due;
+	for (int i = 0; i < before; i++) {
+		dds_due *d = &k->dues[i];
+		if (d->at <= now)
+			settle(d);
+		else
+			k->dues[n++] = *d;
 	}
+	if (n == before)
+		return;
+	k->due = n;
+	for (dds_transfer *t = k->live; t != NULL; t = t->next)
+		if (t->ready)
+			dds_open_ready(t);
+	dds_reckon(k);
+}
+
+void dds_forget_due(dds_transfer *t) {
+	dds_keeper *k = t->k;
+	int n = 0, before = k->due;
+	for (int i = 0; i < before; i++)
+		if (k->dues[i].t == t)
+			t->pending--;
+		else
+			k->dues[n++] = k->dues[i];
+	if (n == before)
+		return;
+	k->due = n;
+	dds_reckon(k);
+}
+
+void dds_help(dds_keeper *k) {
+	pthread_mutex_lock(&k->mu);
+	dds_land_due(k);
+	pthread_mutex_unlock(&k->mu);
 }
 
 // left tells the sender's keeper that bytes of it have been copied. No mutex is held.
@@ -121,7 +192,9 @@ static void left(dds_keeper *from, uint64_t src, uint64_t n) {
 	pthread_mutex_lock(&from->mu);
 	int i = dds_find(from, src, n, 1, &t);
 	if (i >= 0)
-		dds_settle_bytes(t, i, n);
+		dds_settle_bytes(t, i, n, dds_now());
+	if (i >= 0 && t->ready)
+		dds_open_ready(t);
 	pthread_mutex_unlock(&from->mu);
 }
 
@@ -149,40 +222,45 @@ static void copy_some(dds_keeper *k) {
 	k->copies = c;
 }
 
-// read_faults answers what is in the descriptor. The mutex is held.
+// read_faults answers what is in the descriptor. The mutex is held, but not while it reads.
 static void read_faults(dds_keeper *k) {
 	struct uffd_msg m[16];
-	ssize_t n;
-	while ((n = read(k->fd, m, sizeof m)) > 0) {
-		for (size_t i = 0; i < n / sizeof m[0]; i++)
+	ssize_t n = sizeof m;
+	while (n == (ssize_t)sizeof m) {
+		pthread_mutex_unlock(&k->mu);
+		n = read(k->fd, m, sizeof m);
+		pthread_mutex_lock(&k->mu);
+		for (ssize_t i = 0; i < n / (ssize_t)sizeof m[0]; i++)
 			if (m[i].event == UFFD_EVENT_PAGEFAULT)
 				dds_fault(k, m[i].arg.pagefault.address - (uintptr_t)k->app,
 					(m[i].arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WP) != 0, m[i].arg.pagefault.feat.ptid);
 	}
 }
 
-// doze waits for a fault, for something to do, or for the next due time: it sleeps, and
-// for the last stretch only looks. The mutex is held, but not meanwhile.
-static void doze(dds_keeper *k) {
-	struct pollfd p[2] = {{.fd = k->fd, .events = POLLIN}, {.fd = k->wake, .events = POLLIN}};
-	struct timespec limit, *timeout = NULL;
-	if (k->due > 0) {
-		int64_t d = k->heap[0].at - dds_now() - (k->waiting > 0 ? LEAD : SHORT);
-		d = d > 0 ? d : 0;
-		limit = (struct timespec){d / 1000000000, d % 1000000000};
-		timeout = &limit;
-	}
+// sleep_on waits for a fault, for something to do, or for the alarm. The mutex is held,
+// but not meanwhile.
+static void sleep_on(dds_keeper *k) {
+	struct pollfd p[3] = {{.fd = k->fd, .events = POLLIN}, {.fd = k->wake, .events = POLLIN}, {.fd = k->alarm, .events = POLLIN}};
 	k->asleep = 1;
+	wake_in_time(k);
 	pthread_mutex_unlock(&k->mu);
-	int n = ppoll(p, 2, timeout, NULL);
-	if (n > 0 && p[1].revents) {
-		uint64_t count;
-		if (read(k->wake, &count, sizeof count) < 0)
-			sched_yield(); // nobody else reads: the next turn does
-	}
+	int n = ppoll(p, 3, NULL, NULL);
+	uint64_t count;
+	if (n > 0 && p[1].revents && read(k->wake, &count, sizeof count) < 0)
+		sched_yield(); // nobody else reads: the next turn does
 	pthread_mutex_lock(&k->mu);
 	k->asleep = 0;
+	if (n > 0 && p[2].revents && read(k->alarm, &count, sizeof count) > 0)
+		k->set = DDS_NEVER;
 	if (n > 0 && p[0].revents)
+		read_faults(k);
+}
+
+// doze sleeps, unless a reader waits for what is due soon: then it only looks for faults.
+static void doze(dds_keeper *k) {
+	if (k->urgent == DDS_NEVER || k->urgent - dds_now() > LEAD)
+		sleep_on(k);
+	else
 		read_faults(k);
 }
 
@@ -200,7 +278,8 @@ static void *run(void *arg) {
 	prctl(PR_SET_NAME, "weft-keeper", 0, 0, 0);
 	pthread_mutex_lock(&k->mu);
 	while (!k->stop) {
-		expire(k);
+		if (k->soonest != DDS_NEVER && k->soonest <= dds_now())
+			dds_land_due(k);
 		if (k->head != NULL)
 			copy_some(k);
 		else
@@ -244,43 +323,57 @@ static void enqueue(dds_keeper *k, dds_copy *c) {
 	k->tail = c;
 }
 
-static void rouse(dds_keeper *k) {
+// rouse wakes the thread, if it was asleep when the mutex was held. The mutex is free
+// again, so that the thread does not run into it.
+static void rouse(dds_keeper *k, int asleep) {
 	uint64_t one = 1;
-	if (k->asleep && write(k->wake, &one, sizeof one) < 0)
-		k->asleep = 0; // the counter is full: it will be read
+	if (asleep && write(k->wake, &one, sizeof one) < 0)
+		sched_yield(); // the counter is full: it will be read
+	__atomic_sub_fetch(&k->rousing, 1, __ATOMIC_ACQ_REL);
 }
 
 static uint32_t in_place = 1; // the word of moves that have nothing to copy
 
+// accept_move takes over a move to strip i of t: a copy, or bytes that are in place.
+static uint32_t *accept_move(dds_keeper *k, dds_copy m, uint32_t *was) {
+	uint32_t *word = &in_place;
+	dds_copy *c = NULL;
+	*was = 0;
+	if (m.from != NULL) {
+		if ((c = new_copy(k)) == NULL)
+			return NULL;
+		if ((word = word_take()) == NULL) {
+			c->next = k->copies;
+			k->copies = c;
+			return NULL;
+		}
+		*was = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		m.word = word;
+		*c = m;
+		enqueue(k, c);
+	}
+	m.t->pending++;
+	promise(&m.t->strips[m.strip], m.n);
+	if (m.from == NULL)
+		arrived(k, (dds_due){m.at, m.t, m.strip, m.n});
+	return word;
+}
+
 uint32_t *dds_move(dds_keeper *k, uint64_t dst, dds_keeper *from, uint64_t src, uint64_t n, int64_t due, uint32_t *was) {
 	dds_transfer *t;
 	uint32_t *word = NULL;
-	dds_copy *c = NULL;
 	pthread_mutex_lock(&k->mu);
 	int i = dds_find(k, dst, n, 0, &t);
-	if (i >= 0 && from == NULL) {
-		word = &in_place;
-		*was = 0;
-	} else if (i >= 0 && (c = new_copy(k)) != NULL && (word = word_take()) != NULL) {
-		*was = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-		*c = (dds_copy){.dst = dst, .src = src, .n = n, .bytes = n, .from = from, .t = t, .strip = i, .at = due, .word = word};
-		enqueue(k, c);
-	} else if (c != NULL) {
-		c->next = k->copies;
-		k->copies = c;
-	}
-	if (word != NULL) {
-		int64_t first = k->due > 0 ? k->heap[0].at : INT64_MAX;
-		t->pending++;
-		promise(&t->strips[i], n);
-		if (from == NULL)
-			arrived(k, (dds_due){due, t, i, n});
-		if (from != NULL || (k->due > 0 && k->heap[0].at < first)) // it sleeps until the first is due
-			rouse(k);
-	}
+	if (i >= 0)
+		word = accept_move(k, (dds_copy){.dst = dst, .src = src, .n = n, .bytes = n, .from = from, .t = t, .strip = i, .at = due}, was);
+	int asleep = k->asleep, copies = word != NULL && from != NULL;
+	if (copies)
+		__atomic_add_fetch(&k->rousing, 1, __ATOMIC_ACQ_REL);
 	pthread_mutex_unlock(&k->mu);
-	if (word != NULL && from != NULL)
+	if (copies) {
 		promise_source(from, src, n);
+		rouse(k, asleep);
+	}
 	return word;
 }
 
@@ -306,6 +399,7 @@ static int start(dds_keeper *k, const uint64_t *mask, int words64) {
 		pthread_attr_setaffinity_np(&attr, size, set);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
+	k->shares = cores == 1;
 	int err = pthread_create(&k->thread, &attr, run, k);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
@@ -318,11 +412,11 @@ static void release(dds_keeper *k) {
 		close(k->fd);
 	if (k->wake >= 0)
 		close(k->wake);
-	if (k->self >= 0)
-		close(k->self);
+	if (k->alarm >= 0)
+		close(k->alarm);
 	free(k->pages);
 	free(k->times);
-	free(k->heap);
+	free(k->dues);
 	for (dds_copy *c = k->copies, *next; c != NULL; c = next) {
 		next = c->next;
 		free(c);
@@ -341,11 +435,12 @@ int dds_open(char *app, char *comm, uint64_t bytes, int way, const uint64_t *mas
 		return ENOMEM;
 	k->app = app, k->comm = comm, k->bytes = bytes, k->page = sysconf(_SC_PAGESIZE), k->watch = -1;
 	pthread_mutex_init(&k->mu, NULL);
-	k->self = syscall(SYS_pidfd_open, getpid(), 0);
+	k->soonest = k->urgent = k->set = DDS_NEVER;
 	k->fd = dds_descriptor(way);
 	int err = k->fd < 0 ? errno : dds_handshake(k->fd);
 	k->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (err == 0 && k->wake < 0)
+	k->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (err == 0 && (k->wake < 0 || k->alarm < 0))
 		err = errno;
 	if (err == 0 && trace) {
 		k->trace = DDS_TRACE;
@@ -376,12 +471,12 @@ void dds_close(dds_keeper *k) {
 	pthread_mutex_lock(&k->mu);
 	while (k->head != NULL)
 		copy_some(k);
-	while (k->due > 0) {
-		dds_due d = pop(k);
-		dds_settle_bytes(d.t, d.strip, d.bytes);
-		dds_unpend(d.t);
-	}
+	for (int i = 0; i < k->due; i++)
+		k->dues[i].at = 0;
+	dds_land_due(k);
 	pthread_mutex_unlock(&k->mu);
+	while (__atomic_load_n(&k->rousing, __ATOMIC_ACQUIRE) > 0)
+		sched_yield();
 	dds_unregister(k->fd, k->app, k->bytes);
 	release(k);
 }

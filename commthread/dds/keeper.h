@@ -40,7 +40,8 @@ typedef struct {
 	int64_t at;
 } dds_event;
 
-// dds_set_clock says what Go's clock shows now: all times are its. Once, before all else.
+// dds_set_clock says what Go's clock shows now: all times are its. Before all else, and a
+// few times, since the fastest call counts.
 void dds_set_clock(int64_t now);
 
 // Ways to a descriptor of userfaultfd.
@@ -65,6 +66,7 @@ int dds_arm(dds_transfer *t);
 // dds_follow has t retired with the last strip of leader; 0 if that has gone.
 int dds_follow(dds_transfer *t, dds_transfer *leader);
 void dds_land(dds_transfer *t, int i); // all bytes of a strip are there
+void dds_help(dds_keeper *k);          // opens what is due, instead of the thread
 void dds_doom(dds_transfer *t);        // what is not there never will be
 // dds_end opens what is armed, gives the strips as they are now, and forgets t.
 void dds_end(dds_transfer *t, dds_strip *strips);

@@ -41,12 +41,14 @@ struct dds_transfer {
 	dds_transfer *next;   // live, or spare
 	int n, flags;
 	int armed;            // it is, or was
-	int together;         // DDS_FIRST: all first pages were armed at once, not one after another
+	int awaited;          // a reader has had to wait for a strip: it follows the network closely
+	int ready;            // strips of it may have to be opened
 	int left;             // strips that have not landed
 	int pending;          // copies and due times that name it
 	int ended;
 	int hold, held;       // followers; the strip that waits for them
 	dds_transfer *leader; // whose strip waits for this one
+	char opened[DDS_STRIPS];
 	dds_strip strips[DDS_STRIPS];
 	dds_name names[DDS_STRIPS];
 };
@@ -56,23 +58,28 @@ enum { DDS_TRACE = 1 << 16 };
 struct dds_keeper {
 	pthread_mutex_t mu;
 	pthread_t thread;
-	int fd, wake, watch;
-	int self; // pidfd of this process, -1 if pages cannot be dropped in one call
+	int fd, wake, alarm, watch;
 	char *app, *comm;
 	uint64_t bytes, page;
 	int trace, stop;
+	int shares;           // the thread has one core, which is that of a reader
 	int asleep;           // the thread waits in poll, or is about to
-	int waiting;          // strips that somebody waits for
+	int rousing;          // threads that are about to write to wake
+	int64_t set;          // what the alarm is set to
+	int64_t soonest;      // when the thread is needed next
+	int64_t urgent;       // the next due time that a reader waits for
 	int transfers;        // live ones, and ended ones that are named still
 	dds_transfer *live, *spare;
 	dds_copy *head, *tail, *copies; // queue; spare ones
-	dds_due *heap;
+	dds_due *dues;
 	int due, room;
 	dds_counts counts;
 	uint64_t *pages; // first touches
 	int64_t *times;
 	int touched;
 };
+
+#define DDS_NEVER INT64_MAX
 
 int64_t dds_now(void);
 
@@ -84,15 +91,18 @@ void dds_unregister(int fd, char *app, uint64_t bytes);
 void dds_continue(dds_keeper *k, uint64_t from, uint64_t to); // maps, wakes
 void dds_guard(dds_keeper *k, uint64_t from, uint64_t to, int on); // write protection
 void dds_drop(dds_keeper *k, uint64_t from, uint64_t to); // unmaps
-int dds_drop_pages(dds_keeper *k, const uint64_t *pages, int n); // many at once; 0 if it cannot
 void dds_rouse(dds_keeper *k, uint64_t from, uint64_t to); // wakes only
 
 // With the mutex held.
-void dds_landed(dds_transfer *t, int i, uint32_t bits);
+void dds_landed(dds_transfer *t, int i, uint32_t bits, int64_t at); // opens nothing yet
+void dds_open_ready(dds_transfer *t); // what landings have made ready to be opened
 void dds_failed(dds_transfer *t, int i);
-void dds_settle_bytes(dds_transfer *t, int i, uint64_t n);
+void dds_settle_bytes(dds_transfer *t, int i, uint64_t n, int64_t at); // opens nothing yet
 void dds_fault(dds_keeper *k, uint64_t at, int write_guard, int tid);
 void dds_unpend(dds_transfer *t);
 int dds_find(dds_keeper *k, uint64_t at, uint64_t n, int send, dds_transfer **t);
+void dds_land_due(dds_keeper *k);   // whatever is due, and opens it
+void dds_reckon(dds_keeper *k);     // when the thread is needed next, after that has changed
+void dds_forget_due(dds_transfer *t);
 
 #endif

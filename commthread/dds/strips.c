@@ -39,34 +39,18 @@ static void mark_armed(dds_transfer *t, int i, int64_t now) {
 	t->k->counts.strips++;
 }
 
-// arm_next arms the first page of the next blocked strip.
-static void arm_next(dds_transfer *t) {
-	for (int j = 0; j < t->n; j++) {
+// arm_next arms the first pages of the next blocked strips, so many of them.
+static void arm_next(dds_transfer *t, int ahead) {
+	for (int j = 0; j < t->n && ahead > 0; j++) {
 		int i = place(t, j);
 		if (!blocked(t, i))
 			continue;
+		ahead--;
+		if (state(&t->strips[i]) & DDS_ARMED)
+			continue;
 		dds_drop(t->k, first(t, i), first(t, i) + t->k->page);
 		mark_armed(t, i, dds_now());
-		return;
 	}
-}
-
-// arm_firsts arms the first pages of all blocked strips, in one call, and returns 1; 0
-// if the kernel cannot: then they are armed one after another.
-static int arm_firsts(dds_transfer *t) {
-	uint64_t pages[DDS_STRIPS];
-	int64_t now = dds_now();
-	int n = 0;
-	for (int i = 0; i < t->n; i++)
-		if (blocked(t, i))
-			pages[n++] = first(t, i);
-	if (!dds_drop_pages(t->k, pages, n))
-		return 0;
-	for (int i = 0; i < t->n; i++)
-		if (blocked(t, i))
-			mark_armed(t, i, now);
-	t->together = 1;
-	return 1;
 }
 
 // arm_all arms every page of blocked strips, runs of them at once.
@@ -93,14 +77,16 @@ static int arm(dds_transfer *t) {
 	t->armed = 1;
 	if (!(t->flags & DDS_FIRST) || t->k->trace)
 		arm_all(t);
-	else if (!arm_firsts(t))
-		arm_next(t);
+	else
+		arm_next(t, 1);
 	return t->k->counts.strips - before;
 }
 
 int dds_arm(dds_transfer *t) {
 	pthread_mutex_lock(&t->k->mu);
+	dds_land_due(t->k);
 	int n = arm(t);
+	dds_reckon(t->k);
 	pthread_mutex_unlock(&t->k->mu);
 	return n;
 }
@@ -115,17 +101,19 @@ static void open_pages(dds_transfer *t, uint64_t from, uint64_t to) {
 	t->k->counts.pages += (to - from) / t->k->page;
 }
 
-// open_strip opens a strip that is no longer blocked. With only first pages armed, the
-// next one is armed before.
+static void tell(dds_keeper *k, int kind, int tid, dds_strip *s, int64_t now) {
+	dds_event e = {kind, tid, s->from, now};
+	if (k->watch >= 0 && write(k->watch, &e, sizeof e) < 0)
+		return; // full: whoever watches has seen enough
+}
+
+// open_strip opens an armed strip that is no longer blocked. With only first pages
+// armed, the next one is armed already.
 static void open_strip(dds_transfer *t, int i) {
 	dds_keeper *k = t->k;
 	dds_strip *s = &t->strips[i];
-	if (!(state(s) & DDS_ARMED))
-		return;
 	uint64_t from = down(k, s->from), to = up(k, s->to);
 	if (t->flags & DDS_FIRST && !k->trace) {
-		if (!t->together)
-			arm_next(t);
 		from = first(t, i);
 		to = from + k->page;
 	} else {
@@ -136,54 +124,55 @@ static void open_strip(dds_transfer *t, int i) {
 	}
 	if (k->trace && !(t->flags & DDS_SEND) && !t->ended) {
 		dds_rouse(k, from, to); // they touch again, and are seen to
-		return;
+	} else {
+		reset(s, DDS_ARMED);
+		k->counts.retired++;
+		open_pages(t, from, to);
 	}
-	reset(s, DDS_ARMED);
-	k->counts.retired++;
-	open_pages(t, from, to);
+	if (state(s) & DDS_STALLED && !t->opened[i])
+		tell(k, 1, 0, s, dds_now());
+	t->opened[i] = 1;
 }
 
-static void tell(dds_keeper *k, int kind, int tid, dds_strip *s, int64_t now) {
-	dds_event e = {kind, tid, s->from, now};
-	if (k->watch >= 0 && write(k->watch, &e, sizeof e) < 0)
-		return; // full: whoever watches has seen enough
-}
-
-static void unfollow(dds_transfer *t) {
+// dds_open_ready opens what is armed and not blocked. A reader in order does not pass
+// the next strip: it is armed before.
+void dds_open_ready(dds_transfer *t) {
+	t->ready = 0;
+	if (t->armed && t->flags & DDS_FIRST && !t->k->trace)
+		arm_next(t, 1);
+	for (int i = 0; t->armed && i < t->n; i++)
+		if (state(&t->strips[i]) & DDS_ARMED && !blocked(t, i) && (!t->opened[i] || t->ended))
+			open_strip(t, i);
 	dds_transfer *leader = t->leader;
+	if (t->left > 0 || leader == NULL)
+		return;
 	t->leader = NULL;
-	if (leader != NULL && --leader->hold == 0 && !blocked(leader, leader->held))
-		open_strip(leader, leader->held);
+	if (--leader->hold == 0)
+		dds_open_ready(leader);
 }
 
-void dds_landed(dds_transfer *t, int i, uint32_t bits) {
-	dds_keeper *k = t->k;
+void dds_landed(dds_transfer *t, int i, uint32_t bits, int64_t at) {
 	dds_strip *s = &t->strips[i];
 	if (state(s) & DDS_LANDED)
 		return;
-	int64_t now = dds_now();
 	s->to_land = s->to_promise = 0;
-	stamp(&s->landed_at, now);
+	stamp(&s->landed_at, at);
 	set(s, DDS_LANDED | DDS_PROMISED | bits);
 	t->left--;
-	if (!blocked(t, i))
-		open_strip(t, i);
-	if (state(s) & DDS_STALLED) {
-		k->waiting--;
-		tell(k, 1, 0, s, now);
-	}
-	if (t->left == 0)
-		unfollow(t);
+	t->ready = 1;
 }
 
-void dds_settle_bytes(dds_transfer *t, int i, uint64_t n) {
+void dds_settle_bytes(dds_transfer *t, int i, uint64_t n, int64_t at) {
 	if ((t->strips[i].to_land -= n) <= 0)
-		dds_landed(t, i, 0);
+		dds_landed(t, i, 0, at);
 }
 
 void dds_land(dds_transfer *t, int i) {
 	pthread_mutex_lock(&t->k->mu);
-	dds_landed(t, i, 0);
+	dds_land_due(t->k); // more than this one, perhaps: they are opened together
+	dds_landed(t, i, 0, dds_now());
+	if (t->ready)
+		dds_open_ready(t);
 	pthread_mutex_unlock(&t->k->mu);
 }
 
@@ -193,13 +182,14 @@ void dds_failed(dds_transfer *t, int i) {
 		return;
 	if (!(t->flags & DDS_SEND))
 		memset(t->k->comm + s->from, 0xff, s->to - s->from);
-	dds_landed(t, i, DDS_FAILED);
+	dds_landed(t, i, DDS_FAILED, dds_now());
 }
 
 void dds_doom(dds_transfer *t) {
 	pthread_mutex_lock(&t->k->mu);
 	for (int i = 0; i < t->n; i++)
 		dds_failed(t, i);
+	dds_open_ready(t);
 	pthread_mutex_unlock(&t->k->mu);
 }
 
@@ -213,6 +203,7 @@ int dds_follow(dds_transfer *t, dds_transfer *leader) {
 		leader->hold++;
 		leader->held = last;
 		t->leader = leader;
+		dds_reckon(t->k);
 	}
 	pthread_mutex_unlock(&t->k->mu);
 	return yes;
@@ -227,21 +218,35 @@ static int covers(dds_transfer *t, int i, uint64_t page) {
 	return !(t->flags & DDS_FIRST) || k->trace || page == first(t, i);
 }
 
-// saw_fault notes that a reader waits for a strip.
+// follow_closely notes that a reader of t has come as far as the network, or farther.
+static void follow_closely(dds_transfer *t) {
+	t->awaited = 1;
+	dds_reckon(t->k);
+}
+
+// saw_fault notes that a reader waits for a strip. While it does, the next one is armed.
 static void saw_fault(dds_transfer *t, int i, int tid) {
 	dds_keeper *k = t->k;
 	dds_strip *s = &t->strips[i];
 	int64_t now = dds_now(), none = 0;
-	k->counts.faults++;
 	__atomic_add_fetch(&s->faults, 1, __ATOMIC_RELAXED);
 	__atomic_compare_exchange_n(&s->touched_at, &none, now, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	if (!(state(s) & DDS_STALLED)) {
 		set(s, DDS_STALLED);
 		k->counts.stalls++;
-		if (!(state(s) & DDS_LANDED))
-			k->waiting++;
 	}
 	tell(k, 0, tid, s, now);
+	if (t->flags & DDS_FIRST && !k->trace)
+		arm_next(t, 2);
+	follow_closely(t);
+}
+
+// note keeps the first touch of a page.
+static void note(dds_keeper *k, uint64_t page, int64_t now) {
+	if (k->touched < k->trace) {
+		k->pages[k->touched] = page / k->page;
+		k->times[k->touched++] = now;
+	}
 }
 
 // trace_page opens one page that was touched after its bytes had arrived.
@@ -249,10 +254,7 @@ static void trace_page(dds_transfer *t, int i, uint64_t page) {
 	dds_keeper *k = t->k;
 	int64_t now = dds_now(), none = 0;
 	__atomic_compare_exchange_n(&t->strips[i].touched_at, &none, now, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-	if (k->touched < k->trace) {
-		k->pages[k->touched] = page / k->page;
-		k->times[k->touched++] = now;
-	}
+	note(k, page, now);
 	k->counts.pages++;
 	dds_continue(k, page, page + k->page);
 }
@@ -261,25 +263,35 @@ static void trace_page(dds_transfer *t, int i, uint64_t page) {
 // a message may be older than that, or be repeated after a signal.
 void dds_fault(dds_keeper *k, uint64_t at, int write_guard, int tid) {
 	uint64_t page = down(k, at);
+	dds_land_due(k);
 	for (dds_transfer *t = k->live; t != NULL; t = t->next) {
-		int traced = -1;
+		int traced = -1, waits = 0;
 		if (!(t->flags & DDS_SEND) == !!write_guard)
 			continue;
 		for (int i = 0; i < t->n; i++) {
 			if (!covers(t, i, page))
 				continue;
-			if (blocked(t, i)) {
-				saw_fault(t, i, tid);
-				return;
+			if (!blocked(t, i)) {
+				traced = i;
+				continue;
 			}
-			traced = i;
+			saw_fault(t, i, tid); // a page may belong to two
+			waits = 1;
+		}
+		if (waits) {
+			k->counts.faults++;
+			return;
 		}
 		if (traced >= 0 && !write_guard) {
 			trace_page(t, traced, page);
 			return;
 		}
+		if (t->armed && page >= down(k, t->strips[0].from) && page < up(k, t->strips[t->n - 1].to))
+			follow_closely(t);
 	}
 	k->counts.stray++;
+	if (k->trace && !write_guard)
+		note(k, page, dds_now());
 	if (write_guard)
 		dds_guard(k, page, page + k->page, 0);
 	else
@@ -317,6 +329,14 @@ void dds_unpend(dds_transfer *t) {
 	}
 }
 
+// unfollow takes t, which ends, off its leader, however much of it has landed.
+static void unfollow(dds_transfer *t) {
+	dds_transfer *leader = t->leader;
+	t->leader = NULL;
+	if (leader != NULL && --leader->hold == 0)
+		dds_open_ready(leader);
+}
+
 // free_followers arms the transfers that were to be retired with t.
 static void free_followers(dds_transfer *t) {
 	for (dds_transfer *u = t->k->live; u != NULL; u = u->next)
@@ -325,6 +345,7 @@ static void free_followers(dds_transfer *t) {
 			arm(u);
 		}
 	t->hold = 0;
+	dds_reckon(t->k);
 }
 
 void dds_end(dds_transfer *t, dds_strip *strips) {
@@ -333,10 +354,9 @@ void dds_end(dds_transfer *t, dds_strip *strips) {
 	t->ended = 1;
 	if (t->hold > 0)
 		free_followers(t);
-	for (int i = 0; i < t->n; i++)
-		if (!blocked(t, i))
-			open_strip(t, i);
+	dds_open_ready(t);
 	unfollow(t);
+	dds_forget_due(t);
 	memcpy(strips, t->strips, t->n * sizeof *strips);
 	for (dds_transfer **p = &k->live; *p != NULL; p = &(*p)->next)
 		if (*p == t) {
@@ -398,7 +418,9 @@ void dds_complete(void *cookie, int64_t bytes, int32_t err) {
 	if (err)
 		dds_failed(name->t, name->strip);
 	else
-		dds_landed(name->t, name->strip, 0);
+		dds_landed(name->t, name->strip, 0, dds_now());
+	if (name->t->ready)
+		dds_open_ready(name->t);
 	dds_unpend(name->t);
 	pthread_mutex_unlock(&k->mu);
 }

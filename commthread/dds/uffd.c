@@ -13,14 +13,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
-#endif
-#ifndef SYS_process_madvise
-#define SYS_process_madvise 440
 #endif
 #ifndef USERFAULTFD_IOC_NEW
 #define USERFAULTFD_IOC_NEW _IO(0xAA, 0x00)
@@ -109,16 +105,6 @@ void dds_guard(dds_keeper *k, uint64_t from, uint64_t to, int on) {
 void dds_drop(dds_keeper *k, uint64_t from, uint64_t to) {
 	if (from < to)
 		madvise(k->app + from, to - from, MADV_DONTNEED);
-}
-
-// dds_drop_pages unmaps single pages in one call (Linux 6.13), a flush of the TLB for all.
-int dds_drop_pages(dds_keeper *k, const uint64_t *pages, int n) {
-	struct iovec v[DDS_STRIPS];
-	if (k->self < 0 || n == 0)
-		return 0;
-	for (int i = 0; i < n; i++)
-		v[i] = (struct iovec){k->app + pages[i], k->page};
-	return syscall(SYS_process_madvise, k->self, v, (size_t)n, MADV_DONTNEED, 0u) == (ssize_t)(n * k->page);
 }
 
 int dds_cost(dds_keeper *k, uint64_t at, uint64_t n, int64_t *arm, int64_t *retire) {

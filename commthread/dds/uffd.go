@@ -37,6 +37,8 @@ type uffd struct {
 	k    *C.dds_keeper
 	mu   sync.Mutex
 	live atomic.Pointer[[]*shield] // of receives under way; replaced under mu
+
+	observes bool // touches are noted, and those of the kernel are answered
 }
 
 // shield is what Touch needs to know of a receive. Its strips are memory of C, which is
@@ -69,7 +71,7 @@ func newUffd(a *Arena, o *options) (backend, string, error) {
 		return nil, "", err
 	}
 	setClock()
-	u := &uffd{a: a}
+	u := &uffd{a: a, observes: o.trace && w.id != C.DDS_USER_ONLY}
 	u.live.Store(new([]*shield))
 	mask, trace := words(o.cores), C.int(0)
 	if o.trace {
@@ -101,7 +103,11 @@ func probe(f *forbidden) (way, error) {
 	return probeWays(f)
 }
 
-var setClock = sync.OnceFunc(func() { C.dds_set_clock(C.int64_t(osthread.Nanotime())) })
+var setClock = sync.OnceFunc(func() {
+	for range 100 {
+		C.dds_set_clock(C.int64_t(osthread.Nanotime()))
+	}
+})
 
 // probeWays returns the first way that works, or what went wrong with each.
 func probeWays(f *forbidden) (way, error) {
@@ -188,9 +194,22 @@ func (u *uffd) busy(from, to int) bool {
 func (u *uffd) touch(a *Arena, at, n int) {
 	for _, s := range *u.live.Load() {
 		if at < s.to && s.from < at+n {
+			if s.armed(at, at+n) {
+				C.dds_help(u.k)
+			}
 			s.wait(a.app, at, at+n)
 		}
 	}
+}
+
+// armed reports whether a strip of [from, to) is, as far as is known.
+func (s *shield) armed(from, to int) bool {
+	for i := range s.strips {
+		if x := &s.strips[i]; int(x.from) < to && from < int(x.to) && x.load()&(landed|armed) != landed {
+			return true
+		}
+	}
+	return false
 }
 
 // wait touches the pages of [from, to) that are armed, first those of which the others

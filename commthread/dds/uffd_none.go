@@ -5,6 +5,8 @@ package dds
 import (
 	"errors"
 	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 const canUffd = false
@@ -14,3 +16,5 @@ func newUffd(*Arena, *options) (backend, string, error) {
 }
 
 func completer(unsafe.Pointer, int) (fn, cookie unsafe.Pointer) { return nil, nil }
+
+func here() osthread.CPUSet { return osthread.Usable() }

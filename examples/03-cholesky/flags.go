@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 )
 
 type options struct {
@@ -42,7 +41,12 @@ func parse() (o options) {
 	return o
 }
 
-// format reports whether package trace knows how to write the file.
-func format(path string) bool {
-	return slices.Contains([]string{".html", ".json", ".prv", ".txt", ".dot"}, filepath.Ext(path))
+// viewers are the formats that package trace knows, by the ending of the name, and what
+// shows each.
+var viewers = map[string]string{
+	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev", ".prv": "open it in Paraver",
+	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text",
 }
+
+// format reports whether package trace knows how to write the file.
+func format(path string) bool { return viewers[filepath.Ext(path)] != "" }

@@ -8,6 +8,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -70,11 +71,11 @@ func run(o options) (ok bool, err error) {
 	if err := record(o.trace, a, o.nb, o.workers); err != nil {
 		return false, err
 	}
-	fmt.Printf("timeline   %s (open it in https://ui.perfetto.dev)\n", o.trace)
+	fmt.Printf("timeline   %s (%s)\n", o.trace, viewers[filepath.Ext(o.trace)])
 	if err := record(o.dot, positive(4*16), 16, o.workers); err != nil {
 		return false, err
 	}
-	fmt.Printf("graph      %s (of 4 x 4 tiles: dot -Tsvg -O on it draws the picture)\n", o.dot)
+	fmt.Printf("graph      %s (of 4 x 4 tiles; %s)\n", o.dot, viewers[filepath.Ext(o.dot)])
 	r, same := residual(a, parallel), slices.Equal(plain.Data, parallel.Data)
 	if !(r < 16) || !same {
 		fmt.Printf("FAILED: residual %.3g (limit 16), same bytes as the plain loop: %v\n", r, same)

@@ -58,3 +58,9 @@ func (o *options) runtime(c *mpi.Comm) []dataflow.Option {
 	}
 	return []dataflow.Option{dataflow.Workers(n), dataflow.Trace(0)}
 }
+
+// viewers are what shows a trace, by the ending of its name.
+var viewers = map[string]string{
+	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev", ".prv": "open it in Paraver",
+	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text",
+}

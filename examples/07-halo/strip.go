@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/commthread"
@@ -96,7 +98,7 @@ func report(c *mpi.Comm, o options, turns, tasked float64, log *dataflow.Log, st
 	if err := trace.WriteFile(o.trace, logs...); err != nil {
 		return err
 	}
-	fmt.Printf("trace: %s (drop it on https://ui.perfetto.dev)\n", o.trace)
+	fmt.Printf("trace: %s (%s)\n", o.trace, viewers[strings.ToLower(filepath.Ext(o.trace))])
 	for i, got := range results {
 		if !slices.Equal(got, want.at(o.steps, 1, o.rows+1)) {
 			return fmt.Errorf("FAILED: after %d steps, run %d differs from the plain loop", o.steps, i+1)

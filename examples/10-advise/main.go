@@ -86,13 +86,16 @@ func program(w *mpi.Comm, o options) error {
 	}
 	g, exchange := newGrid(c, o), map[int]func(*mpi.Cart, *grid) error{1: exchange1, 2: exchange2, 3: exchange3}[o.dims]
 	start := time.Now()
-	for range o.steps {
+	steps := make([]float64, o.steps)
+	for i := range steps {
+		began := time.Now()
 		if err := exchange(c, g); err != nil {
 			return err
 		}
 		g.step()
+		steps[i] = time.Since(began).Seconds()
 	}
-	return report(c, g, o, time.Since(start).Seconds())
+	return report(c, g, o, time.Since(start).Seconds(), steps)
 }
 
 func main() {

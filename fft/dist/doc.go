@@ -60,6 +60,10 @@
 // are done; then it sends group after group, of all planes at once. While one group is
 // on its way the pencils of those before it are transformed. The price is that all
 // planes are staged.
+// Several planes travel in one message, since each wakes the communication thread a few
+// times on both sides; only the first ones leave alone. A range of columns needs a part
+// of every plane and message, and waits for tasks that gather these (landing.go): with
+// the memory itself as dependences, there were five times as many of them.
 //
 // With Config.DDS the groups that Tasks keeps back travel as blocks, in which the
 // points of a range of columns lie together, and are read while they arrive: the pencils

@@ -9,12 +9,13 @@ import (
 )
 
 // graph is one transform as tasks. What a task reads and writes is declared as the
-// memory itself: planes in the stage, pieces where they land, ranges of columns. So the
-// last pencils of some columns start when their last piece is there.
+// memory itself: planes in the stage, pieces where they land. Only ranges of columns are
+// not: what they wait for is a landing, and they start when their last piece is there.
 type graph struct {
-	p    *Plan
-	a    *arrays
-	busy atomic.Int64 // ns in bodies
+	p       *Plan
+	a       *arrays
+	landing *landing     // before the pass of columns; nil: there is none
+	busy    atomic.Int64 // ns in bodies
 }
 
 // trail is a crossing or regular exchange as tasks. The groups of rows before early travel
@@ -25,12 +26,13 @@ type graph struct {
 // the very end.)
 type trail struct {
 	*exchange
-	array []complex128
-	win   *mpi.Win
-	ready *byte              // written by the fence after which all ranks may put
-	early int                // groups
-	bunch int                // planes of which early groups travel together
-	turns [][lateWindow]byte // by peer: see sendLate
+	array   []complex128
+	win     *mpi.Win
+	ready   *byte              // written by the fence after which all ranks may put
+	early   int                // groups
+	bunch   int                // planes of which early groups travel together
+	turns   [][lateWindow]byte // by peer: see sendLate
+	landing *landing           // nil: what has landed is known by its memory
 
 	// Late groups that are read while they arrive; nil: they land in the array.
 	late          *late
@@ -51,6 +53,14 @@ func (p *Plan) asGraph(st *steps, a *arrays) error {
 			if p.late != nil && p.late.end != nil && st.late(i) {
 				trails[i].reserve(p.late)
 			}
+		}
+		if i+1 < len(st.passes) && st.passes[i+1].columns != nil {
+			g.landing = newLanding(st.passes[i].items, trails[i])
+			if trails[i] != nil {
+				trails[i].landing = g.landing
+			}
+		}
+		if trails[i] != nil {
 			trails[i].expect(g)
 		}
 	}
@@ -74,7 +84,7 @@ func (p *Plan) asGraph(st *steps, a *arrays) error {
 // the communication thread on both sides. minBunches is how many there are at least all
 // the same, if there are as many planes, for the sake of overlap.
 const (
-	bunchBytes = 1 << 20
+	bunchBytes = 2 << 20
 	minBunches = 16
 )
 
@@ -110,9 +120,17 @@ func (g *graph) bunch(x *exchange) int {
 }
 
 // bunchOf returns the planes that travel together with plane u, of a number of planes.
+// The first bunches are small, 1, 1, 2 and so on, because the link has nothing to do
+// until the first one leaves.
 func (t *trail) bunchOf(u, planes int) (first, count int) {
-	first = u / t.bunch * t.bunch
-	return first, min(t.bunch, planes-first)
+	if first = u / t.bunch * t.bunch; first > 0 {
+		return first, min(t.bunch, planes-first)
+	}
+	end := 1
+	for ; end <= u; end *= 2 {
+		first = end
+	}
+	return first, min(end, t.bunch, planes) - first
 }
 
 // earlyRows returns the number of rows of a piece that travel with their plane.
@@ -138,17 +156,17 @@ func (t *trail) expect(g *graph) {
 		_, planes := t.planes(s)
 		if n := t.earlyRows(s, t.me); t.bytes(s, t.me, n) > 0 {
 			_, step := t.base(s, t.me)
-			for u := 0; u < planes; u += t.bunch {
-				_, count := t.bunchOf(u, planes)
+			for u, count := 0, 0; u < planes; u += count {
+				_, count = t.bunchOf(u, planes)
 				at, length := t.land(s, t.me, u, 0, n)
-				ct.Recv(rt, t.comm, mpi.Tile(t.array[at:], length, count, step), s, u)
+				ct.Recv(rt, t.comm, mpi.Tile(t.array[at:], length, count, step), s, u, t.landing.message(s, u)...)
 			}
 		}
 		for k := t.early; k < t.groups; k++ {
 			if t.coming != nil {
 				t.receiveBlock(g, s, k)
 			} else if tile := t.lateTile(s, k); tile.Rows*tile.Cols > 0 {
-				ct.Recv(rt, t.comm, mpi.Tile(tile.Data, tile.Rows, tile.Cols, tile.LD), s, planes+k)
+				ct.Recv(rt, t.comm, mpi.Tile(tile.Data, tile.Rows, tile.Cols, tile.LD), s, planes+k, t.landing.group(s, k-t.early)...)
 			}
 		}
 	}
@@ -191,7 +209,7 @@ func (t *trail) expectNotices(g *graph) {
 	}
 	for k, n := range counts {
 		if n > 0 {
-			g.p.ct.AwaitNotify(g.p.rt, t.win, mpi.Buffer{}, k, n, tasks.Writes(into[k]...))
+			g.p.ct.AwaitNotify(g.p.rt, t.win, mpi.Buffer{}, k, n, t.landing.notice(k-t.early, into[k]))
 		}
 	}
 }
@@ -207,6 +225,9 @@ func (t *trail) notice(u, k int) int {
 // pass spawns the items of a pass, each followed by the sends of its plane.
 func (g *graph) pass(ps *pass, before, t *trail) {
 	first := ps.before == nil && ps.from == source
+	if ps.columns != nil {
+		g.landing.gather(g)
+	}
 	for item := range ps.items {
 		switch {
 		case ps.columns != nil:
@@ -224,18 +245,20 @@ func (g *graph) pass(ps *pass, before, t *trail) {
 
 // columns spawns the last pencils of a range of columns.
 func (g *graph) columns(ps *pass, item int, before *trail) {
-	c := ps.columns
-	r := c.ranges[item]
-	tile := tasks.Tile[complex128]{Data: g.a.data[ps.to][r.from:], Rows: r.to - r.from, Cols: c.plan.Len(), LD: c.lead}
+	r := ps.columns.ranges[item]
+	late := -1
+	if before != nil {
+		late = r.part - before.early
+	}
 	if !before.arrives(r) {
-		g.spawn("columns", func(s *scratch) { ps.do(item, g.a, s) }, tasks.Updates(tile))
+		g.spawn("columns", func(s *scratch) { ps.do(item, g.a, s) }, g.landing.columns(late)...)
 		return
 	}
 	body := func(s *scratch) {
 		g.busy.Add(-before.unpack(r)) // waiting is not
 		ps.do(item, g.a, s)
 	}
-	g.spawn("columns", body, append(before.blocksOf(r), tasks.Updates(tile))...)
+	g.spawn("columns", body, append(before.blocksOf(r), g.landing.columns(late)...)...)
 }
 
 // plane spawns a plane that stays in the array.
@@ -246,7 +269,7 @@ func (g *graph) plane(ps *pass, item int, first bool) {
 	}
 	at := item * f.lead
 	to := g.a.data[ps.to][at : at+f.rows*f.cols]
-	g.spawn("plane", func(s *scratch) { ps.do(item, g.a, s) }, append(g.reads(ps, item, first), tasks.Writes(to))...)
+	g.spawn("plane", func(s *scratch) { ps.do(item, g.a, s) }, append(g.reads(ps, item, first), g.landing.plane(item, to))...)
 }
 
 // reads returns what a plane is read from, as far as earlier tasks write it.
@@ -282,7 +305,7 @@ func (g *graph) cut(ps *pass, u int, first bool, t *trail) {
 		ps.plane(u, plane, g.a, s)
 		t.keep(t.array, plane, u)
 	}
-	g.spawn("plane", body, append(g.reads(ps, u, first), tasks.Writes(plane, t.array[at:at+length]))...)
+	g.spawn("plane", body, append(g.reads(ps, u, first), tasks.Writes(plane), t.landing.plane(u, t.array[at:at+length]))...)
 	g.sendEarly(u, plane, t)
 }
 

@@ -63,7 +63,7 @@ func (p Program) flags() *options {
 		set.Func("variant", "`driver`: task, lookahead or blocking (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run all three drivers in turn, and tell medians and ratios")
 		set.Var(&o.dds, "dds", "updates of the driver task begin before a panel has come as a whole, and wait in its pages: `mode` off, auto (where memory can make them wait, and messages are long enough) or force")
-		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run, driver task")
+		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run, driver task")
 		runs += "; 5 with -compare, of each driver"
 	}
 	set.IntVar(&o.reps, "reps", 0, runs+")")

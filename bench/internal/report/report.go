@@ -23,7 +23,9 @@ func Decimal(key string, v float64) string {
 }
 
 // Integer is a pair with an integer value.
-func Integer(key string, v int) string { return key + "=" + strconv.Itoa(v) }
+func Integer[N int | int64](key string, v N) string {
+	return key + "=" + strconv.FormatInt(int64(v), 10)
+}
 
 // Text is a pair with a word for its value; blanks in it become underscores.
 func Text(key, v string) string {
