@@ -14,7 +14,9 @@ func (c *Comm) do(k *Call) (Status, error) {
 // for the engine; otherwise it has completed, with an error or because there is
 // nothing to do (ProcNull).
 func (c *Comm) Prepare(k *Call) bool {
-	k.Comm = c
+	if k.Comm != c { // a report may be reading a call of c
+		k.Comm = c
+	}
 	if err := c.check(k); err != nil {
 		k.Complete(Status{}, err)
 		return false
