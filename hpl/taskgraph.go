@@ -1,9 +1,6 @@
 package hpl
 
 import (
-	"os"
-	"strconv"
-
 	"github.com/weft-hpc/weft/hpl/internal/bcast"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -136,9 +133,6 @@ func (t *taskRun) pieces(p *panel, b *band) (rows [][2]int) {
 	if left := len(t.bands) - t.bandOf(p.right).number; t.urgent(p, b) || left <= 2*workers {
 		n = workers
 	}
-	if pf := pieceFlops; pf > 0 {
-		n = max(n, int(2*float64(p.m2)*float64(p.jb)*float64(b.last-b.first)/pf+0.5))
-	}
 	const least = 8 // strips of rows worth a task
 	mr, _ := t.kernels.Strips()
 	strips := (p.m2 + mr - 1) / mr
@@ -148,5 +142,3 @@ func (t *taskRun) pieces(p *panel, b *band) (rows [][2]int) {
 	}
 	return rows
 }
-
-var pieceFlops = func() float64 { x, _ := strconv.ParseFloat(os.Getenv("PIECE"), 64); return x }()
