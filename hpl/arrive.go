@@ -21,19 +21,22 @@ func (t *taskRun) newArena() (err error) {
 	if t.cfg.DDS == 0 || t.cfg.Q == 1 {
 		return nil
 	}
-	slot := (8*panelLen(&t.cfg, t.kernels, t.grid.row) + pages.Size()) / pages.Size() * pages.Size()
-	if t.arena, err = dds.NewArena(max(1, taskPanels(&t.cfg)) * slot); err != nil {
+	size := pages.Size()
+	for i := range taskPanels(&t.cfg) {
+		size += (8*panelLen(&t.cfg, t.kernels, t.grid.row, i) + pages.Size()) / pages.Size() * pages.Size()
+	}
+	if t.arena, err = dds.NewArena(size); err != nil {
 		return fmt.Errorf("hpl: panels: %w", err)
 	}
 	return nil
 }
 
 // newSlot is newPanel in the arena, if there is one.
-func (t *taskRun) newSlot() (*panel, error) {
+func (t *taskRun) newSlot(first int) (*panel, error) {
 	if t.arena == nil {
-		return t.newPanel()
+		return t.newPanel(first)
 	}
-	memory, err := dds.Make[float64](t.arena, max(1, panelLen(&t.cfg, t.kernels, t.grid.row)))
+	memory, err := dds.Make[float64](t.arena, max(1, panelLen(&t.cfg, t.kernels, t.grid.row, first)))
 	if err != nil {
 		return nil, fmt.Errorf("hpl: panel: %w", err)
 	}

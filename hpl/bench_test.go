@@ -32,7 +32,7 @@ func benchmarkPanel(c *mpi.Comm, b *testing.B, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.newPanel()
+	p, err := s.newPanel(0)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@
 // A driver is given a solver whose matrix has been filled, and does this, where "here"
 // means on the processes of column p.col:
 //
-//	s.newPanel()                    as many as are to be in flight; p.free() afterwards
+//	s.newPanel(0)                   as many as are to be in flight; p.free() afterwards
 //	s.start()                       once, when all is allocated: starts the clock
 //	per panel k:
 //	  s.place(p, k)                 everywhere: p is panel k from now on

@@ -33,7 +33,7 @@ func newDriver(s *solver, n int) (*driver, error) {
 
 func (d *driver) allocate(n int) (err error) {
 	for range n {
-		p, err := d.newPanel()
+		p, err := d.newPanel(0)
 		if err != nil {
 			return err
 		}

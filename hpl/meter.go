@@ -3,6 +3,7 @@ package hpl
 import (
 	"time"
 
+	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -15,7 +16,10 @@ type meter struct {
 
 // start starts the clock. Collective: drivers call it once, when they are ready.
 func (s *solver) start() error {
-	if err := s.grid.all.Barrier(); err != nil {
+	give := blas.Reserve(s.cfg.Workers)
+	err := s.grid.all.Barrier()
+	give()
+	if err != nil {
 		return err
 	}
 	s.meter.begin = osthread.Nanotime()

@@ -65,21 +65,21 @@ func messageLen(k blas.Kernels, jb, m2 int) int {
 	return 1 + jb + jb*jb + k.PackedA(m2, jb)
 }
 
-// panelLen returns the float64s that a panel of the widest kind takes.
-func panelLen(cfg *Config, k blas.Kernels, row int) int {
+// panelLen returns the float64s that any panel from number first on takes.
+func panelLen(cfg *Config, k blas.Kernels, row, first int) int {
 	rows, _ := axes(cfg, row, 0)
 	jb := min(cfg.NB, cfg.N)
-	n := messageLen(k, jb, rows.local()) + k.PackedTriangle(jb)
+	n := messageLen(k, jb, rows.local()-rows.before(first*cfg.NB)) + k.PackedTriangle(jb)
 	if cfg.P > 1 {
 		n += jb * jb
 	}
 	return n
 }
 
-// newPanel returns a panel with memory for any place in the matrix. Any goroutine. Free
-// gives the memory back.
-func (s *solver) newPanel() (*panel, error) {
-	memory, err := blas.Alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row)))
+// newPanel returns a panel with memory for any place in the matrix from panel first on.
+// Any goroutine. Free gives the memory back.
+func (s *solver) newPanel(first int) (*panel, error) {
+	memory, err := blas.Alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first)))
 	if err != nil {
 		return nil, fmt.Errorf("hpl: panel: %w", err)
 	}

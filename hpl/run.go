@@ -142,11 +142,14 @@ func Bytes(cfg Config) (total int64) {
 		for col := range cfg.Q {
 			_, cols := axes(&cfg, row, col)
 			sizes := driverSizes(&cfg, k, col)
-			words := panelsInFlight(&cfg) * panelLen(&cfg, k, row)
+			words := 0
 			if cfg.Variant == Task { // every block column has its own
-				words += k.PackedB(jb, cols.local())
+				words = k.PackedB(jb, cols.local())
+				for i := range taskPanels(&cfg) {
+					words += panelLen(&cfg, k, row, i)
+				}
 			} else {
-				words += cfg.Workers * sizes.u
+				words = cfg.Workers*sizes.u + panelsInFlight(&cfg)*panelLen(&cfg, k, row, 0)
 			}
 			if cfg.P > 1 {
 				words += sizes.work + sizes.raw
@@ -158,12 +161,9 @@ func Bytes(cfg Config) (total int64) {
 	return total
 }
 
-// panelsInFlight returns for how many panels a rank has memory.
+// panelsInFlight returns for how many panels a rank has memory, without the driver Task.
 func panelsInFlight(cfg *Config) int {
-	switch {
-	case cfg.Variant == Task:
-		return taskPanels(cfg)
-	case cfg.looksAhead():
+	if cfg.looksAhead() {
 		return min(cfg.Depth, cfg.blocks()) + 1
 	}
 	return 1

@@ -169,7 +169,7 @@ func TestTaskLog(t *testing.T) {
 
 // There is memory for a part of the matrix, and for as many panels as there are at most.
 func TestTaskPanels(t *testing.T) {
-	for n, want := range map[int]int{0: 0, 10: 1, 300: 4, 8000: 5, 20000: 13, 1000000: 32} {
+	for n, want := range map[int]int{0: 0, 10: 1, 300: 15, 8000: 42, 20000: 34, 60000: 39, 1000000: 64} {
 		cfg := Default(n)
 		cfg.NB = 192
 		if n < 1000 {
