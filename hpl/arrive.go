@@ -22,7 +22,7 @@ func (t *taskRun) newArena() (err error) {
 		return nil
 	}
 	size := pages.Size()
-	for i := range taskPanels(&t.cfg) {
+	for i := range t.panels() {
 		size += (8*panelLen(&t.cfg, t.kernels, t.grid.row, i) + pages.Size()) / pages.Size() * pages.Size()
 	}
 	if t.arena, err = dds.NewArena(size); err != nil {
@@ -101,7 +101,7 @@ func (t *taskRun) arrives(p *panel) bool { return t.lazy != nil && p.col != t.gr
 // touchHead waits for what open reads.
 func (t *taskRun) touchHead(p *panel) {
 	if t.arrives(p) {
-		dds.Touch(p.msg[:1+p.jb+p.jb*p.jb])
+		dds.Touch(p.msg[:p.head()])
 	}
 }
 
@@ -120,7 +120,7 @@ func (t *taskRun) multiplyAsItComes(st stage) {
 	step := max(1, arrivingBytes/(8*p.jb*mr)) * mr
 	for top := st.top; top < st.bottom; top += step {
 		bottom := min(top+step, st.bottom)
-		dds.Touch(p.l2[top*p.jb : min((bottom+mr-1)/mr*mr*p.jb, len(p.l2))])
+		dds.Touch(t.strips(p, top, bottom))
 		t.multiply(p, top, bottom, st.first, st.last, st.b.u)
 	}
 }

@@ -107,6 +107,18 @@ func (s *solver) place(p *panel, k int) {
 	p.l1, p.l2 = take(p.jb*p.jb), take(s.kernels.PackedA(p.m2, p.jb))
 }
 
+// head returns how many numbers of the message come before L2.
+func (p *panel) head() int { return 1 + p.jb + p.jb*p.jb }
+
+// upper returns the memory of all that is not L2.
+func (p *panel) upper() []float64 { return p.memory[:len(p.tri)+len(p.work)+p.head()] }
+
+// strips returns the part of L2 with rows [top, bottom), which begin with a strip.
+func (s *solver) strips(p *panel, top, bottom int) []float64 {
+	mr, _ := s.kernels.Strips()
+	return p.l2[top*p.jb : min((bottom+mr-1)/mr*mr*p.jb, len(p.l2))]
+}
+
 // open makes what follows from the message of p, once it is here. Every process does so
 // before it applies p to anything.
 func (s *solver) open(p *panel) error {

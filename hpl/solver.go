@@ -39,7 +39,10 @@ type hooks struct {
 	opened func(*panel)  // a panel has come, and is about to be used
 	with   func(*solver) // the solver has been made
 
-	runtime []dataflow.Option // of the driver Task
+	// Of the driver Task.
+	runtime   []dataflow.Option
+	panels    int // for how many there is memory at most, 2 at least; 0: as taskPanels says
+	partBytes int // the least part of a panel that is a message; 0: partBytes
 }
 
 // newSolver allocates the matrix, on all ranks of the grid or on none. Collective.

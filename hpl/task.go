@@ -13,8 +13,8 @@ import (
 //
 //	task        runs on                    touches                priority
 //	factor      worker; if P > 1 comm th.  panel, its band        highest
-//	send, recv  comm thread, if Q > 1      message of the panel   highest
-//	open        worker                     panel                  highest
+//	send, recv  comm thread, if Q > 1      part of the panel      highest
+//	open        worker                     head of the panel      highest
 //	pack        worker, if P > 1           panel, band            of the band
 //	exchange    comm thread, if P > 1      panel, band            of the band
 //	update      worker                     panel, band            of the band
@@ -23,17 +23,19 @@ import (
 // A band that the next panel lies in has the highest priority, of the others those on the
 // left come first, because they are the next panels. The update of the former, and all
 // updates when few bands are left, are cut by rows: solve, and then up to as many multiply
-// as there are workers.
+// as there are workers. A long panel travels in parts (inParts), which are rows of L2: so
+// the update that the next panel waits for begins with the first part, and in a ring of
+// processes a part is sent on before the next one has come.
 //
 // # Look-ahead
 //
-// Nothing says how far panels may be ahead of updates. There is memory for some panels
-// (taskPanels), used in turn; factoring into memory that updates still read waits for
+// Nothing says how far panels may be ahead of updates. There is memory for all panels of
+// matrices that are not large (taskPanels), used in turn; factoring into memory that updates still read waits for
 // them, which is a dependence like any other.
 //
 // # Messages and hand-overs between threads, per rank and panel
 //
-// Q > 1: the schedule of the broadcast (package bcast), each message a task that the comm
+// Q > 1: the schedule of the broadcast (package bcast), each part of a message a task that the comm
 // thread starts and ends by itself. In a ring a rank receives one and sends one at most,
 // the root of the modified forms two or three. One hand-over: from factor to the thread
 // at the root, from the thread to open elsewhere.
@@ -55,8 +57,8 @@ import (
 // With Config.DDS the memory of panels is an arena of package dds, and the messages of
 // the broadcast are lazy ones: open and the updates start when the first strip has
 // landed, and wait where they touch what has not. open needs the head of the message,
-// and updates go through L2 from the top, some rows at a time. A rank that forwards
-// a panel waits for the whole of it. A worker that waits in a fault gives its core to a
+// and updates go through L2 from the top, some rows at a time. The panel is one message
+// then, and a rank that forwards it waits for the whole. A worker that waits in a fault gives its core to a
 // spare one.
 //
 // # Why ranks cannot wait for each other for ever

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/hpl/internal/schedule"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -18,11 +19,16 @@ import (
 // the same grid: the same bits, because no kernel knows who calls it.
 func sameAsBlocking(t *testing.T, cfg Config, opts ...dataflow.Option) {
 	t.Helper()
+	sameWith(t, cfg, hooks{runtime: opts})
+}
+
+func sameWith(t *testing.T, cfg Config, h hooks) {
+	t.Helper()
 	cfg.Variant = Blocking
 	want, err := solved(t, cfg, hooks{})
 	require.NoError(t, err)
 	cfg.Variant = Task
-	r, err := solved(t, cfg, hooks{runtime: opts})
+	r, err := solved(t, cfg, h)
 	name := fmt.Sprintf("N %d NB %d on %dx%d, %d workers, bcast %d, swap %d", cfg.N, cfg.NB, cfg.P, cfg.Q, cfg.Workers, cfg.Bcast, cfg.Swap)
 	require.NoError(t, err, name)
 	require.Equal(t, want.Pivots, r.Pivots, name)
@@ -44,6 +50,49 @@ func TestTask(t *testing.T) {
 			sameAsBlocking(t, cfg)
 		}
 	}
+}
+
+// Panels in parts, on all ways they can take, and memory for 2 panels to 7.
+func TestTaskPanelsInParts(t *testing.T) {
+	i := 0
+	for _, g := range [][2]int{{1, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {2, 3}} {
+		for bcast := Ring; bcast <= LongModified; bcast++ {
+			cfg := blocking(500)
+			cfg.P, cfg.Q, cfg.NB, cfg.Workers, cfg.Bcast = g[0], g[1], 40, 1+i%2, bcast
+			sameWith(t, cfg, hooks{panels: 2 + i%6, partBytes: 9000 << (i % 3)})
+			i++
+		}
+	}
+}
+
+// Parts are cut between strips, alike on both sides, and nothing is lost.
+func TestParts(t *testing.T) {
+	cfg := blocking(500)
+	cfg.NB, cfg.Q = 40, 2
+	h := hooks{partBytes: 20000, with: func(s *solver) {
+		r := &taskRun{solver: s}
+		assert.NoError(t, r.allocate())
+		defer r.free()
+		p := &panel{memory: r.slots[0].memory}
+		r.place(p, 0)
+		assert.Equal(t, 4, r.inParts(p))
+		mr, _ := s.kernels.Strips()
+		for _, whole := range []schedule.Step{{Peer: 1, Len: len(p.msg)}, {Peer: 1, At: 17, Len: 3}, {Peer: 1, At: len(p.msg) / 3, Len: len(p.msg) / 2}} {
+			at := whole.At
+			for _, m := range r.parts(p, []schedule.Step{whole}) {
+				assert.Equal(t, at, m.At)
+				assert.Positive(t, m.Len)
+				if at != whole.At {
+					assert.Zero(t, (at-p.head())%(mr*p.jb))
+				}
+				at += m.Len
+			}
+			assert.Equal(t, whole.At+whole.Len, at)
+		}
+		assert.Greater(t, len(r.parts(p, []schedule.Step{{Len: len(p.msg)}})), 1)
+	}}
+	_, err := onGrid(cfg, h)
+	require.NoError(t, err)
 }
 
 // The last block column, with the right side, has any width.

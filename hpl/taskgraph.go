@@ -1,7 +1,10 @@
 package hpl
 
 import (
+	"cmp"
+
 	"github.com/weft-hpc/weft/hpl/internal/bcast"
+	"github.com/weft-hpc/weft/hpl/internal/schedule"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -50,7 +53,7 @@ func (t *taskRun) spawnPanel(k int) *panel {
 		t.spawnFactor(p)
 	}
 	t.spawnBroadcast(p)
-	open.Spawn(t.rt, stage{t: t, p: p}, p.msg, p.tri)
+	open.Spawn(t.rt, stage{t: t, p: p}, p.msg[:p.head()], p.tri)
 	return p
 }
 
@@ -78,7 +81,7 @@ func (t *taskRun) spawnBroadcast(p *panel) {
 		t.spawnLazily(p, messages)
 		return
 	}
-	for _, m := range messages {
+	for _, m := range t.parts(p, messages) {
 		part := mpi.Of(p.msg[m.At : m.At+m.Len])
 		if m.Send {
 			t.ct.Send(t.rt, c, part, m.Peer, p.k%panelTags, tasks.HighPriority)
@@ -86,6 +89,39 @@ func (t *taskRun) spawnBroadcast(p *panel) {
 			t.ct.Recv(t.rt, c, part, m.Peer, p.k%panelTags, tasks.HighPriority)
 		}
 	}
+}
+
+// partBytes is the least part of a panel that is worth a message, and maxParts the most
+// there are of one: each costs both ranks a few turns of the comm thread.
+const (
+	partBytes = 512 << 10
+	maxParts  = 4
+)
+
+// inParts returns in how many parts a panel travels: the update of the next panel's band
+// with the first rows need not wait for the last ones.
+func (t *taskRun) inParts(p *panel) int {
+	if t.lazy != nil || t.grid.q == 1 {
+		return 1
+	}
+	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
+}
+
+// parts cuts messages where the rows of a panel are cut.
+func (t *taskRun) parts(p *panel, messages []schedule.Step) (cut []schedule.Step) {
+	rows := t.cut(p, t.inParts(p))
+	for _, m := range messages {
+		for _, r := range rows[1:] {
+			if at := p.head() + r[0]*p.jb; m.At < at && at < m.At+m.Len {
+				first := m
+				first.Len = at - m.At
+				cut = append(cut, first)
+				m.At, m.Len = at, m.Len-first.Len
+			}
+		}
+		cut = append(cut, m)
+	}
+	return cut
 }
 
 // spawnUpdate spawns the update of a band, as far as it lies right of the panel. Its
@@ -105,10 +141,14 @@ func (t *taskRun) spawnUpdate(p *panel, b *band, first []float64) {
 		update.Spawn(t.rt, st, p.memory, b.columns, prio)
 		return
 	}
-	solve.Spawn(t.rt, st, p.memory, b.columns, prio)
+	upper, l2 := p.upper(), t.strips
+	if t.lazy != nil { // in one message, of which tasks wait for what they touch
+		upper, l2 = p.memory, func(p *panel, _, _ int) []float64 { return p.memory }
+	}
+	solve.Spawn(t.rt, st, upper, b.columns, prio)
 	for _, rows := range pieces {
 		st.top, st.bottom = rows[0], rows[1]
-		multiply.Spawn(t.rt, st, p.memory, b.columns, prio)
+		multiply.Spawn(t.rt, st, l2(p, rows[0], rows[1]), b.columns, prio)
 	}
 }
 
@@ -132,7 +172,16 @@ func (t *taskRun) pieces(p *panel, b *band) (rows [][2]int) {
 	n := 1
 	if left := len(t.bands) - t.bandOf(p.right).number; t.urgent(p, b) || left <= 2*workers {
 		n = workers
+		if t.urgent(p, b) {
+			n = max(n, t.inParts(p))
+		}
 	}
+	return t.cut(p, n)
+}
+
+// cut cuts the rows of a panel, counted as by multiply, into n parts of whole strips, or
+// fewer.
+func (t *taskRun) cut(p *panel, n int) (rows [][2]int) {
 	const least = 8 // strips of rows worth a task
 	mr, _ := t.kernels.Strips()
 	strips := (p.m2 + mr - 1) / mr

@@ -32,12 +32,21 @@ func taskPanels(cfg *Config) int {
 	return min(cfg.blocks(), 64, max(4, int(room/panel)))
 }
 
+// panels is taskPanels, of which tests may want fewer.
+func (t *taskRun) panels() int {
+	n := taskPanels(&t.cfg)
+	if fewer := t.hooks.panels; fewer > 0 {
+		return min(n, fewer)
+	}
+	return n
+}
+
 // allocate makes the bands and the memory of panels.
 func (t *taskRun) allocate() error {
 	if err := t.newArena(); err != nil {
 		return err
 	}
-	for i := range taskPanels(&t.cfg) {
+	for i := range t.panels() {
 		p, err := t.newSlot(i)
 		if err != nil {
 			return err
