@@ -153,11 +153,8 @@ func (c *config) shaped(build func(g hpldat.Grid, net local.Net, mode string) cu
 		return err
 	}
 	for _, g := range c.grids {
-		for _, nic := range []bool{false, true} {
-			mode := "host"
-			if net.NIC = nic; nic {
-				mode = "nic"
-			}
+		for _, mode := range c.modes {
+			net.NIC = mode == "nic"
 			if err := c.curve(build(g, net, mode)); err != nil {
 				return err
 			}

@@ -26,6 +26,7 @@ type config struct {
 	grids   []hpldat.Grid
 	net     local.Net // of size, noise and lookahead
 	netSaid bool      // -net was given
+	modes   []string  // ways of progress, of bandwidth and latency
 	nb      []int     // to search; nil: the default
 	period  time.Duration
 	kernels blas.Kernels
@@ -41,7 +42,7 @@ type config struct {
 
 // newConfig declares the flags.
 func newConfig() *config {
-	c := &config{grids: []hpldat.Grid{{P: 1, Q: 2}, {P: 2, Q: 1}}, best: map[choiceKey]choice{}, kernels: blas.Default()}
+	c := &config{grids: []hpldat.Grid{{P: 1, Q: 2}, {P: 2, Q: 1}}, modes: []string{"host", "nic"}, best: map[choiceKey]choice{}, kernels: blas.Default()}
 	c.solve = c.solveHere
 	c.net, _ = local.ParseNet("gige")
 	set := flag.NewFlagSet("hplnet", flag.ContinueOnError)
@@ -58,6 +59,7 @@ func newConfig() *config {
 		c.netSaid = true
 		return err
 	})
+	set.Func("progress", "who moves messages in bandwidth and latency: `modes` host, nic (default host,nic)", c.setModes)
 	set.Func("nb", "block `widths` to search, in columns (default 192,96,144,240; 96 with -quick)", c.setBlocks)
 	set.DurationVar(&c.period, "noise-period", 10*time.Millisecond, "`time` from one theft of a core to the next, in the experiment noise")
 	set.Func("isa", "`kernels`: "+strings.Join(blas.Names(), ", ")+" (default "+blas.Default().Name()+")", func(s string) (err error) {
@@ -77,6 +79,18 @@ func (c *config) setGrids(text string) error {
 			return fmt.Errorf("%q is no grid: write P x Q as 1x2, with 1 to 64 of each", word)
 		}
 		c.grids = append(c.grids, hpldat.Grid{P: rows, Q: columns})
+	}
+	return nil
+}
+
+func (c *config) setModes(text string) error {
+	c.modes = nil
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		if word != "host" && word != "nic" {
+			return fmt.Errorf("%q is no way of progress: there are host and nic", word)
+		}
+		c.modes = append(c.modes, word)
 	}
 	return nil
 }

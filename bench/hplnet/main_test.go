@@ -176,6 +176,7 @@ func TestUsage(t *testing.T) {
 		"-grids 2":          `"2" is no grid`,
 		"-grids 1x2,0x1":    `"0x1" is no grid`,
 		"-nb 96,wide":       `"wide" is no width`,
+		"-progress host,us": `"us" is no way of progress`,
 		"-net pigeon":       "pigeon",
 		"-isa abacus":       "abacus",
 		"-noise-period 1us": "-noise-period 1µs",

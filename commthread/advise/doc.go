@@ -1,9 +1,10 @@
-// Package advise measures what communication of a program could overlap, and what it
-// would save, after Natvig and Elster, "Run-Time Analysis and Instrumentation for
-// Communication Overlap Potential" (EuroMPI 2010). A program with blocking messages is
-// run once with the environment variable WEFT_ADVISE=FILE, without any change to it;
-// package mpi/world calls [Wrap]. The program bench/advise reads the file and ranks
-// the advice; package rewrite turns it into changed source.
+// Package advise answers two questions about a program with blocking messages: which of
+// them could be under way together, and how many seconds that would save. Run the program
+// once, unchanged, with WEFT_ADVISE=run.json; then bench/advise ranks the places in that
+// file, and with -diff prints the change where it is provably safe (package rewrite).
+// Savings are measured, not modelled: after the run the same messages are exchanged again
+// in both forms, in turn. The method is that of Natvig and Elster, "Run-Time Analysis and
+// Instrumentation for Communication Overlap Potential" (EuroMPI 2010).
 //
 // # Vocabulary
 //

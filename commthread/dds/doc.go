@@ -1,7 +1,11 @@
-// Package dds lets a program read a message while it arrives, and write to one while it
-// leaves: demand-driven synchronization, after HUNT (Iancu, Husbands, Hargrove 2005). A
-// receive returns when the first part has landed and nothing but the network is
-// needed for the rest. Whoever touches bytes that are not there waits, then and there.
+// Package dds lets a program start to work on a message before all of it has arrived. A
+// receive returns when the first part is in memory; a loop over the buffer runs on, and
+// where it touches a page that has not come yet it sleeps until that page is there: the
+// page fault is the wait, so the loop needs no change. Sending is the mirror image: the
+// buffer is the program's again at once, and only a write to a page that has not left
+// waits. It pays when a message takes as long as the work on it. It needs Linux with cgo;
+// elsewhere a receive waits for everything. The method is demand-driven synchronization
+// (HUNT; Iancu, Husbands, Hargrove 2005).
 //
 //	a, err := dds.NewArena(64 << 20)
 //	e, err := dds.Open(comm)                    // collective; calibrates
