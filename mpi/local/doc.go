@@ -113,7 +113,8 @@
 //	begin  = max(depart + L, ingress);  ingress = begin + n*G
 //	due    = begin + n*G + o
 //
-// Links are reserved in the order of the sends. The bytes are copied at once; what
+// Links are reserved in the order of the sends, but for the last gap of each direction:
+// what is ready for it and fits leaves in it. The bytes are copied at once; what
 // waits is the completion, as a timer of the rank it concerns, so that timing needs no
 // thread of its own. Nothing goes through rings. A message matches in order, as if
 // it were there; a receive completes, and a probe sees it, at the due time. Eager
@@ -142,7 +143,7 @@
 //   - Wildcard receives look through all unexpected messages; exact ones cost the same
 //     with ten and with ten thousand receives in flight.
 //   - A large message that comes from a busy network reserves the receiver's link in
-//     the order of sending; a later one that could have used a gap does not.
+//     the order of sending; a later one can use the last gap, and no earlier one.
 //   - Window memory has no locks but for accumulations.
 //   - A killed rank stops at its next call, not before.
 package local

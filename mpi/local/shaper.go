@@ -7,12 +7,33 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// link is the connection of a rank to the shaped network: until when each direction
-// is taken.
+// link is the connection of a rank to the shaped network.
 type link struct {
 	mu      sync.Mutex
-	egress  int64 // guarded by mu
-	ingress int64 // guarded by mu
+	egress  lane // guarded by mu
+	ingress lane // guarded by mu
+}
+
+// lane is one direction of a link: until when it is taken, and the last gap before that.
+// A message that is announced takes it for the time after the answer; what is ready
+// earlier, above all the next announcement, leaves in the gap.
+type lane struct {
+	free     int64
+	from, to int64 // gap
+}
+
+// take reserves n ns at the first time from ready on, and returns that.
+func (l *lane) take(ready, n int64) int64 {
+	if at := max(ready, l.from); at+n <= l.to {
+		l.from = at + n
+		return at
+	}
+	at := max(ready, l.free)
+	if at > l.free {
+		l.from, l.to = l.free, at
+	}
+	l.free = at + n
+	return at
 }
 
 // ship reserves both links for n bytes that are ready to leave at that time, and
@@ -23,12 +44,10 @@ func (w *World) ship(from, to *endpoint, n int, ready int64) (left, due int64) {
 	}
 	wire := w.net.wireTime(n)
 	from.link.mu.Lock()
-	depart := max(ready, from.link.egress)
-	from.link.egress = depart + max(int64(w.net.Gap), wire)
+	depart := from.link.egress.take(ready, max(int64(w.net.Gap), wire))
 	from.link.mu.Unlock()
 	to.link.mu.Lock()
-	begin := max(depart+int64(w.net.Latency), to.link.ingress)
-	to.link.ingress = begin + wire
+	begin := to.link.ingress.take(depart+int64(w.net.Latency), wire)
 	to.link.mu.Unlock()
 	return depart + wire, begin + wire + int64(w.net.Overhead)
 }
