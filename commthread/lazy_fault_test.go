@@ -185,7 +185,9 @@ func attended(t *testing.T, attend bool) (first string) {
 	t.Helper()
 	var order atomic.Pointer[string]
 	ended := func(name string) { order.CompareAndSwap(nil, &name) }
-	errs := run(t, 2, setup{net: []local.Option{slow}, cts: []commthread.Option{commthread.Place(commthread.Shared)}}, func(r rank) error {
+	n, err := local.ParseNet("L=25us,bw=200Mbit") // a third of a second: on a busy machine others come late
+	require.NoError(t, err)
+	errs := run(t, 2, setup{net: []local.Option{local.Network(n)}, cts: []commthread.Option{commthread.Place(commthread.Shared)}}, func(r rank) error {
 		a, err := dds.NewArena(8*longMessage + 1<<16)
 		if err != nil {
 			return err

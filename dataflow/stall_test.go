@@ -414,14 +414,14 @@ func TestStall_printed(t *testing.T) {
 		"stall in Wait":       {`"holder"`, "holds an event made at", `"addOne"`, "waits for"},
 		"stall in WaitOn":     {`"holder"`, "holds an event made at", `"addOne"`, "waits for"},
 		"stall below a body":  {`"sleeper"`, "is inside Block, called at"},
-		"submitter elsewhere": {"tasks are ready and no worker is free", "submitting goroutine"},
+		"submitter elsewhere": {"submitting goroutine", "tasks are ready and no worker is free"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			out, code := child(t, name)
 			assert.Zero(t, code, out)
 			contains(t, out, append(want, "weft: no progress for", "result 1")...)
-			assert.Equal(t, 1, strings.Count(out, "no progress"), out)
+			assert.Equal(t, 1, strings.Count(out, want[1]), "this state, once; on a slow machine others are reported, too: %s", out)
 		})
 	}
 }
