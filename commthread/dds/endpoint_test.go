@@ -3,9 +3,11 @@ package dds_test
 import (
 	"errors"
 	"math"
+	"os/exec"
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -302,4 +304,31 @@ func TestIsend_that_fails_keeps_its_bytes(t *testing.T) {
 			return a.Close()
 		}, local.Network(n)))
 	}
+}
+
+// Processes that are started while strips are armed change nothing, here or there.
+func TestChildren_during_a_transfer(t *testing.T) {
+	needUffd(t)
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	pair(t, "bw=100Mbit,L=5us", 1<<20, []dds.Hint{dds.Strips(8), dds.Fixed(dds.Constants{}), dds.Force()}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
+		x := make64(t, a, 1<<16)
+		if c.Rank() == 0 {
+			stamp(x, 3)
+			tr, err := e.Send(mpi.Of(x), 1, 0)
+			return errors.Join(err, tr.Wait())
+		}
+		tr, err := e.Recv(mpi.Of(x), 0, 0)
+		require.NoError(t, err)
+		var reader sync.WaitGroup
+		reader.Go(func() { assert.Equal(t, -1, wrong(x, 3)) })
+		require.Eventually(t, func() bool { return a.Counts().Stalls > 0 }, patience, time.Microsecond)
+		for range 4 {
+			assert.NoError(t, exec.Command(shell, "-c", "sh -c : & wait").Run())
+		}
+		soon(t, "the reader", reader.Wait)
+		return tr.Wait()
+	})
 }
