@@ -25,7 +25,6 @@ func programs() []*innocent {
 	return []*innocent{
 		{Name: "two ranks", Package: "examples/06-two-ranks"},
 		{Name: "halo", Package: "examples/07-halo"},
-		{Name: "Poisson", Package: "examples/08-poisson"},
 		{Name: "lazy message", Package: "examples/09-lazy-message"},
 		{Name: "HPL, blocking", Package: "bench/xhpl", Args: strings.Fields("-variant blocking -n 1500 -nb 96 -p 1 -q 2 -workers 1 -net gige"),
 			Quick: strings.Fields("-variant blocking -n 300 -nb 48 -p 1 -q 2 -workers 1 -net gige")},

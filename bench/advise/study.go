@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,16 +78,14 @@ func (c *config) measure(stdout, stderr io.Writer) error {
 		}
 	}
 	if c.others {
-		if err := s.acquit(c.quick); err != nil {
-			return err
-		}
+		err = s.acquit(c.quick)
 	}
 	s.progress.Clear()
-	s.print(stdout)
+	s.print(stdout) // what there is, whatever has happened to the others
 	if c.out != "" {
-		return s.write(c.out)
+		err = errors.Join(err, s.write(c.out))
 	}
-	return nil
+	return err
 }
 
 // dimension measures the exchange of a grid that is cut in so many dimensions.
