@@ -106,3 +106,9 @@ func auditRecords(w *worker, home map[*task.Record]bool) error {
 	return fmt.Errorf("%d records of %s are not free, such as that of task %d %q: ended %t, home %t, flags %b, references %d",
 		away, w.name(), first.Seq(), first.Label(), first.Ended(), home[first], first.Flags, first.Refs())
 }
+
+// AskForReport asks the submitter for a stall report, as the watchdog does.
+func (rt *Runtime) AskForReport() {
+	rt.stalls.asked.Store(rt.moves() + 1)
+	rt.w0.parker.Unpark()
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -355,6 +356,44 @@ func TestStall_just_over(t *testing.T) {
 		return nil
 	}, dataflow.Workers(2), dataflow.Stall(period, true))
 	require.NoError(t, err)
+}
+
+// A report that was asked for before a wait began is not made in it; the control: one that
+// is asked for during the wait is.
+func TestStall_asked_before(t *testing.T) {
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		rt.Spawn("holds", func(ctx *tasks.Context) error {
+			ev := ctx.Hold()
+			time.AfterFunc(30*time.Millisecond, ev.Done)
+			return nil
+		})
+		rt.AskForReport()
+		return rt.Wait()
+	}, dataflow.Workers(2), dataflow.Stall(time.Hour, true)))
+
+	end := make(chan struct{})
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		rt.Spawn("holder", hold(end))
+		over := make(chan struct{})
+		var asking sync.WaitGroup
+		asking.Go(func() {
+			for tick := time.NewTicker(time.Millisecond); ; {
+				select {
+				case <-over:
+					tick.Stop()
+					return
+				case <-tick.C:
+					rt.AskForReport()
+				}
+			}
+		})
+		var stall *dataflow.StallError
+		require.ErrorAs(t, rt.Wait(), &stall)
+		close(over)
+		asking.Wait()
+		close(end)
+		return rt.Wait()
+	}, dataflow.Workers(2), dataflow.Stall(time.Hour, true)))
 }
 
 // The printed variant, in processes of their own.

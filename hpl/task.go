@@ -30,15 +30,16 @@ import (
 // # Look-ahead
 //
 // Nothing says how far panels may be ahead of updates. There is memory for all panels of
-// matrices that are not large (taskPanels), used in turn; factoring into memory that updates still read waits for
-// them, which is a dependence like any other.
+// matrices that are not large (taskPanels), used in turn; factoring into memory that
+// updates still read waits for them, which is a dependence like any other.
 //
 // # Messages and hand-overs between threads, per rank and panel
 //
-// Q > 1: the schedule of the broadcast (package bcast), each part of a message a task that the comm
-// thread starts and ends by itself. In a ring a rank receives one and sends one at most,
-// the root of the modified forms two or three. One hand-over: from factor to the thread
-// at the root, from the thread to open elsewhere.
+// Q > 1: the schedule of the broadcast (package bcast), each part of a message a task that
+// the comm thread starts and ends by itself. In a ring a rank receives one message and
+// sends one at most, the root of the modified forms two or three, each in up to maxParts
+// parts. One hand-over for each part: from factor to the thread at the root, from the
+// thread to open and to the first update elsewhere.
 //
 // P > 1, the panel: jb exchanges of 2*jb+4 numbers, each with log2(P) messages in either
 // direction. factor is a coroutine of the comm thread, so none of them is handed over; one
@@ -58,8 +59,8 @@ import (
 // the broadcast are lazy ones: open and the updates start when the first strip has
 // landed, and wait where they touch what has not. open needs the head of the message,
 // and updates go through L2 from the top, some rows at a time. The panel is one message
-// then, and a rank that forwards it waits for the whole. A worker that waits in a fault gives its core to a
-// spare one.
+// then, and a rank that forwards it waits for the whole. A worker that waits in a fault
+// gives its core to a spare one.
 //
 // # Why ranks cannot wait for each other for ever
 //

@@ -27,8 +27,9 @@
 // Charts with a group of columns for each network come in two, NAME-host and NAME-nic.
 //
 // The variants alternate, repetition by repetition, and the best of five counts, as in the
-// paper (of three in the curves, of fewer where -patience ends before); the spread in the charts goes from best to worst. Last come lines "result
-// key=value ...", one for each variant and network.
+// paper (of three in the curves, of fewer where -patience ends before); the spread in the
+// charts goes from best to worst. Last come lines "result key=value ...", one for each
+// variant and network.
 //
 // # Reading the source
 //

@@ -1,7 +1,6 @@
 package dist
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/cmplx"
@@ -125,8 +124,10 @@ func (q *problem) run(ranks int, cfg Config, opts ...local.Option) ([][]complex1
 		if err != nil {
 			return err
 		}
-		results[c.Rank()], err = q.check(p)
-		return errors.Join(err, p.Close())
+		if results[c.Rank()], err = q.check(p); err != nil {
+			return err // not through Close, which waits for the others, who may wait for this rank
+		}
+		return p.Close()
 	}, opts...)
 	return results, err
 }

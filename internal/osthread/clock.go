@@ -43,9 +43,9 @@ func SetTimeSlice(d time.Duration) error { return setTimeSlice(d) }
 // largest share of a core, 19 for the smallest. A thread with a negative value that has
 // slept gets the core at once, even if it has just used more than an even share; one
 // with 0 may then wait for the next tick of the kernel behind a thread that computes
-// (0.7 to 1.0 ms were seen). The caller is locked to its thread;
-// threads that C makes on it inherit the value. One system call. Errors: a value below the present one needs CAP_SYS_NICE or RLIMIT_NICE;
-// errors.ErrUnsupported outside Linux.
+// (0.7 to 1.0 ms were seen). The caller is locked to its thread; threads that C makes on
+// it inherit the value. One system call. Errors: a value below the present one needs
+// CAP_SYS_NICE or RLIMIT_NICE; errors.ErrUnsupported outside Linux.
 func SetNice(n int) error {
 	if n < -20 || n > 19 {
 		return fmt.Errorf("osthread: nice value %d: it goes from -20 to 19", n)

@@ -33,7 +33,8 @@ func (e *endpoint) start(c *mpi.Call) {
 		}
 	}
 	e.begun(c, m)
-	if c.Slot > 0 && m.group.ill.Load() && !c.Kind.Collective() { // it is pending: perhaps in vain, and the alarm may have been read
+	// It is pending: perhaps in vain, and the alarm may have been read by the start itself.
+	if c.Slot > 0 && m.group.ill.Load() && !c.Kind.Collective() {
 		if err := e.refuse(c, m); err != nil {
 			e.readMail() // what its peers wrote before they left
 			e.giveUp(c, m, err)

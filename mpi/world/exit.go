@@ -15,7 +15,9 @@ import (
 
 // Exit ends the process as all programs of weft do: with code 0 if err is nil (or the
 // flag package's ErrHelp), 2 if it is an error of usage, 1 otherwise. It prints err to
-// standard error, unless it has been printed, or another rank prints it.
+// standard error, unless it has been printed, or another rank prints it. Under MPICH's
+// launcher a failure that the ranks have agreed on ends by an abort with that code, because
+// the launcher would mix up those of the ranks.
 func Exit(err error) {
 	code := report(os.Stderr, err, system.LaunchedRank())
 	if agreed := (*printed)(nil); errors.As(err, &agreed) {
