@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/commthread/dds"
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -76,8 +76,8 @@ const (
 
 // spawnLazily spawns the messages that bring a panel to this process, and on from it,
 // as lazy ones. Both ends number the messages between them alike: in the order of the
-// schedule.
-func (t *taskRun) spawnLazily(p *panel, messages []schedule.Step) {
+// route.
+func (t *taskRun) spawnLazily(p *panel, messages []route.Step) {
 	for i, m := range messages {
 		number := 0
 		for _, before := range messages[:i] {

@@ -3,7 +3,7 @@ package hpl
 import (
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/hpl/internal/bcast"
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -102,7 +102,7 @@ func (d *driver) free() {
 }
 
 // broadcast starts to bring p from its column to all others of the row.
-func (d *driver) broadcast(p *panel) *schedule.Run {
+func (d *driver) broadcast(p *panel) *route.Run {
 	return bcast.Start(d.grid.panels, bcast.Kind(d.cfg.Bcast), p.col, p.k%panelTags, p.msg)
 }
 

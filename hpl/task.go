@@ -35,7 +35,7 @@ import (
 //
 // # Messages and hand-overs between threads, per rank and panel
 //
-// Q > 1: the schedule of the broadcast (package bcast), each part of a message a task that
+// Q > 1: the route of the broadcast (package bcast), each part of a message a task that
 // the comm thread starts and ends by itself. In a ring a rank receives one message and
 // sends one at most, the root of the modified forms two or three, each in up to maxParts
 // parts. One hand-over for each part: from factor to the thread at the root, from the

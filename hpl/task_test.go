@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -77,9 +77,9 @@ func TestParts(t *testing.T) {
 		r.place(p, 0)
 		assert.Equal(t, 4, r.inParts(p))
 		mr, _ := s.kernels.Strips()
-		for _, whole := range []schedule.Step{{Peer: 1, Len: len(p.msg)}, {Peer: 1, At: 17, Len: 3}, {Peer: 1, At: len(p.msg) / 3, Len: len(p.msg) / 2}} {
+		for _, whole := range []route.Step{{Peer: 1, Len: len(p.msg)}, {Peer: 1, At: 17, Len: 3}, {Peer: 1, At: len(p.msg) / 3, Len: len(p.msg) / 2}} {
 			at := whole.At
-			for _, m := range r.parts(p, []schedule.Step{whole}) {
+			for _, m := range r.parts(p, []route.Step{whole}) {
 				assert.Equal(t, at, m.At)
 				assert.Positive(t, m.Len)
 				if at != whole.At {
@@ -89,7 +89,7 @@ func TestParts(t *testing.T) {
 			}
 			assert.Equal(t, whole.At+whole.Len, at)
 		}
-		assert.Greater(t, len(r.parts(p, []schedule.Step{{Len: len(p.msg)}})), 1)
+		assert.Greater(t, len(r.parts(p, []route.Step{{Len: len(p.msg)}})), 1)
 	}}
 	_, err := onGrid(cfg, h)
 	require.NoError(t, err)

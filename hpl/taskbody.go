@@ -1,7 +1,7 @@
 package hpl
 
 import (
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -49,7 +49,7 @@ func packRows(st stage, _, _ []float64) {
 func exchangeRows(_ *tasks.Context, st stage, _, _, _ []float64) error {
 	defer st.t.watch.since(osthread.Nanotime(), timeSwap)
 	n := st.last - st.first
-	return schedule.Exchange(st.t.grid.swaps, st.b.number, st.b.work, st.p.swaps.Schedule(st.t.way(n), n))
+	return route.Exchange(st.t.grid.swaps, st.b.number, st.b.work, st.p.swaps.Route(st.t.way(n), n))
 }
 
 // solveBand makes U of the rows that have come.

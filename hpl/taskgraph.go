@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/weft-hpc/weft/hpl/internal/bcast"
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -76,7 +76,7 @@ func (t *taskRun) bandOf(column int) *band {
 // it. What they touch says which waits for which.
 func (t *taskRun) spawnBroadcast(p *panel) {
 	c := t.grid.panels
-	messages := bcast.Schedule(bcast.Kind(t.cfg.Bcast), c.Size(), p.col, c.Rank(), len(p.msg))
+	messages := bcast.Route(bcast.Kind(t.cfg.Bcast), c.Size(), p.col, c.Rank(), len(p.msg))
 	if t.lazy != nil {
 		t.spawnLazily(p, messages)
 		return
@@ -108,7 +108,7 @@ func (t *taskRun) inParts(p *panel) int {
 }
 
 // parts cuts messages where the rows of a panel are cut.
-func (t *taskRun) parts(p *panel, messages []schedule.Step) (cut []schedule.Step) {
+func (t *taskRun) parts(p *panel, messages []route.Step) (cut []route.Step) {
 	rows := t.cut(p, t.inParts(p))
 	for _, m := range messages {
 		for _, r := range rows[1:] {

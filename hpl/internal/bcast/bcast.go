@@ -1,5 +1,5 @@
 // Package bcast has the broadcasts of a panel along a row of processes: the six ways that
-// netlib's HPL knows (BCAST in HPL.dat), as schedules of messages on one buffer.
+// netlib's HPL knows (BCAST in HPL.dat), as routes: lists of messages on one buffer.
 //
 // The ranks are counted from the root, around the row: distance 0 has the panel. The
 // owner of the next panel is at distance 1, and should have this one first.
@@ -21,7 +21,7 @@ package bcast
 import (
 	"fmt"
 
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -44,14 +44,14 @@ const (
 // it. Broadcasts that are under way at the same time have different tags: one that runs
 // cyclically over more values than there are panels in flight will do. A failure revokes
 // c.
-func Start(c *mpi.Comm, kind Kind, root, tag int, x []float64) *schedule.Run {
-	return schedule.Start(c, tag, x, Schedule(kind, c.Size(), root, c.Rank(), len(x)))
+func Start(c *mpi.Comm, kind Kind, root, tag int, x []float64) *route.Run {
+	return route.Start(c, tag, x, Route(kind, c.Size(), root, c.Rank(), len(x)))
 }
 
-// Schedule returns the messages of rank in the broadcast of n elements from root to all
+// Route returns the messages of rank in the broadcast of n elements from root to all
 // ranks of a row of size: receives before the sends that forward them. It has none if n
 // is 0 or size 1. It panics on a kind or a rank that there is not.
-func Schedule(kind Kind, size, root, rank, n int) []schedule.Step {
+func Route(kind Kind, size, root, rank, n int) []route.Step {
 	if kind < Ring || kind > LongModified || root < 0 || root >= size || rank < 0 || rank >= size || n < 0 {
 		panic(fmt.Sprintf("bcast: no broadcast of kind %d of %d elements from rank %d as rank %d of %d", kind, n, root, rank, size))
 	}
@@ -82,7 +82,7 @@ func Schedule(kind Kind, size, root, rank, n int) []schedule.Step {
 // builder collects the messages of the rank at distance me.
 type builder struct {
 	size, root, me, n int
-	steps             []schedule.Step
+	steps             []route.Step
 }
 
 // message notes that from sends the elements [lo, hi) to to, if that is anything, and if
@@ -93,7 +93,7 @@ func (b *builder) message(from, to, lo, hi int) {
 		if to == b.me {
 			send, peer = false, from
 		}
-		b.steps = append(b.steps, schedule.Step{Send: send, Peer: (peer + b.root) % b.size, At: lo, Len: hi - lo})
+		b.steps = append(b.steps, route.Step{Send: send, Peer: (peer + b.root) % b.size, At: lo, Len: hi - lo})
 	}
 }
 

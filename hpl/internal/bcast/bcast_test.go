@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -61,7 +61,7 @@ func TestBroadcast(t *testing.T) {
 // several broadcasts panels of all lengths at the same time, from roots in turn.
 func several(c *mpi.Comm, kind Kind, first int, lengths []int) error {
 	var panels [][]float64
-	var runs []*schedule.Run
+	var runs []*route.Run
 	for i, n := range lengths {
 		root := (first + i) % c.Size()
 		panels = append(panels, buffer(i, n, c.Rank() == root))
@@ -85,16 +85,16 @@ func several(c *mpi.Comm, kind Kind, first int, lengths []int) error {
 	return nil
 }
 
-// In all schedules, everybody but the root receives each element once, from somebody who
+// On all routes, everybody but the root receives each element once, from somebody who
 // has it by then; and the numbers of messages are those of the description.
-func TestSchedules(t *testing.T) {
+func TestRoutes(t *testing.T) {
 	const n = 100
 	for size := 1; size <= 17; size++ {
 		for _, kind := range kinds {
 			for root := range size {
 				sends, volume := 0, 0
 				for rank := range size {
-					s, v, err := follow(Schedule(kind, size, root, rank, n), n, rank == root)
+					s, v, err := follow(Route(kind, size, root, rank, n), n, rank == root)
 					require.NoError(t, err, "kind %d, rank %d of %d, root %d", kind, rank, size, root)
 					sends += s
 					volume += v
@@ -110,7 +110,7 @@ func TestSchedules(t *testing.T) {
 
 // follow goes through the messages of a rank: how many it sends, how many elements, and
 // whether it sends only what it has and receives what it has not.
-func follow(steps []schedule.Step, n int, has bool) (sends, volume int, err error) {
+func follow(steps []route.Step, n int, has bool) (sends, volume int, err error) {
 	there := make([]bool, n)
 	for i := range there {
 		there[i] = has
@@ -134,8 +134,8 @@ func follow(steps []schedule.Step, n int, has bool) (sends, volume int, err erro
 }
 
 // The negative controls of follow.
-func TestBadSchedules(t *testing.T) {
-	for _, steps := range [][]schedule.Step{
+func TestBadRoutes(t *testing.T) {
+	for _, steps := range [][]route.Step{
 		{{At: 0, Len: 1}},
 		{{At: 0, Len: 2}, {At: 1, Len: 1}},
 		{{At: 0, Len: 1}, {Send: true, At: 0, Len: 2}, {At: 1, Len: 1}},
@@ -147,7 +147,7 @@ func TestBadSchedules(t *testing.T) {
 
 // fromRoot returns the distances that the root sends the whole panel to, in order.
 func fromRoot(kind Kind, size int) (to []int) {
-	for _, s := range Schedule(kind, size, 0, 0, 100) {
+	for _, s := range Route(kind, size, 0, 0, 100) {
 		if s.Send && s.Len == 100 {
 			to = append(to, s.Peer)
 		}
@@ -163,12 +163,12 @@ func TestShapes(t *testing.T) {
 	require.Empty(t, fromRoot(Long, 8))
 	require.Equal(t, []int{1}, fromRoot(LongModified, 8))
 	for _, kind := range []Kind{RingModified, TwoRingModified, LongModified} {
-		require.Len(t, Schedule(kind, 8, 3, 4, 100), 1, "the next owner receives once and sends nothing")
+		require.Len(t, Route(kind, 8, 3, 4, 100), 1, "the next owner receives once and sends nothing")
 	}
 	// Long: no rank sends or receives much more than the panel.
 	for rank := range 8 {
 		in, out := 0, 0
-		for _, s := range Schedule(Long, 8, 0, rank, 800) {
+		for _, s := range Route(Long, 8, 0, rank, 800) {
 			if s.Send {
 				out += s.Len
 			} else {
@@ -186,17 +186,17 @@ func TestDroppedForward(t *testing.T) {
 	for _, kind := range kinds {
 		size := 5
 		lazy := 1 // the first that forwards
-		for len(Schedule(kind, size, 0, lazy, 50)) < 2 {
+		for len(Route(kind, size, 0, lazy, 50)) < 2 {
 			lazy++
 		}
 		err := local.Run(size, func(c *mpi.Comm) error {
 			x := buffer(1, 50, c.Rank() == 0)
-			steps := Schedule(kind, size, 0, c.Rank(), len(x))
+			steps := Route(kind, size, 0, c.Rank(), len(x))
 			if c.Rank() == lazy {
-				last := slices.IndexFunc(steps, func(s schedule.Step) bool { return s.Send })
+				last := slices.IndexFunc(steps, func(s route.Step) bool { return s.Send })
 				steps = append(steps[:last:last], steps[last+1:]...)
 			}
-			if err := schedule.Exchange(c, 0, x, steps); err != nil {
+			if err := route.Exchange(c, 0, x, steps); err != nil {
 				return err
 			}
 			return check(1, x)
@@ -225,9 +225,9 @@ func TestLengthsDiffer(t *testing.T) {
 }
 
 func TestBadArguments(t *testing.T) {
-	require.Panics(t, func() { Schedule(LongModified+1, 2, 0, 0, 1) })
-	require.Panics(t, func() { Schedule(-1, 2, 0, 0, 1) })
-	require.Panics(t, func() { Schedule(Ring, 2, 2, 0, 1) })
-	require.Panics(t, func() { Schedule(Ring, 2, 0, -1, 1) })
-	require.Panics(t, func() { Schedule(Ring, 2, 0, 0, -1) })
+	require.Panics(t, func() { Route(LongModified+1, 2, 0, 0, 1) })
+	require.Panics(t, func() { Route(-1, 2, 0, 0, 1) })
+	require.Panics(t, func() { Route(Ring, 2, 2, 0, 1) })
+	require.Panics(t, func() { Route(Ring, 2, 0, -1, 1) })
+	require.Panics(t, func() { Route(Ring, 2, 0, 0, -1) })
 }

@@ -18,7 +18,7 @@
 //
 //	p := swap.New(rank, P, nb, k, pivots)     once per panel
 //	p.Pack(n, a, lda, w)                      own share and leavers to the work buffer
-//	schedule.Exchange(c, tag, w, p.Schedule(way, n))
+//	route.Exchange(c, tag, w, p.Route(way, n))
 //	p.Unpack(n, w, u, ldu, a, lda)            U, and the leavers that came
 //
 // or [Plan.Apply] for all three. The columns may be cut into pieces as one likes; the
@@ -51,7 +51,7 @@
 package swap
 
 import (
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -90,7 +90,7 @@ func Choose(netlib, threshold, n int, equil bool) Way {
 // w has at least Work(n) elements. It does nothing if n is 0. A failure revokes c.
 func (p *Plan) Apply(c *mpi.Comm, way Way, tag, n int, a []float64, lda int, w, u []float64, ldu int) error {
 	p.Pack(n, a, lda, w)
-	err := schedule.Exchange(c, tag, w, p.Schedule(way, n))
+	err := route.Exchange(c, tag, w, p.Route(way, n))
 	if err == nil {
 		p.Unpack(n, w, u, ldu, a, lda)
 	}

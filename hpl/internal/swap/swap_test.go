@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/weft-hpc/weft/hpl/internal/schedule"
+	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -93,7 +93,7 @@ func (p problem) solve(c *mpi.Comm, way Way, pieces int) error {
 	a, lda := p.piece(d, c.Rank())
 	ldu := len(p.pivots) + 2
 	u := make([]float64, ldu*p.cols+1)
-	works, runs := make([][]float64, pieces), make([]*schedule.Run, pieces)
+	works, runs := make([][]float64, pieces), make([]*route.Run, pieces)
 	bound := func(i int) int { return p.cols * i / pieces }
 	for i := range pieces {
 		n := bound(i+1) - bound(i)
@@ -102,7 +102,7 @@ func (p problem) solve(c *mpi.Comm, way Way, pieces int) error {
 			works[i][j] = math.NaN()
 		}
 		plan.Pack(n, a[bound(i)*lda:], lda, works[i])
-		runs[i] = schedule.Start(c, i, works[i], plan.Schedule(way, n))
+		runs[i] = route.Start(c, i, works[i], plan.Route(way, n))
 	}
 	for i := range pieces {
 		if err := runs[i].Wait(); err != nil {
@@ -225,7 +225,7 @@ func TestMessages(t *testing.T) {
 		for i := range 16 {
 			all = append(all, i+16*(1+i%size)) // every process row has some
 		}
-		for _, s := range New(rank, size, 16, 0, all).Schedule(way, 10) {
+		for _, s := range New(rank, size, 16, 0, all).Route(way, 10) {
 			if s.Send {
 				n++
 			}

@@ -1,4 +1,4 @@
-package schedule
+package route
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ func TestFailure(t *testing.T) {
 			}
 			return err
 		})
-		require.ErrorContains(t, err, "the ranks run different schedules")
+		require.ErrorContains(t, err, "the ranks run different routes")
 		require.NotContains(t, err.Error(), "does not know")
 	}
 }

@@ -1,9 +1,9 @@
-// Package schedule runs a fixed list of messages on one buffer: what a broadcast of a
+// Package route runs a fixed list of messages on one buffer: what a broadcast of a
 // panel and an exchange of rows come down to, once it is known who sends what to whom.
-// A schedule is data, so that a driver may run it (Start), or hand its steps to a
+// A route is data, so that a driver may run it (Start), or hand its steps to a
 // communication thread as tasks of their own: the parts of the buffer that the steps
 // touch say what must wait for what.
-package schedule
+package route
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Step is one message of a schedule, as one rank sees it. A step that sends waits for
+// Step is one message of a route, as one rank sees it. A step that sends waits for
 // the steps before it that receive what it sends, whole or in part. A part of the buffer
 // is received at most once, and nothing of it is sent before; so all receives can be
 // posted at the start. Steps to one peer in one direction are messages in this order, on
@@ -26,7 +26,7 @@ type Step struct {
 // overlaps reports whether the two messages share an element of the buffer.
 func (s Step) overlaps(r Step) bool { return s.At < r.At+r.Len && r.At < s.At+s.Len }
 
-// Run is a schedule under way. It belongs to one goroutine, that which may communicate.
+// Run is a route under way. It belongs to one goroutine, that which may communicate.
 type Run struct {
 	c     *mpi.Comm
 	tag   int
@@ -39,7 +39,7 @@ type Run struct {
 	err   error          // the first failure
 }
 
-// Start posts the receives of a schedule, and those of its sends that need not wait. It
+// Start posts the receives of a route, and those of its sends that need not wait. It
 // does not block. x is the buffer; it belongs to the run until Test or Wait has reported
 // the end. Runs of one communicator that are under way at the same time on some rank have
 // different tags: what a rank forwards may overtake what it starts. A tag may be used again
@@ -100,7 +100,7 @@ func (r *Run) Wait() error {
 	return err
 }
 
-// Exchange runs a schedule and returns when it has ended: Start and Wait.
+// Exchange runs a route and returns when it has ended: Start and Wait.
 func Exchange(c *mpi.Comm, tag int, x []float64, steps []Step) error {
 	return Start(c, tag, x, steps).Wait()
 }
@@ -126,7 +126,7 @@ func (r *Run) settle(done []int, err error) {
 func (r *Run) complete(i int) error {
 	st, err := r.reqs[i].Wait() // it has completed: this is its result
 	if s := r.steps[i]; err == nil && st.Bytes != 8*s.Len {
-		return fmt.Errorf("message of %d bytes from rank %d with tag %d, not of %d: the ranks run different schedules",
+		return fmt.Errorf("message of %d bytes from rank %d with tag %d, not of %d: the ranks run different routes",
 			st.Bytes, s.Peer, r.tag, 8*s.Len)
 	}
 	return err

@@ -1,10 +1,10 @@
 package swap
 
-import "github.com/weft-hpc/weft/hpl/internal/schedule"
+import "github.com/weft-hpc/weft/hpl/internal/route"
 
-// Schedule returns the messages of this process row between Pack and Unpack, on the
+// Route returns the messages of this process row between Pack and Unpack, on the
 // work buffer for n columns. Ranks are those of the column communicator.
-func (p *Plan) Schedule(way Way, n int) []schedule.Step {
+func (p *Plan) Route(way Way, n int) []route.Step {
 	if n == 0 || p.size == 1 {
 		return nil
 	}
@@ -50,14 +50,14 @@ type builder struct {
 	p     *Plan
 	n     int
 	lead  int // leavers that go with the first share to the next process row
-	steps []schedule.Step
+	steps []route.Step
 }
 
 // step notes a message of rows to or from the process row of share i, from row at of
 // the work buffer on, if it is one at all.
 func (b *builder) step(send bool, i, at, rows int) {
 	if rows > 0 {
-		b.steps = append(b.steps, schedule.Step{Send: send, Peer: b.p.order[i], At: at * b.n, Len: rows * b.n})
+		b.steps = append(b.steps, route.Step{Send: send, Peer: b.p.order[i], At: at * b.n, Len: rows * b.n})
 	}
 }
 
