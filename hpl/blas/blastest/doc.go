@@ -65,8 +65,8 @@ func stride() int {
 // source returns the random numbers of one case.
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2026)) }
 
-// whole returns a whole number from -4 to 4.
-func whole(r *rand.Rand) float64 { return float64(r.IntN(9) - 4) }
+// whole returns a whole number from -4 to 3.
+func whole(r *rand.Rand) float64 { return float64(r.Uint64()>>61) - 4 }
 
 // shape returns what a size is called in messages.
 func shape(dims ...int) string { return fmt.Sprint(dims) }

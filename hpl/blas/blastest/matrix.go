@@ -61,10 +61,17 @@ func (x *matrix) set(i, j int, v float64) { x.a[i+j*x.ld] = v }
 
 // op returns element (i, j) of the matrix or of its transpose.
 func (x *matrix) op(trans bool, i, j int) float64 {
+	row, column := x.strides(trans)
+	return x.a[i*row+j*column]
+}
+
+// strides returns the distances in memory of neighbours in a column and in a row of the
+// matrix or of its transpose.
+func (x *matrix) strides(trans bool) (row, column int) {
 	if trans {
-		return x.at(j, i)
+		return x.ld, 1
 	}
-	return x.at(i, j)
+	return 1, x.ld
 }
 
 // free gives the memory back; guarded pages are dear.
@@ -107,11 +114,13 @@ func near(r Reporter, what string, got, want *matrix, tolerance float64) bool {
 
 // multiply is the plain loop: C := alpha*op(A)*op(B) + beta*C.
 func multiply(ta, tb bool, k int, alpha float64, a, b *matrix, beta float64, c *matrix) {
+	aRow, aColumn := a.strides(ta)
+	bRow, bColumn := b.strides(tb)
 	for j := range c.n {
 		for i := range c.m {
 			sum := 0.0
 			for p := 0; p < k && alpha != 0; p++ {
-				sum += a.op(ta, i, p) * b.op(tb, p, j)
+				sum += a.a[i*aRow+p*aColumn] * b.a[p*bRow+j*bColumn]
 			}
 			v := 0.0
 			if beta != 0 {
