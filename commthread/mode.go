@@ -18,7 +18,7 @@ type DDS int
 const (
 	DDSOff   DDS = iota // readers wait for whole messages
 	DDSAuto             // lazily where memory can make readers wait, and the message is worth it
-	DDSForce            // by lazy messages in any case, in strips even where that costs more than it hides
+	DDSForce            // always lazily, in strips even where that costs more than it hides
 )
 
 var ddsNames = []string{DDSOff: "off", DDSAuto: "auto", DDSForce: "force"}

@@ -304,7 +304,8 @@ func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, c
 	}, cl)
 }
 
-// Accumulate spawns a task that combines b into the window of rank target.
+// Accumulate spawns a task that combines b with op into the window of rank target, from
+// element at on. It ends when b may be written to again.
 func (t *Thread) Accumulate(in tasks.Scope, w *mpi.Win, b mpi.Buffer, op *mpi.Op, target, at int, cl ...tasks.Clause) {
 	t.oneSided(in, w, mpi.CallAccumulate, func(o *operation) {
 		o.call.Send, o.call.Op, o.call.Peer, o.call.Offset = b, op, target, at

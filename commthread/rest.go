@@ -99,7 +99,8 @@ func (t *Thread) pin() {
 	_ = osthread.SetAffinity(set) // a refusal costs time, not correctness
 	_ = osthread.SetTimerSlack(1)
 	_ = osthread.SetTimeSlice(100 * time.Microsecond) // to get the core from a worker that computes
-	_ = osthread.SetNice(-10)                         // where that is allowed: it runs for microseconds, and late is lost
+	// Where that is allowed: it runs for microseconds, and late is lost.
+	_ = osthread.SetNice(-10)
 	osthread.CalmMonitor()
 }
 

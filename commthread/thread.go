@@ -52,7 +52,7 @@ type Thread struct {
 	idle     idleState
 	counts   map[pair]uint64 // messages by pair, for the trace
 	postings uint64          // calls, for the trace
-	owed     bool            // a message was sent since the last collective: peers may need our progress
+	owed     bool            // sent since the last collective: peers may need our progress
 	windows  int             // open
 	self     uintptr         // identity of the thread's own goroutine
 
@@ -149,8 +149,10 @@ func (t *Thread) join() error {
 	return nil
 }
 
-// Run runs body with a runtime and its communication thread: dataflow.Run, Start, and
-// Stop when body has returned. Collective over c.
+// Run runs body with a runtime and its communication thread: dataflow.Run with rtOpts,
+// Start with opts, and Stop when body has returned. It blocks until all tasks and messages
+// of this rank have ended. The errors are those of the three and of body; if body fails,
+// c is revoked, so that its other ranks fail as well instead of waiting. Collective over c.
 func Run(c *mpi.Comm, body func(*dataflow.Runtime, *Thread) error, rtOpts []dataflow.Option, opts ...Option) error {
 	return dataflow.Run(func(rt *dataflow.Runtime) error {
 		t, err := Start(c, rt, opts...)

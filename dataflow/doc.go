@@ -23,6 +23,10 @@
 // dataflow/trace), why it does not move ([Stall]), and what was declared wrongly
 // ([Verify], [Seeded]).
 //
+// A program needs [Run], the methods Wait and WaitOn of [Runtime], and perhaps some
+// options; what follows says how it works inside. [Executor] and [Lane] are for package
+// commthread, [Log] and its parts for package dataflow/trace.
+//
 // # Vocabulary
 //
 //	worker      a goroutine locked to a thread, pinned to a core, that runs tasks.
@@ -33,7 +37,7 @@
 //	successor   a task that became ready because this worker ended another; the
 //	            first one runs next on the same worker, its data is in cache
 //	entrance    tasks of the main program that were ready when spawned, in order
-//	window      unfinished tasks of the main program before Spawn helps
+//	window      unfinished tasks of the main program from which on Spawn runs some
 //
 // # Who owns what
 //

@@ -9,17 +9,17 @@ type EventKind uint8
 // the submitting program itself.
 const (
 	EventNone    EventKind = iota
-	EventSpawn             // Task was submitted; Arg is the index of its label in Log.Labels, Arg2 its parent task
+	EventSpawn             // Task was submitted; Arg: its place in Log.Labels, Arg2: its parent
 	EventEdge              // Task waits for task Arg (recorded when the edge is made)
 	EventStart             // the body of Task starts on the worker that recorded the event
-	EventEnd               // the body of Task ends there; Arg is 1 if it failed, 2 if it was skipped
+	EventEnd               // the body of Task ends there; Arg: 1 if it failed, 2 if skipped
 	EventPark              // the worker goes to sleep in the kernel
 	EventUnpark            // the worker is awake again
 	EventBlock             // Task leaves its core (Context.Block)
 	EventUnblock           // Task has come back from Context.Block
-	EventWait              // the worker enters a wait of Task (0: Runtime.Wait or WaitOn); it may run other tasks inside
+	EventWait              // the worker waits in Task (0: the program), and may run others
 	EventWaited            // the wait of Task has ended
-	EventDone              // Task has released its successors (later than EventEnd if it held events or had children)
+	EventDone              // Task has released its successors: after its children and held events
 )
 
 // Event is one entry of the event log.
@@ -42,8 +42,10 @@ type Label struct {
 // Bodies nest: a task that waits may run others inside itself, so EventStart
 // and EventEnd of one worker are balanced like brackets.
 type WorkerLog struct {
-	Name   string // "worker 0" is the submitting goroutine; "spare 3"; "outside" for completions from foreign goroutines
-	Core   int    // the core it is pinned to, -1 if none
+	// Name is "worker 0" (the submitting goroutine), "worker 1" ..., "spare 3", or
+	// "outside" for what other goroutines completed.
+	Name   string
+	Core   int // the core it is pinned to, -1 if none
 	Events []Event
 }
 
@@ -66,15 +68,23 @@ type Log struct {
 // (package commthread) records it. A send and a receive on two ranks are the same
 // message if Comm, sender, receiver, Tag and Seq are.
 type Message struct {
-	Task   uint64        // the task it belongs to, 0 if none
-	Kind   string        // "send", "ssend", "recv", "bcast", "alltoall", "put", ...; what ends in send sends, what ends in recv receives
-	Comm   uint32        // number of the communicator, the same on all its ranks
-	Peer   int           // the other rank, in the world communicator (of a receive from any source: the one it came from); -1 if there is none
-	Tag    int           // point-to-point: the tag (of a receive of any: that of the message); otherwise 0
-	Seq    uint64        // point-to-point: counts the messages of one (Comm, sender, receiver, Tag) from 1 on both sides; otherwise the collective operations of Comm
+	Task uint64 // the task it belongs to, 0 if none
+	// Kind is "send", "ssend", "recv", "bcast", "alltoall", "put", ...: what ends in send
+	// sends, what ends in recv receives.
+	Kind string
+	Comm uint32 // number of the communicator, the same on all its ranks
+	// Peer is the other rank, in the world communicator (of a receive from any source: the
+	// one it came from); -1 if there is none.
+	Peer int
+	// Tag is that of a point-to-point message, also of one received with any tag; 0 of
+	// other operations.
+	Tag int
+	// Seq counts, from 1 and on both sides, the messages of one (Comm, sender, receiver,
+	// Tag), or the collective operations of Comm.
+	Seq    uint64
 	Bytes  int           // payload: of the message, or what this rank contributes
 	Ready  time.Duration // its dependences were satisfied (since Log.Start)
 	Posted time.Duration // it was handed to the MPI engine
-	Done   time.Duration // its completion was seen; before Posted (0) if it was not when the log was taken
+	Done   time.Duration // its completion was seen; 0 if it was not yet
 	Failed bool
 }

@@ -94,3 +94,26 @@ func ExampleVerify() {
 	fmt.Println(errors.As(err, &failure), failure.Label)
 	// Output: true wrong
 }
+
+// Seeded runs the tasks in a random order that their declarations allow. A result that
+// changes with the seed means that some declaration is wrong: this one says that the
+// body only reads x.
+func ExampleSeeded() {
+	wrong := tasks.Declare2("step", func(x *int, c int) { *x = *x*10 + c }, tasks.Input, tasks.Value)
+	results := map[int]bool{}
+	for seed := range uint64(20) {
+		x := 0
+		err := dataflow.Run(func(rt *dataflow.Runtime) error {
+			for c := 1; c <= 3; c++ {
+				wrong.Spawn(rt, &x, c) // in order: 123
+			}
+			return rt.Wait()
+		}, dataflow.Seeded(seed+1))
+		if err != nil {
+			fmt.Println(err)
+		}
+		results[x] = true
+	}
+	fmt.Println("one result:", len(results) == 1)
+	// Output: one result: false
+}

@@ -66,7 +66,8 @@ func Serial() Option { return func(o *options) { o.mode = serial } }
 
 // Seeded runs all tasks on the spawning goroutine in a random order that the
 // dependences allow, the same for the same seed and program. Seed 0 takes a
-// random seed. Errors of Wait name the seed.
+// random seed. Errors of Wait name the seed. A result that changes with the seed means
+// that a declaration is wrong.
 func Seeded(seed uint64) Option {
 	return func(o *options) {
 		o.mode = seeded

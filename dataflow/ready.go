@@ -49,13 +49,8 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 			refuse(r, err)
 		}
 	}
-	if r.Flags&task.Commutes != 0 {
-		for l := r.NextLock(c.Lock); l != nil; l = r.NextLock(l.ID) {
-			if !l.Acquire(&r.Node) {
-				return false // whoever passes the lock on continues here
-			}
-			c.Lock = l.ID
-		}
+	if r.Flags&task.Commutes != 0 && !w.locksLate(r) && !lock(r) {
+		return false // whoever passes the lock on continues here
 	}
 	switch {
 	case r.Flags&task.Inline != 0:
@@ -74,6 +69,25 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 		return false
 	}
 	return true
+}
+
+// lock takes the commutative locks of r that it does not have yet. Without all of them it
+// returns false: r waits for the next one, and is admitted again when it gets it.
+func lock(r *task.Record) bool {
+	c := r.PeekCold()
+	for l := r.NextLock(c.Lock); l != nil; l = r.NextLock(l.ID) {
+		if !l.Acquire(&r.Node) {
+			return false
+		}
+		c.Lock = l.ID
+	}
+	return true
+}
+
+// locksLate reports whether r takes its locks when it has been found, and not when it
+// becomes ready: in the seeded mode, where chance shall say who is first.
+func (w *worker) locksLate(r *task.Record) bool {
+	return w.rt.opt.mode == seeded && r.Flags&(task.Inline|task.Comm) == 0
 }
 
 // callHook calls an OnReady hook, which is the program's and may panic.
@@ -141,6 +155,14 @@ func (w *worker) notify(work int64) {
 
 // find returns a task to run, or nil if a look at every queue found none.
 func (w *worker) find() *task.Record {
+	r := w.look()
+	for r != nil && r.Flags&task.Commutes != 0 && w.locksLate(r) && !lock(r) {
+		r = w.look()
+	}
+	return r
+}
+
+func (w *worker) look() *task.Record {
 	rt := w.rt
 	if r := w.next; r != nil {
 		w.next = nil
@@ -219,7 +241,8 @@ func (w *worker) search() *task.Record {
 	if n := len(all); n > 1 {
 		for i, at := 0, w.random(n); i < n; i++ {
 			v := all[(at+i)%n]
-			for v != w && !v.dq.empty() { // until none is left: a lost race with another thief says nothing
+			// Until none is left: a lost race with another thief says nothing.
+			for v != w && !v.dq.empty() {
 				if r := v.dq.steal(); r != nil {
 					return r
 				}

@@ -92,7 +92,8 @@ func (w *worker) Spawned(r *task.Record) { w.log.spawn(r) }
 // ChildDomain is part of task.Runner: the body of r spawns its first child.
 func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	if osthread.G() != w.g.Load() || w.cur != r {
-		return &task.Domain{Exec: w, Parent: r, State: &w.rt.state, Owner: noOwner} // every spawn is a misuse
+		// Every spawn is a misuse.
+		return &task.Domain{Exec: w, Parent: r, State: &w.rt.state, Owner: noOwner}
 	}
 	d := w.alloc.NewDomain(w, r, &w.rt.state)
 	d.Budget = w.rt.domain.Budget

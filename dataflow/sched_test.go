@@ -872,3 +872,30 @@ func TestOnWorker(t *testing.T) {
 	}, dataflow.Workers(3))
 	require.NoError(t, err)
 }
+
+// Commutative tasks of one region run in an order of the seed's, too: a wrong use of them
+// shows. The control: as inout tasks they keep their order.
+func TestSeeded_commutative(t *testing.T) {
+	for _, mode := range []tasks.Mode{tasks.Commutative, tasks.Inout} {
+		results := map[string]bool{}
+		for seed := range uint64(60) {
+			x, y, order := 0, 0, ""
+			require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+				for _, name := range []string{"a", "b", "c"} {
+					rt.Spawn(name, func(ctx *tasks.Context) error {
+						order += name
+						ctx.Spawn("child", nothing, tasks.Updates(&y))
+						return ctx.Wait() // others are drawn meanwhile
+					}, tasks.With(mode, &x, &y))
+				}
+				return rt.Wait()
+			}, dataflow.Seeded(seed+1)))
+			results[order] = true
+		}
+		if mode == tasks.Inout {
+			assert.Equal(t, map[string]bool{"abc": true}, results)
+		} else {
+			assert.Len(t, results, 6, "all orders of three tasks")
+		}
+	}
+}

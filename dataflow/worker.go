@@ -52,7 +52,7 @@ type worker struct {
 	state     atomic.Int32  // workerState
 	published atomic.Uint64 // done, now and then
 	inner     atomic.Uint64 // children, now and then
-	retire    atomic.Bool   // a spare: leave the core at the next task end; a worker: the runtime closes
+	retire    atomic.Bool   // a spare: leave the core at the next end; a worker: the runtime closes
 	_         [cacheLine]byte
 }
 

@@ -6,6 +6,10 @@
 // not commute. The package starts no goroutine and makes no call of the
 // operating system.
 //
+// A program needs [Region] alone, and only for what slices and pointers cannot say:
+// parameters of types of its own ([Regioner]), and things that are not memory
+// ([Handle]). The rest is for runtimes.
+//
 // # Vocabulary
 //
 //	region     a set of bytes: an interval, a strided column-major tile, or a

@@ -16,8 +16,8 @@ const (
 	Inout                   // reads and writes
 	Concurrent              // runs beside other Concurrent accesses; the bodies synchronize
 	Commutative             // one at a time, in any order
-	Reduction               // accumulates into a private copy, combined before the next other access
-	Lazy                    // reads, and waits for missing bytes where it touches them: see Tracker.Arriving
+	Reduction               // accumulates into a private copy, combined before another access
+	Lazy                    // reads, and waits where bytes are missing: see Tracker.Arriving
 )
 
 var modeNames = [...]string{"none", "in", "out", "inout", "concurrent", "commutative", "reduction", "lazy"}

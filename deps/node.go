@@ -71,9 +71,11 @@ func (n *Node) Waiting() int { return int(atomic.LoadInt32(&n.pending)) &^ guard
 // from now on is not poisoned by it. Inserter only.
 func (n *Node) Forgive() { atomic.AndUint32(&n.word, ^uint32(failedBit)) }
 
-// Next and SetNext give access to the link that belongs to whoever owns the
-// node at the moment: a ready list, a queue, a free list.
-func (n *Node) Next() *Node     { return n.next }
+// Next returns what SetNext has set: a link that belongs to whoever owns the node at
+// the moment, for a ready list, a queue or a free list.
+func (n *Node) Next() *Node { return n.next }
+
+// SetNext sets the link that Next returns. Owner of the node only.
 func (n *Node) SetNext(m *Node) { n.next = m }
 
 // Joins reports whether n is no task but stands for a group of them.

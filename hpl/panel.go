@@ -123,7 +123,7 @@ func (s *solver) strips(p *panel, top, bottom int) []float64 {
 // before it applies p to anything.
 func (s *solver) open(p *panel) error {
 	if cap(p.pivots) < p.jb {
-		p.pivots = make([]int, s.cfg.NB)
+		p.pivots = make([]int, min(s.cfg.NB, s.cfg.N))
 	}
 	p.pivots = p.pivots[:p.jb]
 	for i, row := range p.rows {

@@ -26,20 +26,20 @@ const (
 	CallAllreduce              // Send, Recv, Op
 	CallScan                   // Send, Recv, Op
 	CallExscan                 // Send, Recv, Op; Recv of rank 0 is left alone
-	CallGather                 // Send, Recv at the root, RecvCounts and RecvDispls if they differ, Peer is the root
-	CallScatter                // Send at the root, Recv, SendCounts and SendDispls if they differ, Peer is the root
+	CallGather                 // Send, Recv at the root, RecvCounts and RecvDispls or nil, Peer: the root
+	CallScatter                // Send at the root, Recv, SendCounts and SendDispls or nil, Peer: the root
 	CallAllgather              // Send, Recv, RecvCounts and RecvDispls if they differ
 	CallAlltoall               // Send, Recv, all counts and displacements if they differ
 	CallReduceScatter          // Send, Recv, RecvCounts of all ranks (always set), Op
-	CallPut                    // Send, Win, Peer is the target, Offset; completes when Send may be written to again
-	CallGet                    // Recv, Win, Peer is the target, Offset; completes when the data is in Recv
-	CallAccumulate             // Send, Op, Win, Peer is the target, Offset; completes as CallPut
-	CallNotify                 // as CallPut, then adds 1 to notification Tag of the target, after the data
-	CallAwaitNotify            // Win, Tag, Count: completes when notification Tag of this rank has been added to Count times, and takes these off
-	CallFence                  // Win: every access of every rank before it is complete on all of them
+	CallPut                    // Send, Win, Peer: the target, Offset; ends when Send may be overwritten
+	CallGet                    // Recv, Win, Peer: the target, Offset; ends when the data is in Recv
+	CallAccumulate             // Send, Op, Win, Peer: the target, Offset; ends as CallPut
+	CallNotify                 // as CallPut; then adds 1 to counter Tag of the target
+	CallAwaitNotify            // Win, Tag, Count: takes Count off counter Tag of this rank, once it is there
+	CallFence                  // Win: all accesses of all ranks before it are complete everywhere
 	CallLock                   // Win, Peer, Exclusive
 	CallUnlock                 // Win, Peer: completes all accesses to Peer
-	CallFlush                  // Win, Peer or AllRanks: completes all accesses to it, at the target too
+	CallFlush                  // Win, Peer or AllRanks: all accesses to it are complete there
 	callKinds
 )
 

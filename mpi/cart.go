@@ -108,8 +108,9 @@ func (c *Cart) Sub(keep ...bool) (*Cart, error) {
 	return s, err
 }
 
-// Dims splits n ranks over so many dimensions, as evenly as possible, the larger
-// sizes first (MPI_Dims_create). Sizes given above zero are kept.
+// Dims splits n ranks over len(dims) dimensions, as evenly as possible, the larger sizes
+// first (MPI_Dims_create): Dims(6, 0, 0) is 3 x 2. Sizes given above zero are kept. It
+// returns ErrCount if these do not divide n, or leave no dimension for the rest.
 func Dims(n int, dims ...int) ([]int, error) {
 	dims = slices.Clone(dims)
 	open := 0

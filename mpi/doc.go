@@ -25,6 +25,9 @@
 //	engine         what moves the bytes of one rank (Engine)
 //	window         memory that other ranks read and write (Win)
 //
+// A program uses Comm, Buffer, Request, Status and Win, and the operations (Sum ...).
+// Call, Engine, Handle, Kind, Limits and Source are for engines and for tools on them.
+//
 // # Who may call
 //
 // One goroutine of a rank at a time (MPI_THREAD_SERIALIZED), unless package

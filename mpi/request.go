@@ -71,7 +71,8 @@ func (r *Request) finish() (Status, error) {
 func (r *Request) idle() bool { return r == nil || !r.active }
 
 // Wait returns when the request has completed. The status is that of a receive; for
-// other operations it means nothing.
+// other operations it means nothing. The error is that of the operation, as its blocking
+// form returns it.
 func (r *Request) Wait() (Status, error) {
 	if r.idle() {
 		return r.result()

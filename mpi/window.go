@@ -115,7 +115,8 @@ func (w *Win) Iget(b Buffer, target, at int) *Request {
 }
 
 // Accumulate combines b into the window of rank target, from element at on: each
-// element atomically. op is predefined or [Replace].
+// element atomically. op is one of the predefined ones; with [Replace] the last writer
+// stands.
 func (w *Win) Accumulate(b Buffer, op *Op, target, at int) error {
 	return w.now(access{kind: CallAccumulate, send: b, op: op, peer: target, at: at})
 }

@@ -36,7 +36,7 @@ const (
 var HighPriority = Priority(1 << 20)
 
 // OnComm runs the task on the communication thread, when the runtime has one
-// (package commthread), and never on a worker.
+// (package commthread), and never on a worker; without such a thread the task fails.
 var OnComm = Clause{kind: clauseComm}
 
 // Independent says of a body that runs on the communication thread that its messages
@@ -77,15 +77,19 @@ func OnReady(f func()) Clause { return Clause{kind: clauseReady, f: f} }
 // worker 0 runs while that goroutine is inside the runtime.
 func OnWorker(i int) Clause { return Clause{kind: clauseWorker, n: int64(i)} }
 
-// Reads, Writes and Updates are accesses of the dynamic form: Input, Output and
-// Inout of each x. An x may be anything that can be a parameter, or a
-// deps.Region.
-func Reads(xs ...any) Clause   { return With(Input, xs...) }
-func Writes(xs ...any) Clause  { return With(Output, xs...) }
+// Reads is an access of the dynamic form: the task has an Input access to each x. An x
+// may be anything that can be a parameter, or a deps.Region.
+func Reads(xs ...any) Clause { return With(Input, xs...) }
+
+// Writes is an Output access of the dynamic form to each x; see [Reads].
+func Writes(xs ...any) Clause { return With(Output, xs...) }
+
+// Updates is an Inout access of the dynamic form to each x; see [Reads].
 func Updates(xs ...any) Clause { return With(Inout, xs...) }
 
-// With is an access of the dynamic form. With Each, every x is a slice of
-// regions. Reductions need the declared form, where the body gets its copy.
+// With is any other access of the dynamic form, such as Commutative or Weak(Inout), to
+// each x; see [Reads]. With Each, every x is a slice of regions. Reductions need the
+// declared form, where the body gets its copy.
 func With(a Access, xs ...any) Clause {
 	return Clause{kind: clauseAccess, acc: a.access(), xs: xs}
 }

@@ -16,7 +16,7 @@
 // Spawn never blocks for the task. The runtime (package dataflow) finds the
 // dependences from the regions of memory that the arguments describe, and runs
 // each body when everything it reads is there. The result is the same as if each
-// Spawn had called the function at once: that is the specification.
+// Spawn had called the function then and there: that is the specification.
 //
 // # What can be a parameter
 //

@@ -131,3 +131,44 @@ func ExampleContext() {
 	fmt.Println(x, err)
 	// Output: [1 2 3] <nil>
 }
+
+// A task can stand for something that completes elsewhere, here on another goroutine: it
+// ends when its event does, and takes no core until then.
+func ExampleContext_Hold() {
+	load := tasks.DeclareCtx1("load", func(ctx *tasks.Context, x []int) error {
+		arrival := ctx.Hold()
+		go func() {
+			x[0], x[1], x[2] = 4, 5, 6
+			arrival.Done() // or arrival.Fail(err)
+		}()
+		return nil
+	}, tasks.Output)
+	x, y := make([]int, 3), make([]int, 3)
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		load.Spawn(rt, x)
+		add.Spawn(rt, x, y) // waits for the event
+		return rt.Wait()
+	})
+	fmt.Println(y, err)
+	// Output: [4 5 6] <nil>
+}
+
+// With Each, every element of a slice is an access of its own: a task that reads any
+// number of pieces.
+func ExampleEach() {
+	sum := tasks.Declare2("sum", func(parts [][]int, total *int) {
+		for _, p := range parts {
+			*total += p[0]
+		}
+	}, tasks.Each(tasks.Input), tasks.Inout)
+	parts, total := [][]int{{0}, {0}, {0}}, 0
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		for i, p := range parts {
+			fill.Spawn(rt, i+1, p)
+		}
+		sum.Spawn(rt, parts, &total) // waits for all of them
+		return rt.Wait()
+	})
+	fmt.Println(total, err)
+	// Output: 6 <nil>
+}

@@ -98,7 +98,8 @@ func (p *param) classify() error {
 	if p.kind == kindBuffer || p.kind == kindRegion {
 		p.methods = func(v unsafe.Pointer) any { return reflect.NewAt(t, v).Elem().Interface() }
 		if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
-			p.methods = func(v unsafe.Pointer) any { return reflect.NewAt(t, v).Interface() } // *T has T's methods, and fits an interface without allocating
+			// *T has T's methods, and fits an interface without allocating.
+			p.methods = func(v unsafe.Pointer) any { return reflect.NewAt(t, v).Interface() }
 		}
 	}
 	return nil

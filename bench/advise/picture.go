@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 )
 
 // draw writes a chart of the speed-ups over the problem size: predicted at the sizes that
@@ -34,6 +35,7 @@ func draw(name string, d *document) error {
 		Title: "Speed-up by starting messages together: " + d.Runs[0].Program,
 		X:     chart.Axis{Title: "problem size", Log: true},
 		Y:     chart.Axis{Title: "speed-up"},
+		Note:  machine.Line(),
 	}
 	for _, s := range []chart.Series{predicted, measured, projected} {
 		if len(s.X) > 0 {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
@@ -111,9 +112,15 @@ func (s *study) write(name string) error {
 
 // picture is a chart of the speed-up of a step, predicted and measured.
 func (s *study) picture() *chart.Lines {
-	l := &chart.Lines{Title: "Speed-up of a border exchange that follows the advice, " + s.net, X: chart.Axis{Title: "cells along an edge", Log: true}, Y: chart.Axis{Title: "speed-up of a step"}}
+	l := &chart.Lines{
+		Title: "Speed-up of a border exchange that follows the advice, " + s.net,
+		X:     chart.Axis{Title: "cells along an edge", Log: true},
+		Y:     chart.Axis{Title: "speed-up of a step", Mark: 1},
+		Note:  fmt.Sprintf("%s; medians of %d rounds", machine.Line(), s.reps),
+	}
 	for dims := 1; dims <= 3; dims++ {
-		predicted, measured := chart.Series{Label: fmt.Sprintf("%d-D predicted", dims), Bound: true}, chart.Series{Label: fmt.Sprintf("%d-D measured", dims)}
+		measured := chart.Series{Label: fmt.Sprintf("%d-D measured", dims)}
+		predicted := chart.Series{Label: fmt.Sprintf("%d-D predicted", dims), Of: measured.Label}
 		for _, x := range s.cells {
 			if x.Dims != dims {
 				continue

@@ -27,13 +27,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program: 0 done and verified, 1 failed, 2 wrong usage.
 func run(args []string, stdout, stderr io.Writer) int {
-	c, err := parseArgs(args, stderr)
+	c, err := parseArgs(args, stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -41,6 +43,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "blas:", err)
 		return 2
 	}
+	c.progress = report.NewProgress(stderr)
 	if err := c.execute(stdout); err != nil {
 		fmt.Fprintln(stderr, "blas: FAILED:", err)
 		return 1

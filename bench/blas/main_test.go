@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"maps"
+	"os"
 	"regexp"
 	"runtime"
 	"slices"
@@ -49,6 +50,9 @@ func TestDefaults(t *testing.T) {
 	c, err = parseArgs([]string{"-op", "panel"}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 192, c.n)
+	c, err = parseArgs([]string{"-op", "panel", "-m", "100"}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, 100, c.n)
 }
 
 func TestUsageErrors(t *testing.T) {
@@ -73,11 +77,21 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	_, errs, code := bench("-h")
+	out, errs, code := bench("-h")
 	assert.Zero(t, code)
-	for _, says := range []string{"usage: blas", "-isa", "-op", "dgemm", "portable"} {
-		assert.Contains(t, errs, says)
+	assert.Empty(t, errs)
+	for _, says := range []string{"blas measures one kernel", "-isa implementations", "-op operation", "dgemm", "portable", "Exit codes"} {
+		assert.Contains(t, out, says)
 	}
+}
+
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	full, err := os.Open(os.DevNull) // not for writing
+	require.NoError(t, err)
+	defer full.Close()
+	var errs bytes.Buffer
+	assert.Equal(t, 1, run(strings.Fields("-op daxpy -m 10 -reps 1"), full, &errs))
+	assert.Contains(t, errs.String(), "blas: FAILED: write")
 }
 
 // The negative control: a wrong number is found before anything is timed.

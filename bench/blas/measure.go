@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
@@ -27,7 +28,7 @@ type contender struct {
 func (c *config) execute(out io.Writer) (err error) {
 	unpin := pin()
 	defer func() { err = errors.Join(err, unpin()) }()
-	fmt.Fprintln(out, machine.Line())
+	defer c.progress.Clear()
 	var all []*contender
 	for _, k := range c.isas {
 		op, operands, err := c.newOperation(k)
@@ -40,13 +41,14 @@ func (c *config) execute(out io.Writer) (err error) {
 		}
 		all = append(all, &contender{kernels: k, op: op, peak: peakOf(k.Name())})
 	}
-	for range c.reps {
+	for rep := range c.reps {
+		c.progress.Say("%s, repetition %d of %d", c.op, rep+1, c.reps)
 		for _, x := range all {
 			x.repeat()
 		}
 	}
-	c.report(out, all)
-	return nil
+	c.progress.Clear()
+	return c.report(out, all)
 }
 
 // pin locks the goroutine to its thread and that to a core, if one is free; the
@@ -121,7 +123,10 @@ func (c *config) verify(k blas.Kernels, op *operation) error {
 // tolerance is far above rounding, and far below any mistake.
 const tolerance = 1e-9
 
-func (c *config) report(out io.Writer, all []*contender) {
+// report prints the machine and the result lines.
+func (c *config) report(out io.Writer, all []*contender) error {
+	var text strings.Builder
+	fmt.Fprintln(&text, machine.Line())
 	last := report.Median(all[len(all)-1].rates)
 	for _, x := range all {
 		rate, top := report.Median(x.rates), 0.0
@@ -130,7 +135,9 @@ func (c *config) report(out io.Writer, all []*contender) {
 			top = report.Median(x.peaks)
 			fraction = rate / top
 		}
-		fmt.Fprintf(out, "result op=%s isa=%s m=%d n=%d k=%d reps=%d gflops_best=%.2f gflops_median=%.2f peak_gflops=%.2f fraction=%.3f ratio=%.3f\n",
+		fmt.Fprintf(&text, "result op=%s isa=%s m=%d n=%d k=%d reps=%d gflops_best=%.2f gflops_median=%.2f peak_gflops=%.2f fraction=%.3f ratio=%.3f\n",
 			c.op, x.kernels.Name(), c.m, c.n, c.k, c.reps, slices.Max(x.rates), rate, top, fraction, rate/last)
 	}
+	_, err := io.WriteString(out, text.String())
+	return err
 }

@@ -42,6 +42,9 @@ func (o *operands) matrix(n int) []float64 {
 
 // empty returns n zeros.
 func (o *operands) empty(n int) []float64 {
+	if o.err != nil {
+		return nil // all is in vain
+	}
 	x, err := blas.Alloc(n)
 	if err != nil {
 		o.err = err
@@ -74,7 +77,7 @@ func leading(m int) int {
 // dgemm is the update of LINPACK: C := C - A*B.
 func dgemm(k blas.Kernels, m, n, depth int, o *operands) *operation {
 	lda, ldb := leading(m), leading(depth)
-	a, b, c := o.matrix(lda*depth), o.matrix(ldb*n), o.matrix(lda*n)
+	c, a, b := o.matrix(lda*n), o.matrix(lda*depth), o.matrix(ldb*n)
 	return &operation{flops: 2 * float64(m) * float64(n) * float64(depth), result: c, run: func() {
 		k.Dgemm(blas.NoTrans, blas.NoTrans, m, n, depth, -1, a, lda, b, ldb, 1, c, lda)
 	}}
@@ -83,7 +86,7 @@ func dgemm(k blas.Kernels, m, n, depth int, o *operands) *operation {
 // packed is the same without the packing.
 func packed(k blas.Kernels, m, n, depth int, o *operands) *operation {
 	lda, ldb := leading(m), leading(depth)
-	a, b, c := o.matrix(lda*depth), o.matrix(ldb*n), o.matrix(lda*n)
+	c, a, b := o.matrix(lda*n), o.matrix(lda*depth), o.matrix(ldb*n)
 	ap, bp := o.empty(k.PackedA(m, depth)), o.empty(k.PackedB(depth, n))
 	if o.err == nil {
 		k.PackA(ap, blas.NoTrans, m, depth, a, lda)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -21,12 +22,13 @@ type bench struct {
 	others   float64           // cores that others used at the start
 }
 
-func newBench(c *config, stderr io.Writer) (*bench, error) {
+// newBench makes the place; what runs in it ends with the context.
+func newBench(ctx context.Context, c *config, stderr io.Writer) (*bench, error) {
 	dir, err := os.MkdirTemp("", "weft-compare")
 	if err != nil {
 		return nil, err
 	}
-	return &bench{config: c, tools: installed{}, cores: machine.Cores(), dir: dir, progress: report.NewProgress(stderr), built: map[string]string{}, load: load()}, nil
+	return &bench{config: c, tools: installed{ctx}, cores: machine.Cores(), dir: dir, progress: report.NewProgress(stderr), built: map[string]string{}, load: load()}, nil
 }
 
 func (b *bench) close() { _ = os.RemoveAll(b.dir) }

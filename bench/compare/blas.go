@@ -25,7 +25,7 @@ func prepareBLAS(b *bench) ([]contest, []missing, error) {
 	m, reps := pick(b, 600, 2000), pick(b, 3, 15)
 	var contests []contest
 	for _, k := range pick(b, []int{hplBlock}, []int{64, 128, hplBlock, 256, 384}) {
-		contests = append(contests, contest{name: fmt.Sprintf("k = %d", k), x: float64(k), sides: []*side{
+		contests = append(contests, contest{name: fmt.Sprintf("m = n = %d, k = %d", m, k), x: float64(k), sides: []*side{
 			{name: "weft", version: own.name, cores: 1, layout: oneProcess(1), run: func(b *bench) (sample, error) {
 				return b.figure(command{argv: weftGemmArgs(b, m, k, reps)}, "gflops_median")
 			}},

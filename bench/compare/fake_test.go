@@ -80,7 +80,7 @@ func testBench(t *testing.T, tools tools, pairs int) *bench {
 	t.Helper()
 	c, err := parseArgs([]string{"-quick", "-pairs", fmt.Sprint(pairs), "-out", filepath.Join(t.TempDir(), "out")}, io.Discard)
 	require.NoError(t, err)
-	b, err := newBench(c, io.Discard)
+	b, err := newBench(t.Context(), c, io.Discard)
 	require.NoError(t, err)
 	t.Cleanup(b.close)
 	b.tools, b.cores = tools, 2

@@ -56,6 +56,8 @@ func TestNotes_name_every_difference(t *testing.T) {
 	assert.Contains(t, strings.Join(o.notes(), "\n"), "a ratio of 3.00 has nothing to do")
 	o.sides[1].kernel.name, o.sides[1].remark = "k", "it cheats"
 	assert.Equal(t, []string{"peer: it cheats."}, o.notes())
+	assert.Empty(t, twoSides(false, []float64{10, 14}, []float64{20, 29}).notes())
+	assert.Contains(t, strings.Join(twoSides(false, []float64{10, 14}, []float64{20, 31}).notes(), "\n"), "**Unsteady**: peer varied from 20.00 to 31.00 GFLOP/s")
 }
 
 func TestInUse(t *testing.T) {

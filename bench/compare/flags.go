@@ -30,8 +30,8 @@ const usage = `compare runs weft and its installed peers in turn and writes a re
 Writes compare.md, runs.csv with every single run, and a section (hpl.md) and a chart for
 each subject. The folder may be filled in parts: what -only leaves out keeps its section of
 a former run, and each subject is written when it is done. Peers that are not installed are
-named with the command that installs them. Run it in the source tree: it builds the programs
-it compares. Keep the machine quiet meanwhile.
+named with the command that installs them; what a former run measured of them stays. Run it
+in the source tree: it builds the programs it compares. Keep the machine quiet meanwhile.
 
 Subjects:
 `
@@ -55,6 +55,7 @@ func parseArgs(args []string, stdout io.Writer) (*config, error) {
 		fmt.Fprintln(stdout, "\nFlags:")
 		set.SetOutput(stdout)
 		set.PrintDefaults()
+		fmt.Fprintln(stdout, "\nExit codes: 0 done, 1 a run failed, was wrong or was interrupted, 2 usage")
 		return nil, err
 	}
 	if err == nil && set.NArg() > 0 {
@@ -89,11 +90,21 @@ func (c *config) complete(only string) error {
 		return nil
 	}
 	for name := range strings.SplitSeq(only, ",") {
+		name = strings.TrimSpace(name)
 		i := slices.IndexFunc(subjects, func(s *subject) bool { return s.name == name })
 		if i < 0 {
-			return fmt.Errorf("-only %s: there is no subject %q", only, name)
+			return fmt.Errorf("-only %s: there is no subject %q: there are %s", only, name, strings.Join(subjectNames(), ", "))
 		}
-		c.subjects = append(c.subjects, subjects[i])
+		if !slices.Contains(c.subjects, subjects[i]) {
+			c.subjects = append(c.subjects, subjects[i])
+		}
 	}
 	return nil
+}
+
+func subjectNames() (all []string) {
+	for _, s := range subjects {
+		all = append(all, s.name)
+	}
+	return all
 }

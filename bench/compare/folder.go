@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 // The folder of a report can be filled in parts, a subject or some at a time. For each
@@ -23,14 +25,30 @@ func sectionPath(out string, s *subject) string { return filepath.Join(out, s.na
 
 func runsPath(out string) string { return filepath.Join(out, "runs.csv") }
 
+// tryFolder sees whether the folder can be written to, and what is there continued.
+func (b *bench) tryFolder() error {
+	if err := report.TryFolder(b.out); err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	_, err := readRuns(runsPath(b.out))
+	return err
+}
+
+// stands reports whether a former run has measured what this one could not.
+func (b *bench) stands(r *result) bool {
+	_, err := os.Stat(sectionPath(b.out, r.subject))
+	return len(r.outcomes) == 0 && err == nil
+}
+
 // keep puts the result of a subject into the folder, in the place of an older one, and the
-// report together again: a run that is cut short loses only the subject it was at.
+// report together again: a run that is cut short loses only the subject it was at. Where
+// nothing was measured, an older one stays.
 func (b *bench) keep(r *result) error {
-	if err := os.MkdirAll(b.out, 0o755); err != nil {
-		return err
+	if b.stands(r) {
+		return b.assemble()
 	}
 	var errs []error // a chart that cannot be drawn costs no figures
-	if err := r.draw(b.out, b.cores); err != nil {
+	if err := r.draw(b); err != nil {
 		errs = append(errs, fmt.Errorf("chart of %s: %w", r.subject.name, err))
 	}
 	var text strings.Builder

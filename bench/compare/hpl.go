@@ -112,7 +112,7 @@ func hplPeers(b *bench) (peers []func(n int) *side, absent []missing) {
 	if path, err := b.tools.find("hpcc"); err == nil {
 		name := "HPL of hpcc, " + b.blasOf(path)
 		peers = append(peers, func(n int) *side {
-			return peerHPL(b, name, kernel{name: b.blasOf(path), how: "hpcc's SingleDGEMM in the same run"}, func(b *bench) (sample, error) { return runHPCC(b, path, n) })
+			return peerHPL(b, path, name, kernel{name: b.blasOf(path), how: "hpcc's SingleDGEMM in the same run"}, func(b *bench) (sample, error) { return runHPCC(b, path, n) })
 		})
 	} else {
 		absent = append(absent, missing{"HPL of hpcc", errAbsent.Error(), "apt-get install hpcc"})
@@ -129,7 +129,7 @@ func hplPeers(b *bench) (peers []func(n int) *side, absent []missing) {
 			k = open
 		}
 		peers = append(peers, func(n int) *side {
-			return peerHPL(b, "xhpl, "+k.name, k, func(b *bench) (sample, error) { return runXHPL(b, path, n) })
+			return peerHPL(b, path, "xhpl, "+k.name, k, func(b *bench) (sample, error) { return runXHPL(b, path, n) })
 		})
 	}
 	return peers, absent
@@ -142,8 +142,12 @@ func isOurs(path string) bool {
 	return err == nil && strings.HasPrefix(info.Main.Path, "github.com/weft-hpc/weft")
 }
 
-func peerHPL(b *bench, name string, k kernel, run func(*bench) (sample, error)) *side {
-	return &side{name: name, version: "over " + b.firstLine(b.mpirun(), "--version"), cores: b.cores, layout: manyProcesses(b.cores), kernel: k, run: run}
+func peerHPL(b *bench, path, name string, k kernel, run func(*bench) (sample, error)) *side {
+	version := b.packageOf(path)
+	if library := b.blasFile(path); library != "" {
+		version += " with " + library
+	}
+	return &side{name: name, version: version + " over " + b.firstLine(b.mpirun(), "--version"), cores: b.cores, layout: manyProcesses(b.cores), kernel: k, run: run}
 }
 
 // runHPCC runs the suite in a folder of its own. It has no way to run HPL alone; the

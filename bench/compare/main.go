@@ -17,17 +17,20 @@
 // of the kernel of each side on one core beside it, and says wherever two sides differ in
 // kernels, cores, processes or version.
 //
-// Flags: -only, -quick, -pairs, -out; -h explains them. Exit code: 0 done, 1 a run failed
-// or was wrong, 2 usage. A peer that is missing is no failure: the report names it, with the
+// Flags: -only, -quick, -pairs, -out; -h explains them. Exit code: 0 done, 1 a run failed,
+// was wrong or was interrupted, 2 usage. A peer that is missing is no failure: the report names it, with the
 // command that installs it.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
@@ -49,7 +52,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "compare:", err)
 		return 2
 	}
-	b, err := newBench(c, stderr)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return measure(ctx, c, stdout, stderr)
+}
+
+// measure plays the subjects and writes the report, until the context ends; it returns the
+// exit code.
+func measure(ctx context.Context, c *config, stdout, stderr io.Writer) int {
+	b, err := newBench(ctx, c, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "compare:", err)
 		return 1
@@ -59,19 +70,27 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if c.quick {
 		fmt.Fprintln(stdout, "quick: sizes and counts are too small for results")
 	}
-	if _, err := readRuns(runsPath(c.out)); err != nil { // better now than after an hour
+	if err := b.tryFolder(); err != nil { // better now than after an hour
 		fmt.Fprintln(stderr, "compare:", err)
 		return 1
 	}
 	var all []*result
-	if b.others = coresInUse(2 * time.Second); b.others > noise {
+	if b.others = coresInUse(ctx, 2*time.Second); b.others > noise {
 		fmt.Fprintf(stdout, "the machine is not quiet (others use %.1f cores): the figures will be no results\n", b.others)
 	}
 	for _, s := range c.subjects {
 		r := b.play(s)
-		all = append(all, r)
 		b.progress.Clear()
+		if ctx.Err() != nil {
+			fmt.Fprintf(stderr, "compare: interrupted in %s: the report has what was complete before\n", s.name)
+			finish(stdout, stderr, all)
+			return 1
+		}
+		all = append(all, r)
 		r.print(stdout)
+		if b.stands(r) {
+			fmt.Fprintf(stdout, "  the report keeps what a former run measured\n")
+		}
 		if err := b.keep(r); err != nil {
 			fmt.Fprintln(stderr, "compare:", err)
 			return 1

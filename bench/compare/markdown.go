@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -39,9 +40,11 @@ func (b *bench) section(w io.Writer, r *result) {
 	if b.others > noise {
 		fmt.Fprintf(w, "**The machine was not quiet** (others used %.1f cores at the start): figures of such a run are no results.\n\n", b.others)
 	}
-	fmt.Fprintf(w, "%s, %s, load average %s at the start, %s at the end (this program included); %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), plural(b.pairs, "round"), b.load, load(), machine.Line())
-	r.markdown(w)
-	r.writeMissing(w)
+	fmt.Fprintf(w, "%s, %s, load average %s at the start, %s at the end (this program included); weft is built from %s; %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), plural(b.pairs, "round"), b.load, load(), b.treeLine(), machine.Line())
+	var text strings.Builder
+	r.markdown(&text)
+	r.writeMissing(&text)
+	fmt.Fprint(w, strings.ReplaceAll(text.String(), b.dir+string(filepath.Separator), "")) // a folder of no interest
 }
 
 // markdown is what came out of a subject.

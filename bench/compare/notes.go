@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// unsteady is how many times the least figure the most may be without a note.
+const unsteady = 1.5
+
 // notes says in which ways the sides of a contest are not alike: a reader must not take
 // the difference of two kernels, or of two numbers of cores, for that of two programs.
 func (o *outcome) notes() (notes []string) {
@@ -12,7 +15,10 @@ func (o *outcome) notes() (notes []string) {
 	for i, s := range o.sides[1:] {
 		notes = append(notes, differences(ours, s, o.kernelRate(0), o.kernelRate(i+1))...)
 	}
-	for _, s := range o.sides {
+	for i, s := range o.sides {
+		if f := figuresOf(o.values(i)); f.top > unsteady*f.least {
+			notes = append(notes, fmt.Sprintf("**Unsteady**: %s varied from %s to %s %s between rounds: something else ran, and the medians are rough.", s.name, short(f.least), short(f.top), o.unit))
+		}
 		if s.remark != "" {
 			notes = append(notes, s.name+": "+s.remark+".")
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,6 +116,26 @@ func TestBLASOf(t *testing.T) {
 		assert.Equal(t, want, b.blasOf("xhpl"))
 	}
 	assert.Contains(t, (&bench{tools: &fake{}}).blasOf("xhpl"), "unknown")
+}
+
+func TestVersionsOfPrograms(t *testing.T) {
+	b := &bench{tools: &fake{answer: func(_ string, c command) (string, error) {
+		switch strings.Join(c.argv[:2], " ") {
+		case "ldd /usr/bin/hpcc":
+			return "\tlibblas.so.3 => /none/libblas.so.3 (0x1)\n\tlibopenblas.so.0 => /none/libopenblas.so.0 (0x2)\n", nil
+		case "dpkg-query -S":
+			return "hpcc: /usr/bin/hpcc\n", nil
+		case "dpkg-query -W":
+			return "1.5.0-3", nil
+		}
+		return "", errors.New("unknown")
+	}}}
+	assert.Equal(t, "libopenblas.so.0", b.blasFile("/usr/bin/hpcc"), "not that of the name that is a link")
+	assert.Equal(t, "hpcc 1.5.0-3", b.packageOf("/usr/bin/hpcc"))
+	assert.Empty(t, b.blasFile("/usr/bin/other"))
+	b.tools = &fake{}
+	assert.Equal(t, "unknown version", b.packageOf("/usr/bin/hpcc"))
+	assert.Equal(t, "an unknown commit", b.treeLine())
 }
 
 func TestIsOurs(t *testing.T) {

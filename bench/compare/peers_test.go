@@ -30,7 +30,7 @@ func TestPeers_check_their_results(t *testing.T) {
 		{"omptasks", "us_per_task", []string{"-fopenmp"}, []string{"5", "40", "100", "1"}, "->place = x;", "->place = x + (t == 7);", "stencil.h"},
 	} {
 		t.Run(p.name+" "+p.args[0], func(t *testing.T) {
-			b := testBench(t, installed{}, 1)
+			b := testBench(t, installed{t.Context()}, 1)
 			program, err := b.compile(p.name, "cc", p.flags...)
 			if err != nil {
 				t.Skipf("the peer cannot be compiled here: %v", err)
@@ -64,13 +64,13 @@ func TestInstalled_says_why_a_command_failed(t *testing.T) {
 	if err != nil {
 		t.Skip("no sh here")
 	}
-	text, err := installed{}.output(command{argv: []string{sh, "-c", "echo out; echo broken >&2; exit 3"}})
+	text, err := installed{t.Context()}.output(command{argv: []string{sh, "-c", "echo out; echo broken >&2; exit 3"}})
 	assert.Equal(t, "out\n", text)
 	assert.ErrorContains(t, err, "broken")
 	assert.ErrorContains(t, err, "exit status 3")
-	text, err = installed{}.output(command{argv: []string{sh, "-c", "pwd; echo $MINE $OPENBLAS_NUM_THREADS"}, dir: "/", env: []string{"MINE=7"}})
+	text, err = installed{t.Context()}.output(command{argv: []string{sh, "-c", "pwd; echo $MINE $OPENBLAS_NUM_THREADS"}, dir: "/", env: []string{"MINE=7"}})
 	require.NoError(t, err)
 	assert.Equal(t, "/\n7 1\n", text)
-	_, err = installed{}.find("no such program, surely")
+	_, err = installed{t.Context()}.find("no such program, surely")
 	assert.ErrorIs(t, err, exec.ErrNotFound)
 }

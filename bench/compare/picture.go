@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 )
 
 // sound are the contests that have a result.
@@ -33,15 +34,47 @@ func (r *result) onAxis() (all []*outcome) {
 }
 
 // draw writes NAME.svg and NAME.csv.
-func (r *result) draw(dir string, cores int) error {
+func (r *result) draw(b *bench) error {
 	if !r.drawn() {
 		return nil
 	}
-	base := filepath.Join(dir, r.subject.name)
+	base, note := filepath.Join(b.out, r.subject.name), b.note(r)
 	if r.subject.axis == "" {
-		return r.bars().Write(base)
+		c := r.bars()
+		c.Note = note
+		return c.Write(base)
 	}
-	return r.curves(cores).Write(base)
+	c := r.curves(b.cores)
+	c.Note = note
+	return c.Write(base)
+}
+
+// note is at the foot of a chart.
+func (b *bench) note(r *result) string {
+	note := fmt.Sprintf("%s; %s", machine.Line(), plural(b.pairs, "round"))
+	if cores := r.cores(); cores > 0 {
+		note += "; each side on " + plural(cores, "core")
+	}
+	if b.quick {
+		note += "; a quick run, no result"
+	}
+	return note
+}
+
+// cores are those that all sides of all contests compute on; 0 if they differ.
+func (r *result) cores() int {
+	all := map[int]bool{}
+	for _, o := range r.sound() {
+		for _, s := range o.sides {
+			all[s.cores] = true
+		}
+	}
+	for n := range all {
+		if len(all) == 1 {
+			return n
+		}
+	}
+	return 0
 }
 
 // names are the sides of all contests, in order.
@@ -86,7 +119,7 @@ func (r *result) bars() *chart.Bars {
 }
 
 func (r *result) curves(cores int) *chart.Lines {
-	c := &chart.Lines{Title: r.subject.title, X: chart.Axis{Title: r.subject.axis, Log: true}, Y: chart.Axis{Title: "median and range", Unit: r.subject.unit, Log: r.subject.less}}
+	c := &chart.Lines{Title: r.subject.title, X: chart.Axis{Title: r.subject.axis, Unit: r.subject.axisUnit, Log: true}, Y: chart.Axis{Title: "median and range", Unit: r.subject.unit, Log: r.subject.less}}
 	if !r.subject.less {
 		c.X.Log, c.X.Tight = false, true
 	}

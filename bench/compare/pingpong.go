@@ -3,7 +3,7 @@ package main
 import "fmt"
 
 var pingpongSubject = subject{
-	name: "pingpong", title: "What a message costs", unit: "µs", less: true, axis: "bytes",
+	name: "pingpong", title: "What a message costs", unit: "µs", less: true, axis: "size of a message", axisUnit: "bytes",
 	question: "what a message costs, against the MPI library under it",
 	setting: "Two ranks send a message to and fro, as OSU's latency test does: half the time of a round trip. weft calls the same library through its engine; the difference is what " +
 		"weft adds. All buffers are in huge pages. The third side has both ranks in one process and uses no MPI library.",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -260,6 +261,76 @@ func TestReport_spares_foreign_files(t *testing.T) {
 	}
 }
 
+// What cannot be written to is found before anything is measured.
+func TestReport_needs_a_folder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, 1, run([]string{"-quick", "-only", "hpl", "-out", file}, &stdout, &stderr))
+	assert.Contains(t, stderr.String(), "-out: ")
+	assert.NotContains(t, stdout.String(), hplSubject.question)
+	b := testBench(t, everything(), 1)
+	require.NoError(t, b.tryFolder())
+	left, err := os.ReadDir(b.out)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// A run without peers costs no figures of a former one; one with peers replaces them.
+func TestReport_keeps_what_cannot_be_measured_again(t *testing.T) {
+	b := testBench(t, everything(), 1)
+	require.NoError(t, b.keep(b.play(&hplSubject)))
+	section, runs := read(t, sectionPath(b.out, &hplSubject)), read(t, runsPath(b.out))
+	again := testBench(t, &fake{}, 1)
+	again.out = b.out
+	r := again.play(&hplSubject)
+	assert.True(t, again.stands(r))
+	require.NoError(t, again.keep(r))
+	assert.Equal(t, section, read(t, sectionPath(b.out, &hplSubject)))
+	assert.Equal(t, runs, read(t, runsPath(b.out)))
+	assert.False(t, again.stands(again.play(&ftSubject)), "it was never measured")
+	b.pairs = 2
+	r = b.play(&hplSubject)
+	assert.False(t, b.stands(r))
+	require.NoError(t, b.keep(r))
+	assert.NotEqual(t, runs, read(t, runsPath(b.out)))
+}
+
+// An interrupted run leaves no processes and no folder, and fails.
+func TestInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	c, err := parseArgs([]string{"-quick", "-only", "hpl", "-out", filepath.Join(t.TempDir(), "out")}, io.Discard)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, 1, measure(ctx, c, &stdout, &stderr))
+	assert.Contains(t, stderr.String(), "compare: interrupted in hpl")
+	assert.NoFileExists(t, reportPath(c.out))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	_, err = installed{ctx}.output(command{argv: []string{"true"}})
+	assert.ErrorIs(t, err, errInterrupted)
+}
+
+func TestPicture_says_where_it_was_measured(t *testing.T) {
+	b := testBench(t, everything(), 2)
+	r := b.play(&hplSubject)
+	require.NoError(t, b.keep(r))
+	picture := read(t, filepath.Join(b.out, "hpl.svg"))
+	for _, want := range []string{"machine: ", "2 rounds", "each side on 2 cores", "a quick run, no result"} {
+		assert.Contains(t, picture, want)
+	}
+	r.outcomes[0].sides[0].cores = 1
+	assert.Zero(t, r.cores())
+	assert.NotContains(t, b.note(r), "each side")
+	text := read(t, sectionPath(b.out, &hplSubject))
+	assert.Contains(t, text, "weft is built from commit a line with changes")
+	assert.NotContains(t, text, b.dir)
+}
+
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{"-pairs", "4"}, {"-pairs", "-1"}, {"-only", "hpl,luck"}, {"-only", "hpl,"}, {"-out", ""}, {"x"}, {"-x"}, {"-quick", "-pairs", "-2"}} {
 		var stderr bytes.Buffer
@@ -268,11 +339,15 @@ func TestUsage(t *testing.T) {
 	}
 	var help bytes.Buffer
 	assert.Equal(t, 0, run([]string{"-h"}, &help, io.Discard))
+	assert.Contains(t, help.String(), "Exit codes: 0 done, 1 ")
 	for _, s := range subjects {
 		assert.Contains(t, help.String(), s.question)
 	}
 	c, err := parseArgs([]string{"-only", "fft,hpl"}, io.Discard)
 	require.NoError(t, err)
 	assert.Equal(t, []*subject{&fftSubject, &hplSubject}, c.subjects)
+	twice, err := parseArgs([]string{"-only", "fft, hpl,fft"}, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, c.subjects, twice.subjects, "each once")
 	assert.GreaterOrEqual(t, c.pairs, leastPairs)
 }

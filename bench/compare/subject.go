@@ -9,6 +9,7 @@ type subject struct {
 	unit     string // of the figures
 	less     bool   // small figures are the good ones
 	axis     string // what contest.x is, or "": contests are drawn as groups of columns
+	axisUnit string // of contest.x
 	groups   string // what the groups are
 
 	// prepare finds the peers and builds everything. Peers that are not there are

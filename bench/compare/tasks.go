@@ -7,7 +7,7 @@ import (
 )
 
 var tasksSubject = subject{
-	name: "tasks", title: "What a task costs", unit: "µs per task", less: true, axis: "length of a task [µs]",
+	name: "tasks", title: "What a task costs", unit: "µs per task", less: true, axis: "length of a task", axisUnit: "µs",
 	question: "what a task with dependences costs, against OpenMP and StarPU",
 	setting: "A one-dimensional stencil: a row of points, four per core, for many steps; the task of a point reads it and its neighbours in the step before and checks that " +
 		"they are what they should be. Dependences are found at run time on all sides. Wall time by number of tasks, submission and execution together, all cores. Tasks repeat one multiply-add loop; " +

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/klauspost/cpuid/v2"
@@ -28,8 +29,8 @@ type command struct {
 	dir  string
 }
 
-// installed is the real machine.
-type installed struct{}
+// installed is the real machine. What runs there ends with the context.
+type installed struct{ context.Context }
 
 func (installed) find(name string) (string, error) { return exec.LookPath(name) }
 
@@ -50,24 +51,36 @@ func openCore() []string {
 	return []string{"OPENBLAS_CORETYPE=SkylakeX"}
 }
 
-func (installed) output(c command) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), guard)
+func (i installed) output(c command) (string, error) {
+	ctx, cancel := context.WithTimeout(i, guard)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Env = append(append(os.Environ(), calm...), c.env...)
 	cmd.Dir = c.dir
-	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // mpirun ends its ranks
+	cmd.WaitDelay = 2 * time.Second                                          // then it is killed; a grandchild may hold the pipe
 	var said, complained strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &complained
 	err := cmd.Run()
-	if ctx.Err() != nil {
+	switch {
+	case i.Err() != nil:
+		return "", errInterrupted
+	case ctx.Err() != nil:
 		err = fmt.Errorf("it did not end within %v", guard)
 	}
-	if err != nil {
-		return said.String(), fmt.Errorf("%s: %w: %s", strings.Join(c.argv, " "), err, tail(said.String()+complained.String()))
+	if err == nil {
+		return said.String(), nil
 	}
-	return said.String(), nil
+	err = fmt.Errorf("%s: %w", strings.Join(c.argv, " "), err)
+	if words := tail(said.String() + complained.String()); words != "" {
+		err = fmt.Errorf("%w: %s", err, words)
+	}
+	return said.String(), err
 }
+
+// errInterrupted is the error of what did not run to its end because the user has had
+// enough.
+var errInterrupted = errors.New("interrupted")
 
 // tail is the last lines of a text.
 func tail(text string) string {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -50,6 +52,51 @@ func (b *bench) blasOf(program string) string {
 	return "unknown BLAS (linked statically)"
 }
 
+// blasFile is the file of the BLAS a program is linked with, links followed: its name tells
+// the version on most systems. "" if it is not known.
+func (b *bench) blasFile(program string) string {
+	text, err := b.tools.output(command{argv: []string{"ldd", program}})
+	if err != nil {
+		return ""
+	}
+	for _, l := range blasLibraries {
+		for line := range strings.Lines(text) {
+			_, found, _ := strings.Cut(line, "=>")
+			if fields := strings.Fields(found); len(fields) > 0 && strings.Contains(fields[0], l.part) {
+				if path, err := filepath.EvalSymlinks(fields[0]); err == nil {
+					return filepath.Base(path)
+				}
+				return filepath.Base(fields[0])
+			}
+		}
+	}
+	return ""
+}
+
+// packageOf is the Debian package of a program and its version, or "unknown version".
+func (b *bench) packageOf(program string) string {
+	name, _, found := strings.Cut(b.firstLine("dpkg-query", "-S", program), ":")
+	if !found {
+		return "unknown version"
+	}
+	if version := b.firstLine("dpkg-query", "-W", "-f", "${Version}", name); version != "" {
+		return name + " " + version
+	}
+	return "unknown version"
+}
+
+// treeLine says what is compiled: go run records no commit in a program.
+func (b *bench) treeLine() string {
+	commit := b.firstLine("git", "rev-parse", "--short=12", "HEAD")
+	if commit == "" {
+		return "an unknown commit"
+	}
+	if b.firstLine("git", "status", "--porcelain", "--untracked-files=no") != "" {
+		return "commit " + commit + " with changes"
+	}
+	return "commit " + commit
+}
+
 // noise is how many cores others use above which a machine is not quiet.
 const noise = 0.2
 
@@ -87,14 +134,17 @@ func (t ticks) inUse(later ticks) float64 {
 
 // coresInUse watches the machine for a while and returns how many cores others use; 0
 // where that is not known.
-func coresInUse(d time.Duration) float64 {
+func coresInUse(ctx context.Context, d time.Duration) float64 {
 	look := func() ticks {
 		text, _ := os.ReadFile("/proc/stat")
 		t, _ := readTicks(string(text))
 		return t
 	}
 	before := look()
-	<-time.After(d)
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 	return before.inUse(look()) * float64(osthread.Online())
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/fft/dist"
 	"github.com/weft-hpc/weft/fft/nas"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -37,6 +38,11 @@ func (l *lab) groups(nic bool) (all []group, err error) {
 	return all, nil
 }
 
+// note is at the foot of the charts of so many repetitions.
+func (l *lab) note(reps int) string {
+	return fmt.Sprintf("%s; workers of a rank: %d; best of at most %d runs", machine.Line(), l.workers, reps)
+}
+
 // value is what a column shows: its height, and the ends of the spread.
 type value func(points []*point) (y, lo, hi float64)
 
@@ -59,6 +65,7 @@ func (l *lab) drawColumns(w printer, name, title string, y chart.Axis, columns [
 		}
 		b := &chart.Bars{
 			Title: fmt.Sprintf("NAS FT class %s, %d ranks, progress %s: %s", l.class.Name, l.ranks, modeName(nic), title),
+			Note:  l.note(l.reps),
 			X:     chart.Axis{Title: "network"},
 			Y:     y,
 		}
@@ -87,6 +94,12 @@ func ratio(base, p *point) (y, lo, hi float64) {
 	return y, base.best().Seconds / p.slowest(), y
 }
 
+// ratioAxis is the axis of what is above 1 where the second time is the shorter one.
+func ratioAxis(title string) chart.Axis { return chart.Axis{Title: title, Mark: 1} }
+
+// secondsAxis is logarithmic: networks differ a hundredfold.
+var secondsAxis = chart.Axis{Title: "mean of the ranks, best run and range", Unit: "s", Log: true}
+
 // drawSpeedup is figure 4 of the paper, over our own exchange.
 func drawSpeedup(l *lab, w printer) error {
 	var columns []column
@@ -95,7 +108,7 @@ func drawSpeedup(l *lab, w printer) error {
 			return ratio(baseline(points), pick(points, nas.Variant{Form: f}))
 		}})
 	}
-	if err := l.drawColumns(w, "speedup", "speed-up over exchange", chart.Axis{Title: "time of exchange / time of variant"}, columns); err != nil {
+	if err := l.drawColumns(w, "speedup", "speed-up over exchange", ratioAxis("time of exchange / time of variant"), columns); err != nil {
 		return err
 	}
 	return l.printOverlap(w)
@@ -134,19 +147,23 @@ func drawCommunication(l *lab, w printer) error {
 		if oneSided {
 			name, title = name+"-onesided", title+", one-sided"
 		}
-		if err := l.drawColumns(w, name, title, chart.Axis{Title: "mean of the ranks, best run", Unit: "s"}, columns); err != nil {
+		if err := l.drawColumns(w, name, title, secondsAxis, columns); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// shortest is the least time that the clock tells from none: logarithmic charts have no 0.
+const shortest = 1e-9
+
 // inCalls returns the seconds in communication calls of the best run, and of all.
 func inCalls(p *point) (y, lo, hi float64) {
-	y = p.best().Totals.Communication
+	of := func(r *nas.Result) float64 { return math.Max(r.Totals.Communication, shortest) }
+	y = of(p.best())
 	lo, hi = y, y
 	for _, r := range p.runs {
-		lo, hi = math.Min(lo, r.Totals.Communication), math.Max(hi, r.Totals.Communication)
+		lo, hi = math.Min(lo, of(r)), math.Max(hi, of(r))
 	}
 	return y, lo, hi
 }
@@ -159,5 +176,5 @@ func drawOneSided(l *lab, w printer) error {
 			return ratio(pick(points, nas.Variant{Form: f}), pick(points, nas.Variant{Form: f, OneSided: true}))
 		}})
 	}
-	return l.drawColumns(w, "onesided", "one-sided over sent and received", chart.Axis{Title: "time two-sided / time one-sided"}, columns)
+	return l.drawColumns(w, "onesided", "one-sided over sent and received", ratioAxis("time two-sided / time one-sided"), columns)
 }

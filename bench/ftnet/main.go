@@ -71,6 +71,11 @@ func (p program) run(args []string) error {
 	if p.change != nil {
 		p.change(c)
 	}
+	if c.out != "" { // better now than after ten minutes
+		if err := report.TryFolder(c.out); err != nil {
+			return fmt.Errorf("-out: %w", err)
+		}
+	}
 	return p.draw(c)
 }
 

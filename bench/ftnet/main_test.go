@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/fft/nas"
 	"github.com/weft-hpc/weft/internal/invariant"
@@ -67,6 +68,10 @@ func TestRun_columns(t *testing.T) {
 	assert.Equal(t, 1.0, counts.Series[0].Y[0], "one message to the only peer")
 	assert.Equal(t, 32.0, counts.Series[0].Y[1], "one message per plane")
 	assert.Equal(t, 64*64*16/2., sizes.Series[1].Y[1], "half a plane")
+	picture, err := os.ReadFile(filepath.Join(dir, "messages-sizes.svg"))
+	require.NoError(t, err)
+	assert.Contains(t, string(picture), ">32 KiB<", "half a plane, in a picture where all sizes are seen")
+	assert.Contains(t, string(picture), ">"+machine.Line()+"<")
 	results := variants * (1 + 2*len(groups)) // one without a network, to count messages
 	assert.Equal(t, results, strings.Count(out, "\nresult "))
 	assert.Len(t, report.Figures(out, "speedup"), results)
@@ -89,7 +94,9 @@ func TestRun_curves(t *testing.T) {
 		for _, s := range c.Series {
 			assert.Len(t, s.X, points)
 		}
-		assert.FileExists(t, filepath.Join(dir, name+".svg"))
+		picture, err := os.ReadFile(filepath.Join(dir, name+".svg"))
+		require.NoError(t, err)
+		assert.Contains(t, string(picture), "workers of a rank: ")
 	}
 }
 
@@ -206,6 +213,16 @@ func TestRun_usage(t *testing.T) {
 		assert.Contains(t, complaints, says, args)
 		assert.NotContains(t, out, "result")
 	}
+}
+
+// A folder that cannot be written to is found before anything is measured.
+func TestRun_needs_a_folder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	code, out, complaints := execute("messages -quick -out "+file, nil)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, complaints, "-out: ")
+	assert.Empty(t, out)
 }
 
 func TestRun_help(t *testing.T) {

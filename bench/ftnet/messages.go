@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
@@ -33,13 +34,15 @@ func drawMessages(l *lab, w printer) error {
 	if l.out == "" {
 		return nil
 	}
-	title := fmt.Sprintf("NAS FT class %s on %d ranks: ", l.class.Name, l.ranks)
+	title := fmt.Sprintf("NAS FT class %s, %d ranks: ", l.class.Name, l.ranks)
 	counts := &chart.Bars{
-		Title: title + "messages of a transform", X: chart.Axis{Title: "variant"}, Y: chart.Axis{Title: "messages of a rank"},
+		Title: title + "messages of a transform", Note: machine.Line(),
+		X: chart.Axis{Title: "variant"}, Y: chart.Axis{Title: "messages of a rank", Log: true},
 		Groups: names, Series: []chart.BarSeries{count},
 	}
 	sizes := &chart.Bars{
-		Title: title + "sizes of messages", X: chart.Axis{Title: "variant"}, Y: chart.Axis{Title: "size of a message", Unit: "bytes"},
+		Title: title + "sizes of messages", Note: machine.Line(),
+		X: chart.Axis{Title: "variant"}, Y: chart.Axis{Title: "size of a message", Unit: "bytes", Log: true},
 		Groups: names, Series: []chart.BarSeries{smallest, largest},
 	}
 	return errors.Join(counts.Write(l.file("messages")), sizes.Write(l.file("messages-sizes")))

@@ -27,7 +27,7 @@ func drawBandwidth(l *lab, w printer) error {
 		nets, x = append(nets, net), append(x, net.Bandwidth)
 	}
 	c := &chart.Lines{
-		Title: fmt.Sprintf("NAS FT class %s on %d ranks: speed-up over exchange by bandwidth (latency %v)", l.class.Name, l.ranks, balancedLatency),
+		Title: fmt.Sprintf("NAS FT class %s, %d ranks: speed-up over exchange by bandwidth (latency %v)", l.class.Name, l.ranks, balancedLatency),
 		X:     chart.Axis{Title: "bandwidth of a rank and direction", Unit: "bytes/s", Log: true},
 	}
 	return l.sweep(w, "bandwidth", c, x, nets)
@@ -49,7 +49,7 @@ func drawLatency(l *lab, w printer) error {
 		nets, x = append(nets, b.net(1, d)), append(x, d.Seconds())
 	}
 	c := &chart.Lines{
-		Title: fmt.Sprintf("NAS FT class %s on %d ranks: speed-up over exchange by latency (balanced bandwidth)", l.class.Name, l.ranks),
+		Title: fmt.Sprintf("NAS FT class %s, %d ranks: speed-up over exchange by latency (balanced bandwidth)", l.class.Name, l.ranks),
 		X:     chart.Axis{Title: "latency", Unit: "s", Log: true},
 	}
 	return l.sweep(w, "latency", c, x, nets)
@@ -58,11 +58,17 @@ func drawLatency(l *lab, w printer) error {
 // sweep measures on all networks in both modes, and draws a curve for each form and
 // mode.
 func (l *lab) sweep(w printer, name string, c *chart.Lines, x []float64, nets []local.Net) error {
-	c.Y = chart.Axis{Title: "time of exchange / time of variant"}
+	c.Note = l.note(min(l.reps, curveReps))
+	c.Y = ratioAxis("time of exchange / time of variant")
+	c.Y.Log = true // twice as fast is as far from 1 as half as fast
 	for _, nic := range []bool{false, true} {
 		curves := make([]chart.Series, 0, len(dist.Forms()))
 		for _, f := range dist.Forms()[1:] {
-			curves = append(curves, chart.Series{Label: f.String() + ", " + modeName(nic), X: x})
+			s := chart.Series{Label: f.String() + ", " + modeName(nic), X: x}
+			if nic {
+				s.Of = f.String() + ", " + modeName(false)
+			}
+			curves = append(curves, s)
 		}
 		for _, net := range nets {
 			net.NIC = nic

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
@@ -71,7 +72,8 @@ func (c *config) curve(k curve) error {
 	}
 	c.print(&rows)
 	c.keepWidest(k, widest)
-	return (&chart.Lines{Title: k.title, X: k.x, Y: chart.Axis{Title: "speed, median of runs", Unit: "GFLOP/s"}, Series: series}).Write(c.folder + "/" + k.file)
+	return (&chart.Lines{Title: k.title, X: k.x, Y: chart.Axis{Title: "speed, median of runs", Unit: "GFLOP/s"},
+		Series: series, Note: c.note()}).Write(c.folder + "/" + k.file)
 }
 
 // underNoise compares all drivers at a point, while its part of the cores is stolen.
@@ -180,12 +182,15 @@ func (c *config) noise() error {
 	return nil
 }
 
+// note says where a chart is from.
+func (c *config) note() string { return fmt.Sprintf("%s; medians of %d runs", machine.Line(), c.reps) }
+
 // lookahead compares the drivers over one network, on all grids.
 func (c *config) lookahead() error {
 	b := &chart.Bars{
 		Title: fmt.Sprintf("Drivers of LINPACK: N = %d, network %s", c.n, nameOf(c.net)),
 		X:     chart.Axis{Title: "grid"}, Y: chart.Axis{Title: "speed, median of runs", Unit: "GFLOP/s"},
-		Series: make([]chart.BarSeries, len(drivers)),
+		Series: make([]chart.BarSeries, len(drivers)), Note: c.note(),
 	}
 	for i, d := range drivers {
 		b.Series[i].Label = d.label

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/bench/internal/hplrun"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
@@ -34,7 +35,7 @@ type config struct {
 
 	set      *flag.FlagSet
 	solve    func(point, hpl.Config) (hpl.Result, error)
-	out      io.Writer
+	out      *lastingWriter
 	progress *report.Progress
 	best     map[choiceKey]choice // found by tune
 	lines    [][]string           // result lines
@@ -78,7 +79,11 @@ func (c *config) setGrids(text string) error {
 		if err1 != nil || err2 != nil || rows < 1 || columns < 1 || rows > 64 || columns > 64 {
 			return fmt.Errorf("%q is no grid: write P x Q as 1x2, with 1 to 64 of each", word)
 		}
-		c.grids = append(c.grids, hpldat.Grid{P: rows, Q: columns})
+		g := hpldat.Grid{P: rows, Q: columns}
+		if slices.Contains(c.grids, g) {
+			return fmt.Errorf("grid %s is there twice", word)
+		}
+		c.grids = append(c.grids, g)
 	}
 	return nil
 }
@@ -90,6 +95,9 @@ func (c *config) setModes(text string) error {
 		if word != "host" && word != "nic" {
 			return fmt.Errorf("%q is no way of progress: there are host and nic", word)
 		}
+		if slices.Contains(c.modes, word) {
+			return fmt.Errorf("%s is there twice", word)
+		}
 		c.modes = append(c.modes, word)
 	}
 	return nil
@@ -98,11 +106,11 @@ func (c *config) setModes(text string) error {
 func (c *config) setBlocks(text string) error {
 	c.nb = nil
 	for word := range strings.SplitSeq(text, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(word))
+		v, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
 		if err != nil || v < 1 {
 			return fmt.Errorf("%q is no width of a block: it is 1 or more columns", word)
 		}
-		c.nb = append(c.nb, v)
+		c.nb = append(c.nb, int(v))
 	}
 	return nil
 }
@@ -115,6 +123,9 @@ func parseArgs(args []string) (*config, error) {
 		return nil, err
 	}
 	for _, name := range c.set.Args() {
+		if strings.HasPrefix(name, "-") {
+			return nil, fmt.Errorf("%s comes after %s: flags go before the experiments", name, c.set.Arg(0))
+		}
 		if !slices.ContainsFunc(allExperiments, func(e experiment) bool { return e.name == name }) {
 			return nil, fmt.Errorf("there is no experiment %q: there are %s", name, strings.Join(experimentNames(), ", "))
 		}
@@ -146,7 +157,25 @@ func parseArgs(args []string) (*config, error) {
 	case c.folder == "":
 		return nil, fmt.Errorf("-out is empty: name a folder")
 	}
-	return c, nil
+	return c, c.checkSize()
+}
+
+// checkSize refuses what this machine has no threads or no memory for.
+func (c *config) checkSize() error {
+	for _, g := range c.grids {
+		if err := hplrun.CheckThreads(g.P*g.Q, c.workers); err != nil {
+			return err
+		}
+		x := c.at(point{grid: g, n: c.n}, drivers[0], choice{nb: slices.Max(c.nb)})
+		x.Workers = max(1, x.Workers)
+		if err := x.Validate(); err != nil {
+			return err
+		}
+		if err := hplrun.CheckMemory(x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *config) given(name string) (yes bool) {

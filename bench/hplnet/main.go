@@ -21,7 +21,7 @@
 // at that point, found by a search that is printed; then the drivers take turns,
 // repetition by repetition, and medians count. Every solution is checked.
 //
-// For each experiment and grid, DIR gets a chart (SVG) and its data (CSV). The last
+// For each experiment and grid, the folder gets a chart (SVG) and its data (CSV). The last
 // lines on standard output are "result key=value ...", one per point and driver, and
 // one per point for the ratio of the best other driver's median time to the task
 // driver's.
@@ -61,18 +61,23 @@ func run(args []string, stdout, stderr io.Writer) error {
 
 // run does the experiments.
 func (c *config) run(stdout, stderr io.Writer) error {
-	c.out, c.progress = stdout, report.NewProgress(stderr)
+	if err := report.TryFolder(c.folder); err != nil {
+		return fmt.Errorf("%w: -out: %w", world.ErrUsage, err)
+	}
+	defer os.Remove(c.folder) // if nothing is in it
+	c.out, c.progress = &lastingWriter{w: stdout}, report.NewProgress(stderr)
 	defer c.progress.Clear()
-	fmt.Fprintln(stdout, machine.Line())
-	fmt.Fprintf(stdout, "LINPACK, kernels %s, in-process ranks, %d interleaved runs of each driver\n", c.kernels.Name(), c.reps)
+	fmt.Fprintln(c.out, machine.Line())
+	fmt.Fprintf(c.out, "LINPACK, kernels %s, in-process ranks, %d interleaved run(s) of each driver\n", c.kernels.Name(), c.reps)
 	for _, e := range allExperiments {
-		if c.wants(e.name) {
-			if err := e.run(c); err != nil {
-				return fmt.Errorf("%s: %w", e.name, err)
-			}
+		if !c.wants(e.name) {
+			continue
+		}
+		if err := errors.Join(e.run(c), c.out.err); err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
 		}
 	}
 	c.progress.Clear()
 	c.printResults()
-	return nil
+	return c.out.err
 }

@@ -7,8 +7,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -90,6 +92,9 @@ func TestRun_all_experiments(t *testing.T) {
 	assert.Contains(t, out, "best NB=144 BCAST=1rM", "with one process in a row, broadcasts are not tried")
 	assert.Contains(t, out, "against=look-ahead_2 ratio_task=2")
 	assert.Contains(t, out, "widest gap at")
+	for _, column := range []string{" order of the matrix ", " bytes/s ", " s ", " % ", " grid "} {
+		assert.Regexp(t, "(?m)^ *"+column+" +task ", out)
+	}
 	assert.Equal(t, 13, strings.Count(out, "ratio_task_max="))
 	tail := out[strings.Index(out, "charts and tables are in"):]
 	for _, line := range strings.Split(strings.TrimSpace(tail), "\n")[2:] {
@@ -105,7 +110,7 @@ func TestTune_searches_once(t *testing.T) {
 	c, err := parseArgs(strings.Fields("-nb 96,144,192"))
 	require.NoError(t, err)
 	var out bytes.Buffer
-	c.out = &out
+	c.out = &lastingWriter{w: &out}
 	runs := 0
 	c.solve = func(p point, x hpl.Config) (hpl.Result, error) {
 		runs++
@@ -119,6 +124,15 @@ func TestTune_searches_once(t *testing.T) {
 	}
 	assert.Equal(t, 3+2, runs)
 	assert.Equal(t, 1, strings.Count(out.String(), "search, task, grid 1x2, N=1000"))
+}
+
+// A matrix that does not fit is refused before the first run, where the system tells.
+func TestUsage_of_memory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells how much memory there is: run this test there")
+	}
+	_, err := parseArgs(strings.Fields("-n 500000000"))
+	assert.ErrorContains(t, err, "N = 500000000 on 1 x 2 processes needs ")
 }
 
 // The drivers take turns, and each is at each place.
@@ -181,6 +195,14 @@ func TestUsage(t *testing.T) {
 		"-isa abacus":       "abacus",
 		"-noise-period 1us": "-noise-period 1µs",
 		"-out=":             "-out is empty",
+		"size -quick":       "-quick comes after size: flags go before the experiments",
+		"-grids 1x2,1x2":    "grid 1x2 is there twice",
+		"-progress nic,nic": "nic is there twice",
+		"-nb 99999999999":   `"99999999999" is no width`,
+		"-n 999999999":      "999999999",
+		"-grids 64x64":      "4096 ranks of 1 worker(s) are too many",
+		"-workers 8000":     "too many",
+		"-out /dev/null":    "-out: mkdir /dev/null: not a directory",
 	} {
 		var out bytes.Buffer
 		err := run(strings.Fields(args), &out, &out)
@@ -196,6 +218,28 @@ func TestHelp(t *testing.T) {
 	for _, word := range append(experimentNames(), "-quick", "-out folder", "-net", "Exit codes") {
 		assert.Contains(t, out.String(), word)
 	}
+}
+
+// A disk that is full ends the program after the experiment, with an error.
+func TestRun_output_that_cannot_be_written(t *testing.T) {
+	c, err := parseArgs(strings.Fields("-quick -reps 1 -out " + t.TempDir()))
+	require.NoError(t, err)
+	c.solve = model
+	err = c.run(iotest.TruncateWriter(&bytes.Buffer{}, 0), &bytes.Buffer{})
+	require.NoError(t, err, "the control")
+	full, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	assert.ErrorContains(t, c.run(full, &bytes.Buffer{}), "size: write")
+}
+
+// A block wider than the matrix is one block.
+func TestAt_wide_blocks(t *testing.T) {
+	c, err := parseArgs(nil)
+	require.NoError(t, err)
+	p := point{grid: c.grids[0], n: 100}
+	assert.Equal(t, 100, c.at(p, drivers[0], choice{nb: 192}).NB)
+	assert.Equal(t, 96, c.at(p, drivers[0], choice{nb: 96}).NB)
 }
 
 // Thieves use processor time, those that steal nothing do not, and stop is the end.

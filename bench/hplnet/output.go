@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -10,6 +11,19 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
+// lastingWriter keeps its first error, and writes nothing after it.
+type lastingWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (l *lastingWriter) Write(b []byte) (n int, err error) {
+	if l.err == nil {
+		n, l.err = l.w.Write(b)
+	}
+	return n, l.err
+}
+
 // table collects the rows of a table: what is searched meanwhile is printed before it.
 type table struct{ strings.Builder }
 
@@ -17,9 +31,9 @@ type table struct{ strings.Builder }
 func (t *table) head(title string, x chart.Axis) {
 	column := x.Unit
 	if column == "" {
-		column = "value"
+		column = x.Title
 	}
-	fmt.Fprintf(t, "\n%s\nmedian GFLOP/s (NB)\n%14s", title, column)
+	fmt.Fprintf(t, "\n%s\nmedian GFLOP/s (NB)\n%20s", title, column)
 	for _, d := range drivers {
 		fmt.Fprintf(t, " %18s", d.label)
 	}
@@ -28,7 +42,7 @@ func (t *table) head(title string, x chart.Axis) {
 
 // row adds the speeds at one point.
 func (t *table) row(value any, samples []sample) {
-	fmt.Fprintf(t, "%14v", value)
+	fmt.Fprintf(t, "%20v", value)
 	for i := range samples {
 		median, _, _ := samples[i].speed()
 		fmt.Fprintf(t, " %18s", fmt.Sprintf("%.2f (%d)", median, samples[i].nb))

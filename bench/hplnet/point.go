@@ -45,10 +45,10 @@ type sample struct {
 	residual        float64 // the largest
 }
 
-// config returns what a driver solves at a point.
+// at returns what a driver solves at a point.
 func (c *config) at(p point, d driver, with choice) hpl.Config {
 	x := hpl.Default(p.n)
-	x.NB, x.P, x.Q = with.nb, p.grid.P, p.grid.Q
+	x.NB, x.P, x.Q = min(with.nb, p.n), p.grid.P, p.grid.Q
 	x.Variant, x.Depth, x.Bcast = d.variant, d.depth, with.cast
 	x.Kernels, x.Workers = c.kernels, c.workers
 	return x

@@ -36,6 +36,11 @@ type hunt struct {
 // huntMode is the program with -hunt.
 func huntMode(stdout, stderr io.Writer, c *config) error {
 	h := &hunt{cfg: c, out: stdout, progress: report.NewProgress(stderr)}
+	if c.outDir != "" {
+		if err := report.TryFolder(c.outDir); err != nil {
+			return fmt.Errorf("-out: %w", err)
+		}
+	}
 	fmt.Fprintln(stdout, machine.Line())
 	backend, reason, err := h.backend()
 	if err != nil {
@@ -186,6 +191,11 @@ func (h *hunt) net() local.Net {
 		return h.cfg.world.Net
 	}
 	return shapedNet("10gige")
+}
+
+// note is at the foot of the charts.
+func (h *hunt) note() string {
+	return fmt.Sprintf("%s; network %s, dds %s, medians of %d", machine.Line(), h.net(), h.cfg.dds, h.cfg.reps)
 }
 
 // shapedNet is a network of the program's own.

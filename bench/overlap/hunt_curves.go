@@ -206,29 +206,40 @@ func (h *hunt) printCurves(all []curve) {
 // drawCurves writes the two figures.
 func (h *hunt) drawCurves(all []curve) error {
 	x := chart.Axis{Title: "message", Unit: "bytes", Log: true}
-	series := func(label string, bound bool, y func(c *curve) float64) chart.Series {
-		s := chart.Series{Label: label, Bound: bound}
+	series := func(label, bounds string, y func(c *curve) float64) chart.Series {
+		s := chart.Series{Label: label, Of: bounds, Bound: bounds != ""}
 		for i := range all {
 			s.X, s.Y = append(s.X, float64(all[i].bytes)), append(s.Y, y(&all[i]))
 		}
 		return s
 	}
-	self := &chart.Lines{Title: "Reading while it arrives: blocking / DDS", X: x, Y: chart.Axis{Title: "speed-up"}, Series: []chart.Series{
-		series("loop", false, func(c *curve) float64 { return c.loopSpeedup }),
-		series("bound of the loop", true, func(c *curve) float64 { return c.loopBound }),
-		series("memcpy", false, func(c *curve) float64 { return c.copySpeedup }),
-		series("bound of memcpy", true, func(c *curve) float64 { return c.copyBound }),
-	}}
-	independent := &chart.Lines{Title: "Work that covers the transfer, then memcpy: time / non-blocking by hand", X: x, Y: chart.Axis{Title: "time ratio"}, Series: []chart.Series{
-		series("blocking", false, func(c *curve) float64 { return c.blockingRatio }),
-		series("DDS", false, func(c *curve) float64 { return c.byHandRatio }),
-	}}
-	for name, figure := range map[string]*chart.Lines{"hunt-self-induced": self, "hunt-independent": independent} {
-		base, wanted := h.chartBase(name)
+	self := &chart.Lines{
+		Title: "Reading while the message arrives: what DDS brings over blocking", Note: h.note(),
+		X: x, Y: chart.Axis{Title: "time of blocking / time of DDS", Mark: 1},
+		Series: []chart.Series{
+			series("loop", "", func(c *curve) float64 { return c.loopSpeedup }),
+			series("bound of the loop", "loop", func(c *curve) float64 { return c.loopBound }),
+			series("memcpy", "", func(c *curve) float64 { return c.copySpeedup }),
+			series("bound of memcpy", "memcpy", func(c *curve) float64 { return c.copyBound }),
+		},
+	}
+	independent := &chart.Lines{
+		Title: "Work that covers the transfer, then memcpy: against non-blocking by hand", Note: h.note(),
+		X: x, Y: chart.Axis{Title: "time / time of non-blocking by hand", Mark: 1},
+		Series: []chart.Series{
+			series("blocking", "", func(c *curve) float64 { return c.blockingRatio }),
+			series("DDS", "", func(c *curve) float64 { return c.byHandRatio }),
+		},
+	}
+	for _, f := range []struct {
+		name   string
+		figure *chart.Lines
+	}{{"hunt-self-induced", self}, {"hunt-independent", independent}} {
+		base, wanted := h.chartBase(f.name)
 		if !wanted {
 			continue
 		}
-		if err := figure.Write(base); err != nil {
+		if err := f.figure.Write(base); err != nil {
 			return err
 		}
 		fmt.Fprintf(h.out, "%s.svg, %s.csv\n", base, base)

@@ -64,7 +64,11 @@ func (h *hunt) transpose() error {
 	if !wanted {
 		return nil
 	}
-	bars := &chart.Bars{Title: "FT kernel, time / blocking", X: chart.Axis{Title: "form"}, Y: chart.Axis{Title: "time ratio"}, Series: []chart.BarSeries{{Label: "time"}}}
+	bars := &chart.Bars{
+		Title: fmt.Sprintf("FT kernel, %d x %d points, %d ranks", n, n, ftRanks), Note: h.note(),
+		X: chart.Axis{Title: "form"}, Y: chart.Axis{Title: "time / time of " + ftForms[0].name},
+		Series: []chart.BarSeries{{Label: "time"}},
+	}
 	for i, f := range ftForms {
 		bars.Groups, bars.Series[0].Y = append(bars.Groups, f.name), append(bars.Series[0].Y, seconds[i]/seconds[0])
 	}

@@ -72,10 +72,20 @@ func TestHunt(t *testing.T) {
 				require.NoError(t, err)
 				assert.Len(t, lines.Series[0].X, 3)
 				require.NoError(t, f.Close())
-				assert.FileExists(t, filepath.Join(dir, name+".svg"))
+				assertPicture(t, filepath.Join(dir, name+".svg"), mode)
 			}
-			assert.FileExists(t, filepath.Join(dir, "hunt-ft.svg"))
+			assertPicture(t, filepath.Join(dir, "hunt-ft.svg"), mode)
 		})
+	}
+}
+
+// assertPicture sees that a picture says where it was measured.
+func assertPicture(t *testing.T, path, mode string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, want := range []string{"machine: ", "network 10gige", "dds " + mode} {
+		assert.True(t, strings.Contains(string(text), want), want)
 	}
 }
 
@@ -85,6 +95,15 @@ func TestHunt_finds_damage(t *testing.T) {
 	require.ErrorContains(t, err, "number 131071 of the transfer is")
 	assert.Equal(t, 1, codeOf(err))
 	assert.NotContains(t, out, "result ")
+}
+
+// A folder that cannot be written to is found before anything is measured.
+func TestHunt_needs_a_folder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	out, err := hunted(t, "-out "+file, nil)
+	require.ErrorContains(t, err, "-out: ")
+	assert.Empty(t, out)
 }
 
 func TestHunt_usage(t *testing.T) {

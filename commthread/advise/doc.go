@@ -55,10 +55,11 @@
 // after a protection fault without a handler outside Go. mpi returns the status by value,
 // so a call cannot return before it has completed and still tell the truth. And
 // the last call of a chain may have no neighbour (ProcNull): then nothing of it comes
-// here, and the wait that stands there would be missed. A rehearsal changes no byte of the program, costs nothing while it
-// runs, and works for buffers of any origin. What it does not see is the imbalance of
-// the ranks: the waiting that comes of it is in the measured time of the chain and in neither
-// side of the rehearsal, so it is never promised as a saving.
+// here, and the wait that stands there would be missed. A rehearsal changes no byte of
+// the program, costs nothing while it runs, and works for buffers of any origin. What it
+// does not see is the imbalance of the ranks: the waiting that comes of it is in the
+// measured time of the chain and in neither side of the rehearsal, so it is never
+// promised as a saving.
 //
 // A rehearsal needs a closed set of messages: every send of the pattern has its
 // receive. Chains whose counts differ between ranks, and patterns that do not close, are
@@ -80,10 +81,11 @@
 // Requests of Isend and Irecv are completed towards the program only when it waits or
 // polls, so that the wait is seen even if the bytes were there before. Between start
 // and wait, another operation on the same cells is a race, whatever the timing. In the
-// first 16 passes through each call, and every 64th after that, what is sent is compared at the wait with what it was
-// at the start, and messages are received aside and put in place at the wait, which
-// shows whether the program wrote to the buffer. Reads before the wait show with a
-// Watch, and otherwise, for whole variables, in the source (rewrite.EarlyTouches).
+// first 16 passes through each call, and every 64th after that, what is sent is compared
+// at the wait with what it was at the start, and messages are received aside and put in
+// place at the wait, which shows whether the program wrote to the buffer. Reads before
+// the wait show with a Watch, and otherwise, for whole variables, in the source
+// (rewrite.EarlyTouches).
 //
 // # Who owns what
 //

@@ -9,11 +9,11 @@ type Run struct {
 	Ranks       int       `json:"ranks"`
 	Size        float64   `json:"size,omitempty"` // problem size, 0 if not told
 	Seconds     float64   `json:"seconds"`        // of the bodies: the slowest rank
-	Tool        float64   `json:"tool_seconds"`   // time of the tool itself in it, the largest of all ranks
+	Tool        float64   `json:"tool_seconds"`   // of these the tool's own: the largest of all ranks
 	Memory      float64   `json:"memory_bytes"`   // that the program has added, per rank
 	Caches      []float64 `json:"cache_bytes,omitempty"`
 	Network     Network   `json:"network"`
-	Protection  []Point   `json:"protection,omitempty"` // bytes, and the time to protect and release them
+	Protection  []Point   `json:"protection,omitempty"` // time to protect and release so many bytes
 	Sites       []Site    `json:"sites"`
 	Chains      []Chain   `json:"chains"`
 	Races       []Race    `json:"races,omitempty"`
@@ -21,7 +21,7 @@ type Run struct {
 	TaskCalls   int       `json:"task_calls"`     // calls of communication threads, all ranks
 	HeapBuffers int       `json:"heap_buffers"`   // requests whose buffer no Watch covers
 	Collectives []Place   `json:"collectives"`    // where collective calls stand, and their time
-	Waits       float64   `json:"waits"`          // time in waits for requests that the program started, mean of the ranks
+	Waits       float64   `json:"waits"`          // seconds in waits of the program, mean of the ranks
 	Sources     []Source  `json:"sources"`        // files that the sites stand in
 	Watched     string    `json:"watched"`        // whether first touches were seen, and why not
 	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
@@ -62,7 +62,7 @@ type Chain struct {
 	Slack     Summary   `json:"slack"`     // from its end to the first touch, if a Watch told
 	Calls     []float64 `json:"calls"`     // mean time of each call
 	Gaps      []float64 `json:"gaps"`      // mean time before each call but the first
-	Movable   []int     `json:"movable"`   // by call: how often it shared no cell with the chain before, which an overlap ended
+	Movable   []int     `json:"movable"`   // by call: how often the chain before did not end because of it
 	Ends      []End     `json:"ends"`      // why it ended, most frequent first
 	Patterns  []Pattern `json:"patterns"`  // per rank, the most frequent one
 	Varied    bool      `json:"varied"`    // a rank had more than one pattern
@@ -118,7 +118,7 @@ type Trial struct {
 type Race struct {
 	Kind    string `json:"kind"`    // what happened
 	Request int    `json:"request"` // site of the call that started the request
-	Other   int    `json:"other"`   // site of the call that used the buffer, or of the wait by which it had been touched
+	Other   int    `json:"other"`   // site of what used the buffer, or of the wait that found it used
 	Touch   string `json:"touch"`   // "file:line" of the touch itself, if a Watch told
 	Rank    int    `json:"rank"`
 	Count   int    `json:"count"`

@@ -7,13 +7,15 @@ import (
 
 // Saving is what starting calls of a chain together is expected to save.
 type Saving struct {
-	PerPass   float64 `json:"per_pass"`  // seconds of an occurrence
-	Low       float64 `json:"low"`       // between which the median of the pairs of blocks lies, at 95 %; of an estimate, less and more by what it misses of the time as written
-	High      float64 `json:"high"`      //
+	PerPass float64 `json:"per_pass"` // seconds of an occurrence
+	// Between Low and High the median of the pairs of blocks lies, at 95 %. Those of an
+	// estimate are less and more by what it misses of the time as written.
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
 	Total     float64 `json:"total"`     // seconds of the program, mean of all ranks
 	Share     float64 `json:"share"`     // of the program
 	Rehearsed bool    `json:"rehearsed"` // measured; otherwise estimated from the calibration
-	Part      bool    `json:"part"`      // of the chain only: the measured saving is divided as the estimates say
+	Part      bool    `json:"part"`      // only a part of the chain, in the ratio of the estimates
 }
 
 // Saving returns what it saves to start these calls of a chain together, all of them if

@@ -10,10 +10,11 @@ import (
 // memory. Package commthread/dds offers one where the system has the means.
 type Watch interface {
 	// Arm watches [p, p+n) until the first access, or the first write if writesOnly,
-	// and calls touched once, from any goroutine or thread, or in Poll, with the place in the
-	// source ("file:line", "" if not known) and the time (osthread.Nanotime). It reports false if it cannot watch this memory. disarm ends
-	// it; after it has returned, touched is not called. Bytes of the range that share a page
-	// with others may be left out. The engine's own accesses do not count.
+	// and calls touched once, from any goroutine or thread, or in Poll, with the place in
+	// the source ("file:line", "" if not known) and the time (osthread.Nanotime). It
+	// reports false if it cannot watch this memory. disarm ends it; after it has returned,
+	// touched is not called. Bytes of the range that share a page with others may be left
+	// out. The engine's own accesses do not count.
 	Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(place string, at int64)) (disarm func(), ok bool)
 	// Poll calls what has been touched and not told yet. It does not wait.
 	Poll()

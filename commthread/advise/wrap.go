@@ -25,11 +25,13 @@ const (
 
 // Options of an analysis.
 type Options struct {
-	File     string        // of the results, written by rank 0 over what is there
-	Size     float64       // problem size; 0: not told
-	Watch    Watch         // nil: touches are not seen
-	Rehearse time.Duration // how long the rehearsal may take; 0: 2 s, or a fifth of the run if that is longer; less than 0: none
-	Say      func(text string)
+	File  string  // of the results, written by rank 0 over what is there
+	Size  float64 // problem size; 0: not told
+	Watch Watch   // nil: touches are not seen
+	// Rehearse is how long the rehearsal may take; 0: 2 s, or a fifth of the run if that is
+	// longer; less than 0: there is none.
+	Rehearse time.Duration
+	Say      func(text string) // is given the line at the end of the run
 
 	apart int64 // of the tests: in place of farApart
 }

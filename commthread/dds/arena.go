@@ -40,8 +40,9 @@ var arenas struct {
 }
 
 // NewArena maps an arena of at least so many bytes, all of them in memory at once. It
-// chooses a back end, starting a thread if that is uffd. Errors: no memory, a forced
-// back end that the machine refuses.
+// chooses a back end, starting a thread if that is uffd. Children that C forks do not get
+// the arena, or share it: see the package. Errors: no memory, a forced back end that the
+// machine refuses.
 func NewArena(bytes int, opts ...Option) (*Arena, error) {
 	o, err := newOptions(opts)
 	if err != nil {
@@ -194,6 +195,13 @@ func (a *Arena) give(p unsafe.Pointer) error {
 		a.free = slices.Delete(a.free, i, i+1)
 	}
 	return nil
+}
+
+// gone reports whether the arena has been closed.
+func (a *Arena) gone() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
 }
 
 // allocation returns the allocation that holds byte at.

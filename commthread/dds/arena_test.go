@@ -162,3 +162,54 @@ func TestConstants_thresholds(t *testing.T) {
 	assert.Contains(t, k.String(), "G 0.819 us/KiB")
 	assert.Regexp(t, `here +0.00 +0.819 +0.00 +10.00 +1.00\n$`, k.Report("here"))
 }
+
+// An arena that is closed still tells what happened in it, and does nothing more.
+func TestArena_closed(t *testing.T) {
+	for _, backend := range []string{dds.Auto, dds.Explicit, dds.Replay} {
+		a, err := dds.NewArena(16*pages.Size(), dds.Backend(backend), dds.TracePages())
+		if err != nil {
+			continue // replay, with the race detector
+		}
+		x, err := dds.Make[byte](a, 8*pages.Size())
+		require.NoError(t, err)
+		p := dds.NewPretend(a, x, dds.AnyOrder, 0, 8*pages.Size())
+		p.Arm()
+		p.Land(0)
+		require.NoError(t, p.End())
+		stop, err := a.Watch(func(dds.Sleep) {})
+		if err != nil {
+			stop = func() {}
+		}
+		before := a.Counts()
+		require.NoError(t, a.Close())
+		assert.Equal(t, before, a.Counts(), backend)
+		assert.Empty(t, a.Pages())
+		assert.False(t, a.Observe(unsafe.Pointer(unsafe.SliceData(x)), len(x)))
+		require.ErrorContains(t, dds.Free(a, x), "closed")
+		stop()
+		stop()
+		_, err = a.Watch(func(dds.Sleep) {})
+		require.Error(t, err)
+	}
+}
+
+// What is received into an arena whose readers are not made to wait is left to the engine, and
+// not copied twice.
+func TestMover_declines(t *testing.T) {
+	for _, backend := range []string{dds.Explicit, dds.Uffd, dds.Replay} {
+		a, err := dds.NewArena(4*pages.Size(), dds.Backend(backend))
+		if err != nil {
+			continue // it is not to be had here
+		}
+		x, err := dds.Make[byte](a, 4*pages.Size())
+		require.NoError(t, err)
+		src := bytes.Repeat([]byte{9}, len(x))
+		p := dds.NewPretend(a, x, dds.AnyOrder, 0, len(x))
+		taken := backend == dds.Uffd
+		assert.Equal(t, taken, p.MoveFrom(0, src), backend)
+		assert.Equal(t, taken, dds.CommView(x)[1] == 9, backend)
+		p.Land(0)
+		require.NoError(t, p.End())
+		require.NoError(t, a.Close())
+	}
+}

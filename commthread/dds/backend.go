@@ -52,7 +52,7 @@ type Counts struct {
 	Moved   int64 // bytes moved by the thread in C
 }
 
-// Counts returns the totals of the arena.
+// Counts returns the totals of the arena; those when it was closed if it has been.
 func (a *Arena) Counts() Counts { return a.back.counts() }
 
 // Access is the first touch of a page after a transfer.
@@ -71,9 +71,9 @@ func (a *Arena) choose(o *options) error {
 	case raceDetector && o.backend == Uffd, raceDetector && o.backend == Replay:
 		return fmt.Errorf("dds: back end %s: the race detector does not see mapped memory: leave it to %s in such builds", o.backend, Auto)
 	case raceDetector:
-		a.back, a.reason = newExplicit(a), "the race detector needs heap memory"
+		a.back, a.reason = newExplicit(), "the race detector needs heap memory"
 	case o.backend == Explicit:
-		a.back, a.reason = newExplicit(a), "it was asked for"
+		a.back, a.reason = newExplicit(), "it was asked for"
 	case o.backend == Replay:
 		back, err := newReplay(a)
 		if err != nil {
@@ -86,7 +86,7 @@ func (a *Arena) choose(o *options) error {
 			return fmt.Errorf("dds: back end uffd: %w", err)
 		}
 		if a.back, a.reason = back, reason; err != nil {
-			a.back, a.reason = newExplicit(a), err.Error()
+			a.back, a.reason = newExplicit(), err.Error()
 		}
 	}
 	announce(o, a)

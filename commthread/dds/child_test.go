@@ -48,6 +48,9 @@ func TestChild(t *testing.T) {
 	if strings.Contains(kind, "seccomp") {
 		forbidUserfaultfd(t)
 	}
+	if strings.Contains(kind, "locked") {
+		require.NoError(t, unix.Mlockall(unix.MCL_CURRENT|unix.MCL_FUTURE))
+	}
 	if strings.Contains(kind, "unprivileged") {
 		require.NoError(t, syscall.Setgroups(nil))
 		require.NoError(t, syscall.Setgid(65534))
@@ -85,6 +88,7 @@ func TestRights(t *testing.T) {
 		t.Skip("only root can give up rights")
 	}
 	assert.Contains(t, child(t, "unprivileged"), "back end uffd")
+	assert.Contains(t, child(t, "locked"), "back end uffd")
 	assert.Regexp(t, "back end (uffd, .*/dev/userfaultfd|explicit)", child(t, "seccomp"))
 	out := child(t, "unprivileged, seccomp")
 	assert.Contains(t, out, "back end explicit, 0 strips")

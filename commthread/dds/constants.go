@@ -24,13 +24,14 @@ type Constants struct {
 // same.
 func Fixed(c Constants) Hint { return func(h *hints) { h.fixed = &c } }
 
-// First returns the length of the first strip, in bytes: the smallest one whose way
-// covers what decomposition costs, o + M(size) + I/2 + M(N1) < RTT + G N1 (HUNT,
-// section 5.1), and which costs less than a tenth of its own wire time to retire.
+// First returns the length of the first strip, in bytes: the shortest one, of 64 KiB, 128 KiB
+// and so on up to 64 MiB, whose way takes five times as long as arming it, a fault and retiring
+// it. That leaves a margin over the condition of HUNT, section 5.1, that its way covers
+// what decomposition costs: o + M(size) + I/2 + M(N1) < RTT + G N1.
 func (c Constants) First() int {
 	extra := float64(c.Fault + c.Arm + c.Retire)
 	n := cutUnit
-	for float64(n)*c.Gap < 10*extra/2 && n < 64<<20 {
+	for float64(n)*c.Gap < 5*extra && n < 64<<20 {
 		n *= 2
 	}
 	return n

@@ -37,7 +37,7 @@
 //	           of every system; also with the race detector, whose memory is the heap's.
 //	uffd       Linux and cgo. The app view is registered with userfaultfd for MINOR
 //	           faults and write protection. Arming drops page-table entries
-//	           (MADV_DONTNEED: the bytes stay in the memfd); retiring is one
+//	           (MADV_DONTNEED_LOCKED: the bytes stay in the memfd); retiring is one
 //	           UFFDIO_CONTINUE per strip, which maps its pages and wakes its readers.
 //	replay     pure Go. Pages are PROT_NONE; Attempt turns the panic of a touch
 //	           (debug.SetPanicOnFault) into the strip that is missing, and the caller
@@ -100,9 +100,10 @@
 //   - Memory of ended transfers is used again, and freed with the arena only, so that
 //     whoever looks late at a strip looks at some strip.
 //
-// Locks, outer before inner: Endpoint.mu or Transfer.mu; then those of back ends; then
-// that of a keeper, of which none is taken while another is held. Arena.mu is taken alone
-// or before a keeper's. No lock is held where a page may be armed.
+// Locks, outer before inner: Endpoint.mu, Transfer.mu or Arena.mu, of which none is taken
+// while another is held; then those of back ends, and of the list of arenas; then that of a
+// keeper, of which none is taken while another is held, either; then that of the words of
+// moves. No lock is held where a page may be armed.
 //
 // # The protocol between Go and the keeper
 //
@@ -160,13 +161,30 @@
 // quarter of a second, the polling thread does the same for every strip it waits for.
 // Readers look at the error of the transfer before they use what they made.
 //
+// # Children
+//
+// A child that C forks would have an arena without its registration: it would read bytes that
+// have not come, and what it writes would be in the parent's messages, because the memory is
+// shared. So with uffd and replay it does not get the arena at all (MADV_DONTFORK), nor the
+// state of the keeper, whose thread and mutex are the parent's: who touches either view there, or
+// calls the keeper, dies of a segmentation fault (exit code 2 where Go's runtime answers it). A
+// child that needs what is in an arena is forked after a copy has been made. With explicit
+// nothing is missing, and parent and child share the arena: each sees what the other writes.
+// With the race detector the child has a copy, as of all of the heap.
+//
+// The parent need not know of its children: no event of fork is asked for, and nothing here
+// waits until a descriptor is closed that a child holds, too. Programs that Go starts (os/exec)
+// begin with other memory and without the descriptors.
+//
 // # What is not guaranteed
 //
 //   - Messages through mpi.Comm must be given [CommView] of arena memory: the app view
 //     may be armed.
 //   - "c <- x[i]" loads x[i] in the runtime, when somebody receives: load it first.
 //   - Kernel threads, debuggers and /proc/self/mem do not wait.
-//   - A child that C forks has an arena without registration: it sees bytes as they come.
+//   - Children that C forks have no arena, or with back end explicit share it. A library that
+//     takes the advice back (MADV_DOFORK) when it gives a buffer up, as some of InfiniBand do,
+//     lets later ones see the comm view.
 //   - A strip lands a little late if the keeper has no core; the copies of ranks in this
 //     process are made by it, as a network would not.
 //   - What was sent counts as left when it has been copied, which may be before the

@@ -11,12 +11,11 @@ import (
 // explicit is the back end without protection: readers are given a transfer when its
 // last byte is there.
 type explicit struct {
-	a    *Arena
 	mu   sync.Mutex
 	live map[*Transfer]span // guarded by mu
 }
 
-func newExplicit(a *Arena) *explicit { return &explicit{a: a, live: map[*Transfer]span{}} }
+func newExplicit() *explicit { return &explicit{live: map[*Transfer]span{}} }
 
 func (*explicit) name() string { return Explicit }
 

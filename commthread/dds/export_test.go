@@ -3,6 +3,7 @@ package dds
 import (
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -32,6 +33,14 @@ func (p *Pretend) Land(i int) { p.back.land(p.Transfer, i) }
 func (p *Pretend) LandAt(i int, due int64) bool {
 	m := p.memory(&p.strips[i])
 	word, _ := mover{}.Move(unsafe.Pointer(&m[0]), nil, len(m), due)
+	return word != nil
+}
+
+// MoveFrom offers the bytes of strip i, which are at src and due now, to the mover.
+func (p *Pretend) MoveFrom(i int, src []byte) bool {
+	m := p.memory(&p.strips[i])
+	now := osthread.Nanotime()
+	word, _ := mover{}.Move(unsafe.Pointer(&m[0]), unsafe.Pointer(&src[0]), len(m), now)
 	return word != nil
 }
 

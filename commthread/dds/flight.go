@@ -11,7 +11,7 @@ import (
 )
 
 // bareMemory is the back end of buffers that lie in no arena.
-var bareMemory backend = newExplicit(nil)
+var bareMemory backend = newExplicit()
 
 // hear receives the header and the ends of the message.
 func (t *Transfer) hear(src, tag int) error {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -407,6 +408,20 @@ static int start(dds_keeper *k, const uint64_t *mask, int words64) {
 	return err;
 }
 
+// allocate returns a keeper that children which C forks do not get: who calls it there dies,
+// instead of waiting for a mutex that nobody unlocks, or setting the alarm of this process,
+// since descriptors are shared.
+static dds_keeper *allocate(void) {
+	dds_keeper *k = mmap(NULL, sizeof *k, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (k == MAP_FAILED)
+		return NULL;
+	if (madvise(k, sizeof *k, MADV_DONTFORK)) {
+		munmap(k, sizeof *k);
+		return NULL;
+	}
+	return k;
+}
+
 static void release(dds_keeper *k) {
 	if (k->fd >= 0)
 		close(k->fd);
@@ -426,11 +441,11 @@ static void release(dds_keeper *k) {
 		free(t);
 	}
 	if (k->transfers == 0)
-		free(k); // otherwise a completion function may come late
+		munmap(k, sizeof *k); // otherwise a completion function may come late
 }
 
 int dds_open(char *app, char *comm, uint64_t bytes, int way, const uint64_t *mask, int words64, int trace, dds_keeper **out) {
-	dds_keeper *k = calloc(1, sizeof *k);
+	dds_keeper *k = allocate();
 	if (k == NULL)
 		return ENOMEM;
 	k->app = app, k->comm = comm, k->bytes = bytes, k->page = sysconf(_SC_PAGESIZE), k->watch = -1;
@@ -453,6 +468,7 @@ int dds_open(char *app, char *comm, uint64_t bytes, int way, const uint64_t *mas
 	if (err == 0)
 		err = start(k, mask, words64);
 	if (err != 0) {
+		dds_unregister(k->fd, app, bytes); // a child may have the descriptor, too
 		release(k);
 		return err;
 	}

@@ -63,7 +63,8 @@ func TestTouch_helps(t *testing.T) {
 		for i := range 3 {
 			require.True(t, p.LandAt(i, due))
 		}
-		for osthread.Nanotime() <= due+int64(50*time.Microsecond) { // the clocks of Go and C differ a little
+		for osthread.Nanotime() <= due+int64(50*time.Microsecond) {
+			// the clocks of Go and C differ a little
 			osthread.Relax()
 		}
 		dds.Touch(x)

@@ -29,13 +29,10 @@ type mover struct{}
 // Move is part of Mover.
 func (mover) Move(dst, src unsafe.Pointer, n int, due int64) (*uint32, uint32) {
 	a, _ := findComm(dst, n)
-	from, _ := findComm(src, n)
-	switch {
-	case from != nil && (a == nil || a.back.name() != Uffd): // it may be waited for at the sender
+	if a == nil || a.back.name() != Uffd {
 		return nil, 0
-	case a == nil:
-		return nil, 0
-	case src != nil && from == nil: // memory of Go: C must not keep its address
+	}
+	if from, _ := findComm(src, n); src != nil && from == nil { // C must not keep addresses of Go
 		copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 		src = nil
 	}

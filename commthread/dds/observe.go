@@ -9,14 +9,14 @@ import (
 // Observe has the next touch of each page of [p, p+n) noted, without keeping anybody from
 // its bytes: [Arena.Pages] tells the touches of the app view, by reads and writes. Pages
 // that other allocations share are left out. It reports false if nothing is observed: the
-// memory is not of this arena or less than a page, [TracePages] was not given, or readers do
-// not fault here. It is also refused where faults of the kernel cannot be answered: a
-// system call on such a page would fail. Not for memory of a transfer under way.
+// arena is closed, the memory is not of it or less than a page, a transfer uses it,
+// [TracePages] was not given, or readers do not fault here. It is also refused where faults of
+// the kernel cannot be answered: a system call on such a page would fail. Not for memory of a transfer under way.
 // It takes one system call, and each page a fault at its next touch.
 func (a *Arena) Observe(p unsafe.Pointer, n int) bool {
 	o, can := a.back.(interface{ observe(from, to int) bool })
 	at, inside := a.offset(p, n)
-	if !can || !inside || n <= 0 {
+	if !can || !inside || n <= 0 || a.gone() {
 		return false
 	}
 	size := pages.Size()

@@ -101,10 +101,11 @@ static int steps(trial *p, int way, int no_minor, const char **step) {
 	if ((err = dds_register(p->k.fd, p->k.app, p->k.bytes)))
 		return err;
 	*step = "a MINOR fault and CONTINUE";
+	dds_drop(&p->k, 0, p->k.bytes); // all memory of the process may be locked, and in place
 	p->at = p->k.app;
 	if ((err = attempt(p, UFFD_PAGEFAULT_FLAG_MINOR, 5)))
 		return err;
-	*step = "a MINOR fault after MADV_DONTNEED";
+	*step = "a MINOR fault after MADV_DONTNEED_LOCKED";
 	dds_drop(&p->k, 0, p->k.page);
 	p->k.comm[0] = 6;
 	if ((err = attempt(p, UFFD_PAGEFAULT_FLAG_MINOR, 6)))

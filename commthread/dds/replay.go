@@ -2,6 +2,7 @@ package dds
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,9 @@ var errNoProtection = errors.New("dds: back end replay: this system has no page 
 func newReplay(a *Arena) (*replay, error) {
 	if !canProtect {
 		return nil, errNoProtection
+	}
+	if err := inherit(false, a.app, a.comm); err != nil {
+		return nil, fmt.Errorf("dds: back end replay: children would see this arena: %w", err)
 	}
 	return &replay{a: a}, nil
 }

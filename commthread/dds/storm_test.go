@@ -90,12 +90,16 @@ func TestStorm(t *testing.T) {
 	for _, net := range []string{"bw=4Gbit,L=5us", "bw=4Gbit,L=5us,progress=nic"} {
 		pair(t, net, 2<<20, []dds.Hint{dds.Strips(12)}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
 			x := make64(t, a, 1<<17+3)
-			for round := range 2 * len(readings) {
-				exchange(t, c, e, x, round)
+			for faults, try := int64(0), 0; faults == 0; try++ {
+				require.Less(t, try, 50, "no reader was early: nothing was tested")
+				for round := range 2 * len(readings) {
+					exchange(t, c, e, x, round)
+				}
+				faults = int64(a.Counts().Faults) // none, if the readers of a busy machine were all late
+				require.NoError(t, c.Allreduce(mpi.InPlace, mpi.One(&faults), mpi.Max))
 			}
-			if n := a.Counts(); c.Rank() == 1 {
-				assert.NotZero(t, n.Strips)
-				assert.NotZero(t, n.Faults, "no reader was early: nothing was tested")
+			if c.Rank() == 1 {
+				assert.NotZero(t, a.Counts().Strips)
 			}
 			return nil
 		})
@@ -115,11 +119,13 @@ func TestStorm_one_P(t *testing.T) {
 		if c.Rank() == 0 {
 			runtime.GOMAXPROCS(1)
 		}
-		for round := range 2 * len(readings) {
-			exchange(t, c, e, x, round)
-		}
-		if c.Rank() == 1 {
-			assert.NotZero(t, a.Counts().Stalls)
+		for stalls, try := int64(0), 0; stalls == 0; try++ {
+			require.Less(t, try, 50, "no reader had to wait: nothing was tested")
+			for round := range 2 * len(readings) {
+				exchange(t, c, e, x, round)
+			}
+			stalls = int64(a.Counts().Stalls)
+			require.NoError(t, c.Allreduce(mpi.InPlace, mpi.One(&stalls), mpi.Max))
 		}
 		return nil
 	})

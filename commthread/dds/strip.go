@@ -42,8 +42,8 @@ type StripReport struct {
 	Armed    bool          // pages of it were protected
 	Faults   int           // faults on it, repeated ones of one reader included
 	Failed   bool          // its bytes never came
-	Slack    time.Duration // from its arrival to the first touch that is known of: the time it was early; 0 if there is none
-	Stall    time.Duration // from its first touch to its arrival: the time a reader waited
+	Slack    time.Duration // it was so early: from its arrival to the first touch known of, or 0
+	Stall    time.Duration // a reader waited so long: from its first touch to its arrival, or 0
 }
 
 // report says how s did. Touches after arrival are known of if the reader called Touch,

@@ -109,7 +109,7 @@ func (e *Endpoint) Isend(b mpi.Buffer, dst, tag int, hs ...Hint) (*Transfer, err
 // Status returns sender, tag and size of a received message.
 func (t *Transfer) Status() mpi.Status { return t.status }
 
-// Settled reports whether all bytes are there, or have left, and no page is armed.
+// settled reports whether all bytes are there, or have left, and no page is armed.
 func (t *Transfer) settled() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,8 +132,9 @@ func (t *Transfer) Done() bool {
 }
 
 // Wait returns when all bytes are there, or have left, and every page is open, with
-// the error of the transfer. A strip that will never arrive is opened filled with
-// ones, NaN for floating-point numbers: what its readers made of it is discarded.
+// the error of the transfer, which it returns once: [Transfer.Err] tells it again. A strip
+// that will never arrive is opened filled with ones, NaN for floating-point numbers: what
+// its readers made of it is discarded.
 func (t *Transfer) Wait() error {
 	if t.Done() {
 		return t.takeError()

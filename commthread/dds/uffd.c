@@ -18,6 +18,9 @@
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
 #endif
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24 // Linux 5.18
+#endif
 #ifndef USERFAULTFD_IOC_NEW
 #define USERFAULTFD_IOC_NEW _IO(0xAA, 0x00)
 #endif
@@ -102,9 +105,10 @@ void dds_guard(dds_keeper *k, uint64_t from, uint64_t to, int on) {
 		sched_yield();
 }
 
+// dds_drop drops entries of memory that the program has locked, too (mlock, mlockall).
 void dds_drop(dds_keeper *k, uint64_t from, uint64_t to) {
 	if (from < to)
-		madvise(k->app + from, to - from, MADV_DONTNEED);
+		madvise(k->app + from, to - from, MADV_DONTNEED_LOCKED);
 }
 
 int dds_cost(dds_keeper *k, uint64_t at, uint64_t n, int64_t *arm, int64_t *retire) {

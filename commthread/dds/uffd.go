@@ -39,6 +39,9 @@ type uffd struct {
 	live atomic.Pointer[[]*shield] // of receives under way; replaced under mu
 
 	observes bool // touches are noted, and those of the kernel are answered
+
+	closed bool   // guarded by mu
+	last   Counts // guarded by mu: when it was closed
 }
 
 // shield is what Touch needs to know of a receive. Its strips are memory of C, which is
@@ -77,9 +80,13 @@ func newUffd(a *Arena, o *options) (backend, string, error) {
 	if o.trace {
 		trace = 1
 	}
+	if err := inherit(false, a.app, a.comm); err != nil {
+		return nil, "", fmt.Errorf("userfaultfd works, but children would see this arena: %w", err)
+	}
 	app, comm := (*C.char)(unsafe.Pointer(&a.app[0])), (*C.char)(unsafe.Pointer(&a.comm[0]))
 	if errno := C.dds_open(app, comm, C.uint64_t(len(a.app)), w.id, &mask[0], C.int(len(mask)), trace, &u.k); errno != 0 {
-		return nil, "", fmt.Errorf("userfaultfd works, but not for this arena: %w", syscall.Errno(errno))
+		err := fmt.Errorf("userfaultfd works, but not for this arena: %w", syscall.Errno(errno))
+		return nil, "", joined(err, inherit(true, a.app, a.comm)) // it is used without
 	}
 	return u, "the probe succeeded by " + w.name, nil
 }
@@ -212,7 +219,7 @@ func (s *shield) armed(from, to int) bool {
 	return false
 }
 
-// wait touches the pages of [from, to) that are armed, first those of which the others
+// wait touches the pages of [from, to) that are armed, first those on which the others
 // depend.
 func (s *shield) wait(app []byte, from, to int) {
 	size := pages.Size()
@@ -291,6 +298,16 @@ func completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer) {
 }
 
 func (u *uffd) counts() Counts {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closed {
+		return u.last
+	}
+	return u.count()
+}
+
+// count asks the keeper. The caller holds the mutex.
+func (u *uffd) count() Counts {
 	var c C.dds_counts
 	C.dds_count(u.k, &c)
 	return Counts{Strips: int64(c.strips), Faults: int64(c.faults), Stalls: int64(c.stalls), Stray: int64(c.stray),
@@ -301,15 +318,24 @@ func (u *uffd) pages() []Access {
 	var numbers [1024]C.uint64_t
 	var times [1024]C.int64_t
 	var all []Access
-	for {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for !u.closed {
 		n := C.dds_touched(u.k, &numbers[0], &times[0], C.int(len(numbers)))
 		if n == 0 {
-			return all
+			break
 		}
 		for i := range numbers[:n] {
 			all = append(all, Access{Page: int(numbers[i]), At: int64(times[i])})
 		}
 	}
+	return all
 }
 
-func (u *uffd) close() { C.dds_close(u.k) }
+// close keeps the totals, as the keeper goes.
+func (u *uffd) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.last, u.closed = u.count(), true
+	C.dds_close(u.k)
+}

@@ -17,8 +17,8 @@ var ErrNoFaults = errors.New("dds: readers do not sleep in faults with this back
 // Watch has f called, on a goroutine of its own, when readers fall asleep in faults and
 // when the strips they wait for arrive: whoever wants the core of the sleeping thread
 // meanwhile learns here which it is. It is told late when no P is free, and not at all
-// when it does not keep up. stop returns when f is not called any more. One watcher at
-// a time. Errors: ErrNoFaults, or the system's.
+// when it does not keep up. stop returns when f is not called any more; further calls of it
+// do nothing. One watcher at a time. Errors: ErrNoFaults, a closed arena, or the system's.
 func (a *Arena) Watch(f func(Sleep)) (stop func(), err error) {
 	w, can := a.back.(interface {
 		watch(func(Sleep)) (func(), error)

@@ -8,8 +8,10 @@ package dds
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -18,6 +20,11 @@ import (
 
 // watch reads what the keeper writes into a pipe, which it does not wait for.
 func (u *uffd) watch(f func(Sleep)) (stop func(), err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closed {
+		return nil, errors.New("dds: Watch of a closed arena")
+	}
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		return nil, fmt.Errorf("dds: Watch: no pipe: %w", err)
@@ -39,10 +46,14 @@ func (u *uffd) watch(f func(Sleep)) (stop func(), err error) {
 			}
 		}
 	}()
-	return func() {
-		C.dds_watch(u.k, -1)
-		_ = syscall.Close(ends[1]) // ends the reader
+	return sync.OnceFunc(func() {
+		u.mu.Lock()
+		if !u.closed {
+			C.dds_watch(u.k, -1)
+		}
+		u.mu.Unlock()
+		_ = from.Close() // ends the reader, even if a child that C forked could write still
 		<-done
-		_ = from.Close() // it was only read
-	}, nil
+		_ = syscall.Close(ends[1]) // nothing was buffered
+	}), nil
 }

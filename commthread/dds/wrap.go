@@ -66,7 +66,7 @@ func Wrap(c *mpi.Comm, hs ...Hint) (*Wrapped, error) {
 		return nil, fmt.Errorf("dds: Wrap of %s: %w", c.Name(), err)
 	}
 	e.comm.SetName(c.Name())
-	t := &tool{e: e, comm: e.comm, envelope: headerBytes + 2*e.edge, taken: map[*mpi.Message]*pulled{}}
+	t := &tool{e: e, comm: e.comm, envelope: headerBytes + 2*e.edge, taken: map[*mpi.Message]*pulled{}, windows: map[mpi.Handle]mpi.Buffer{}}
 	t.least = max(c.Engine().Limits().Eager, t.envelope)
 	restore := c.Intercept(func(next mpi.Engine) mpi.Engine {
 		t.Engine = next

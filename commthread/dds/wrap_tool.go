@@ -14,7 +14,7 @@ type tool struct {
 	e          *Endpoint
 	comm       *mpi.Comm // of e: plain messages of the program and headers travel here
 	envelope   int       // bytes of a header with the ends of a message
-	least      int       // bytes up to which messages stay plain: these need no receiver to leave, or no strip
+	least      int       // bytes up to which messages stay plain: they leave anyway, or have no strips
 
 	inside    int // calls of the endpoint are under way: they pass
 	advancing bool
@@ -22,7 +22,7 @@ type tool struct {
 	open      []*posted   // requests of the program that have not completed
 	stash     []*pulled   // messages that probes have taken, in order
 	taken     map[*mpi.Message]*pulled
-	windows   []mpi.Buffer // memory of arenas in windows
+	windows   map[mpi.Handle]mpi.Buffer // that are open, with memory of arenas
 	puts      []*mpi.Call
 	staged    int // bytes of puts
 	late      []error
@@ -200,10 +200,18 @@ func (w *tool) withLate(err error) error {
 
 // NewWindow implements mpi.Engine: peers access memory of an arena where messages do.
 func (w *tool) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
-	if view := CommBuffer(b); view.Pointer() != b.Pointer() {
-		w.windows, b = append(w.windows, b), view
+	view := CommBuffer(b)
+	win, err := w.Engine.NewWindow(h, view)
+	if err == nil && view.Pointer() != b.Pointer() {
+		w.windows[win] = b
 	}
-	return w.Engine.NewWindow(h, b)
+	return win, err
+}
+
+// FreeWindow implements mpi.Engine: peers do not read there any more.
+func (w *tool) FreeWindow(win mpi.Handle) error {
+	delete(w.windows, win)
+	return w.Engine.FreeWindow(win)
 }
 
 // Revoke implements mpi.Engine: with the communicator go the strips of its messages.

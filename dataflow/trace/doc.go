@@ -17,7 +17,7 @@
 //	run.txt    the summary: cat run.txt
 //	run.html   the timeline for any browser, in one file that needs no network
 //	run.json   the timeline: drop it on https://ui.perfetto.dev, or load it in chrome://tracing
-//	run.dot    the task graph: dot -Tsvg run.dot -o run.svg, and open it in a browser for the tooltips
+//	run.dot    the task graph: dot -Tsvg run.dot -o run.svg, and open it in a browser
 //	run.prv    the timeline for Paraver: wxparaver run.prv; run.pcf and run.row must lie beside it
 //
 // All functions take the logs of several ranks as well, and make one file of
@@ -83,8 +83,8 @@
 // keys. It is the quickest way from a long gap to its cause.
 //
 // Last the graph. Heavy lines are the critical path. Boxes hold the children of
-// a task, and ellipses are waits for data. It is a picture for small runs: WriteDOT stops at [DOTLimit] tasks
-// and says how many it left out.
+// a task, and ellipses are waits for data. It is a picture for small runs: WriteDOT stops at
+// [DOTLimit] tasks and says how many it left out.
 //
 // # Several ranks
 //

@@ -44,8 +44,8 @@ type verdict struct {
 
 var selfcheck = regexp.MustCompile(`(?s)<pre id="selfcheck">(.*?)</pre>`)
 
-// look opens a page and lets it check itself.
-func look(t *testing.T, chromium, text string) (v verdict) {
+// look opens a page in a window of a size and lets it check itself.
+func look(t *testing.T, chromium, size, text string) (v verdict) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "weft-page") // not TempDir: the browser may still write to it
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func look(t *testing.T, chromium, text string) (v verdict) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	guard, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	dom, err := exec.CommandContext(guard, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1000,700",
+	dom, err := exec.CommandContext(guard, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--window-size="+size,
 		"--user-data-dir="+filepath.Join(dir, "profile"), "--dump-dom", "file://"+path+"#selfcheck").Output()
 	require.NoError(t, err)
 	found := selfcheck.FindSubmatch(dom)
@@ -69,14 +69,16 @@ func TestPageWorksInBrowser(t *testing.T) {
 	chromium := browser(t)
 	large, _, _ := simulate(rand.New(rand.NewPCG(5, 6)), 3000, 4)
 	for _, c := range []struct {
-		name string
-		text string
+		name, size string
+		text       string
 	}{
-		{"ranks, messages, nested bodies, hostile names", writePage(t, HTMLLimit, append(twoRanks(), asRank(cholesky(), 2), asRank(hostile(), 3), asRank(&dataflow.Log{}, 4))...)},
-		{"a part of many tasks", writePage(t, 2500, large)},
+		{"ranks, messages, nested bodies, hostile names", "1000,700", writePage(t, HTMLLimit, append(twoRanks(), asRank(cholesky(), 2), asRank(hostile(), 3), asRank(&dataflow.Log{}, 4))...)},
+		{"a part of many tasks", "1000,700", writePage(t, 2500, large)},
+		{"a small window", "800,600", writePage(t, HTMLLimit, twoRanks()...)},
+		{"nothing", "800,600", writePage(t, HTMLLimit, &dataflow.Log{})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := look(t, chromium, c.text)
+			v := look(t, chromium, c.size, c.text)
 			assert.True(t, v.OK, "%v", v.Failures)
 			assert.Empty(t, v.Failures)
 			assert.Greater(t, v.Checks, 15)
@@ -99,7 +101,7 @@ func TestDamagedPageFailsInBrowser(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Contains(t, text, c.from)
-			v := look(t, chromium, strings.ReplaceAll(text, c.from, c.to))
+			v := look(t, chromium, "1000,700", strings.ReplaceAll(text, c.from, c.to))
 			assert.False(t, v.OK)
 			assert.NotEmpty(t, v.Failures)
 		})

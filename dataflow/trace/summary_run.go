@@ -128,8 +128,9 @@ func (s *Summary) most(of func(one *RankSummary) float64) *RankSummary {
 // engine to the moment at which its completion was seen. Time that messages
 // share counts once; time under way is overlapped while at least one body runs
 // on the same rank, and exposed otherwise. Bodies that run on the communication
-// thread count, except those of tasks that have messages themselves. Matched, Backward and Skew are of the
-// run; in the figures of one rank of several they are 0.
+// thread count, except those of tasks that have messages themselves. Matched,
+// Backward and Skew are of the run; in the figures of one rank of several they
+// are 0.
 type MessageSummary struct {
 	Count      int
 	Bytes      int64

@@ -67,7 +67,7 @@ func report(c *mpi.Comm, a *dds.Arena, o options, all [4]timing) error {
 	digestOf(x, &want, o.work)
 	alone := time.Since(start)
 	backend, reason := a.Backend()
-	fmt.Printf("back end: %s (%s)\n", backend, reason)
+	fmt.Printf("pages are protected by: %s (%s)\n", backend, reason)
 	fmt.Printf("%-34s %8.1f ms\n", "the digest alone", alone.Seconds()*1e3)
 	for i, what := range []string{"task, after the message", "task, input declared lazy", "Recv, then the digest", "the same under dds.Wrap"} {
 		fmt.Printf("%-34s %8.1f ms\n", what, all[i].elapsed.Seconds()*1e3)

@@ -1,9 +1,10 @@
-// You will see a consumer that starts while its message arrives. Rank 1 computes a digest
-// of the numbers that rank 0 sends, which takes as long as the message, over a network of 1 Gbit/s. As a task it
-// first waits for all numbers; then its input is declared lazy, and it waits page by
-// page, where it touches what is not there. Then the same without tasks: Recv and a loop, with
-// and without dds.Wrap. The last line checks the digests. Where pages cannot be
-// protected the program says so: the lazy runs then take as long as the others.
+// You will see a consumer that starts while its message arrives, over a network of
+// 1 Gbit/s. Rank 1 computes a digest of the numbers that rank 0 sends; that takes about as
+// long as the message. As a task it first waits for all numbers; then its input is
+// declared lazy, and it waits only where it touches what is not there yet. Then the same
+// without tasks: Recv and a loop, without and with dds.Wrap. The last line checks the
+// digests. Where pages cannot be protected the program says so: the lazy runs then take
+// as long as the others.
 package main
 
 import (

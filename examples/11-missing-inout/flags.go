@@ -14,12 +14,19 @@ type options struct {
 	seeds   uint64
 }
 
-const usage = `missing-inout: a wrong access, and the modes that show it before a customer does.
+const usage = `missing-inout: a declaration that is wrong on purpose, and the modes that find it.
 
 	go run ./examples/11-missing-inout [-n 12] [-seeds 20] [-workers 2]
 
-What to read: the two declarations; go doc ./dataflow Seeded, Verify. With -n 1 there is
-no order to get wrong, so Seeded has nothing to show, and the check fails.
+The runtime believes declarations. A task that updates a sum, but declares that it only
+reads it, waits for no other such task: on several cores the result is right or wrong by
+chance. Serial runs the calls in the order of the source, and is right. Seeded tries
+random orders that the declarations allow: a result that changes with the seed means
+that some declaration is wrong. Verify looks at the memory before and after every body,
+and names the task, its parameter, and what it should have declared.
+
+What to read: the two declarations in main.go, then go doc ./dataflow Seeded, and Verify.
+With -n 1 there is no order to get wrong: Seeded has nothing to show, and the check fails.
 
 Exit code: 0 done and checked, 1 failed, 2 usage.
 

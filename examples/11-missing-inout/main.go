@@ -18,7 +18,7 @@ import (
 func step(sum *float64, x, c float64) { *sum = *sum*x + c }
 
 var (
-	wrong = tasks.Declare3("step", step, tasks.Input, tasks.Value, tasks.Value) // it should be Inout
+	wrong = tasks.Declare3("step", step, tasks.Input, tasks.Value, tasks.Value) // should be Inout
 	right = tasks.Declare3("step", step, tasks.Inout, tasks.Value, tasks.Value)
 )
 

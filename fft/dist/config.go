@@ -19,7 +19,7 @@ type Form uint8
 const (
 	Exchange Form = iota // all planes, then one all-to-all, then the last pencils
 	Slabs                // a plane's piece for each peer is sent as soon as the plane is done
-	Pencils              // the same in groups of rows; the last pencils of a group start when it is there
+	Pencils              // the same in groups of rows, whose last pencils start when they are there
 	Tasks                // a graph of tasks; a communication thread moves the pieces
 )
 

@@ -118,7 +118,8 @@
 //
 // Beside source and destination: two planes for each worker; on several ranks the
 // stage, of one array with Exchange and Tasks, and otherwise of as many planes as wait
-// (Config.Stage bounds it); with Config.DDS two thirds of an array for blocks; with a two-dimensional process grid one more array.
+// (Config.Stage bounds it); with Config.DDS two thirds of an array for blocks; with a
+// two-dimensional process grid one more array.
 //
 // # Not guaranteed
 //

@@ -21,7 +21,7 @@ type Plan struct {
 	input, output    Layout
 	workers          int
 
-	groups  [2]*mpi.Comm // ranks that exchange: a column and a row of the process grid; nil if alone
+	groups  [2]*mpi.Comm // that exchange: a column and a row of the process grid; nil if alone
 	all     *mpi.Comm    // a duplicate of the program's communicator
 	arrays  [][]complex128
 	work    []complex128 // nil in slabs

@@ -19,7 +19,7 @@ type endpoint struct {
 	_      [64]byte
 	until  atomic.Int64 // when the owner, if asleep, wakes up by itself; timed worlds only
 	asleep atomic.Bool  // the owner sleeps or is about to: whoever brings something unparks it
-	news   atomic.Bool  // something changed that waiting probes, locks or notifications may want to see
+	news   atomic.Bool  // something changed that waiting probes, locks or notifications want
 	woken  atomic.Bool  // Wake has been called
 	_      [64]byte
 	mail   mailbox

@@ -32,7 +32,7 @@ const (
 	letterSegment                    // transfer is here up to bytes
 	letterLook                       // one of the others should have come by now
 	letterCredit                     // transfer has been drained up to bytes
-	letterScan                       // a communicator or a rank is in trouble: look at all pending calls
+	letterScan                       // a communicator or rank is in trouble: look at all calls
 )
 
 // mailbox holds letters for one owner. Letters of one sender stay in order.

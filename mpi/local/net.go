@@ -17,7 +17,7 @@ type Net struct {
 	Overhead  time.Duration // o: of the host, to send and to receive a message
 	Gap       time.Duration // g: least time between the starts of two messages of a rank
 	Bandwidth float64       // 1/G: bytes per second, per rank and direction; 0: unlimited
-	NIC       bool          // messages advance by themselves; otherwise only while their ranks are in the engine
+	NIC       bool          // messages advance by themselves, and not only while their ranks are in calls
 }
 
 var presets = map[string]Net{

@@ -192,7 +192,8 @@ func (e *endpoint) injectSome(x *transfer) {
 			e.hand(e, letter{what: letterDone, due: left, transfer: x})
 			return
 		}
-		if !x.carried && x.injected-x.drained >= windowBytes { // until there is credit for half of it
+		// Until there is credit for half of it.
+		if !x.carried && x.injected-x.drained >= windowBytes {
 			e.lookAt(due - w.net.wireTime(windowBytes/2) + int64(w.net.Latency))
 		}
 	}

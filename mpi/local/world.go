@@ -22,7 +22,7 @@ type World struct {
 	clock   func() int64
 	timing  timing
 	lead    time.Duration // before a due time, Await spins
-	slow    bool          // messages do not go through rings, because they are shaped, or faults are injected
+	slow    bool          // shaped, or with injected faults: messages do not go through rings
 	timed   bool          // messages take time: there is a shaped network or a fault that delays
 	ends    []*endpoint
 	comms   []*mpi.Comm

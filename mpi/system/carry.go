@@ -25,8 +25,8 @@ type Mover = interface {
 	Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer)
 }
 
-// Carry has m asked about every message, and every get, with a contiguous buffer. While it waits for one,
-// a thread in C polls MPI. Any goroutine; the last one counts.
+// Carry has m asked about every message, and every get, with a contiguous buffer. While
+// it waits for one, a thread in C polls MPI. Any goroutine; the last one counts.
 func (e *engine) Carry(m Mover) { e.mover.Store(&m) }
 
 // offer asks the mover about a message or a get.

@@ -46,10 +46,10 @@
 // operation, MaxLoc and MinLoc are schedules of messages (package
 // mpi/internal/schedule); so are maxima and minima of unsigned integers where the
 // library takes these for signed ones. Each communicator has a hidden twin for all
-// collectives, so that they never meet a message of the program. Probes, locks and awaited notifications are
-// tried again in every Poll. Limits of MPI show: a message may have more than 2^31-1
-// elements, a part of a collective may not. Sums of floats are combined in the order
-// that the library chooses; Max and Min treat NaN as it does.
+// collectives, so that they never meet a message of the program. Probes, locks and
+// awaited notifications are tried again in every Poll. Limits of MPI show: a message may
+// have more than 2^31-1 elements, a part of a collective may not. Sums of floats are
+// combined in the order that the library chooses; Max and Min treat NaN as it does.
 //
 // # Revocation
 //

@@ -134,7 +134,8 @@ func (e *engine) end(k *mpi.Call, b *box, r *C.weft_result) {
 	if b != nil && b.back {
 		mpi.Copy(k.Recv, b.recv)
 	}
-	tooLong := k.Kind.Receives() && int(r.bytes) > k.Recv.Bytes() // Open MPI does not say so to a rank that sends to itself
+	// Open MPI does not say so to a rank that sends to itself.
+	tooLong := k.Kind.Receives() && int(r.bytes) > k.Recv.Bytes()
 	if r.err != 0 || r.cancelled != 0 || tooLong {
 		e.complete(k, mpi.Status{}, failure(k, r))
 		return

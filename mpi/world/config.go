@@ -140,7 +140,7 @@ func (c *Config) runHere(body func(*mpi.Comm) error) error {
 		return usage("-eager %d: it is a number of bytes, or -1 for the default", c.Eager)
 	}
 	opts := []local.Option{local.Network(c.Net), local.Timing(func(n int, mean, worst time.Duration) {
-		fmt.Fprintf(os.Stderr, "weft: network %v: %d deadlines, met %.1f us late on average, %.0f us at worst\n", c.Net, n, mean.Seconds()*1e6, worst.Seconds()*1e6)
+		fmt.Fprintf(os.Stderr, "weft: simulated network %v: %d due times, met %.1f us late on average, %.0f us at worst\n", c.Net, n, mean.Seconds()*1e6, worst.Seconds()*1e6)
 	})}
 	if c.Eager >= 0 {
 		opts = append(opts, local.Eager(c.Eager))

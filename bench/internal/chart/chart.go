@@ -17,6 +17,10 @@ type Axis struct {
 	// Tight lets a linear axis cover the values only. Otherwise it has 0 on it, so that
 	// twice as much looks twice as much.
 	Tight bool
+
+	// Mark is where a thin dark line crosses the picture, for what divides good from bad:
+	// 1 on an axis of ratios. Of y only; 0: none.
+	Mark float64
 }
 
 // text is what stands beside the axis, and above the column of the table.
@@ -36,11 +40,17 @@ type Series struct {
 	// Bound draws a dashed line without markers: for a model or a limit, not for
 	// something measured. The table does not tell.
 	Bound bool
+	// Of is the label of an earlier series that this one belongs to, or "": it has the
+	// same colour, in dashes and with hollow markers. For the same thing under another
+	// condition, or for its bound. The table does not tell.
+	Of string
 }
 
-// Lines is a chart of curves.
+// Lines is a chart of curves. Where several have the same x, the picture has them a point
+// apart, so that their spreads do not hide each other.
 type Lines struct {
 	Title  string
+	Note   string // small, at the foot of the picture: the machine; "": none
 	X, Y   Axis
 	Series []Series
 }
@@ -52,10 +62,13 @@ type BarSeries struct {
 	Lo, Hi []float64 // ends of the spread, one per group, or nil: none
 }
 
-// Bars is a chart of groups of columns.
+// Bars is a chart of groups of columns. Columns stand on 0, which no logarithmic axis has:
+// where Y is logarithmic, each value is a mark at its height. Values without a spread are
+// written above their columns or marks, where there is room.
 type Bars struct {
 	Title  string
-	X, Y   Axis     // X.Title says what the groups are; Y is linear
+	Note   string   // small, at the foot of the picture: the machine; "": none
+	X, Y   Axis     // X.Title says what the groups are; X is not logarithmic
 	Groups []string // names, from left to right
 	Series []BarSeries
 }

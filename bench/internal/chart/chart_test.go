@@ -8,11 +8,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 )
 
 func someLines() *Lines {
@@ -25,7 +28,7 @@ func someLines() *Lines {
 			{Label: "task", X: x, Y: []float64{20.5, 101.25, 130, 131}, Lo: []float64{19, 99, 128, 131}, Hi: []float64{22, 104, 133, 132}},
 			{Label: "look-ahead, depth 1", X: x, Y: []float64{18, 70, 118, 122.00000000000001}},
 			{Label: "blocking", X: x, Y: []float64{12, 40, 90, 101}},
-			{Label: "two workers without messages", X: []float64{1e7, 1.25e10}, Y: []float64{140, 140}, Bound: true},
+			{Label: "two workers without messages", X: []float64{1e7, 1.25e10}, Y: []float64{140, 140}, Bound: true, Of: "task"},
 		},
 	}
 }
@@ -77,7 +80,7 @@ func TestLines_table_is_read_back(t *testing.T) {
 	require.NoError(t, want.WriteCSV(&b))
 	got, err := ReadLines(&b)
 	require.NoError(t, err)
-	want.Title, want.X.Log, want.Series[3].Bound = "", false, false
+	want.Title, want.X.Log, want.Series[3].Bound, want.Series[3].Of = "", false, false, ""
 	assert.Equal(t, want, got)
 }
 
@@ -108,6 +111,7 @@ func TestPictures_say_what_they_show(t *testing.T) {
 		assert.Contains(t, all, text)
 	}
 	assert.NotContains(t, all, "two workers without messages")
+	assert.NotContains(t, b.String(), "#-", "no colour is negative: the library writes transparent ones so")
 }
 
 func TestWrite(t *testing.T) {
@@ -137,6 +141,9 @@ func TestLines_that_cannot_be_drawn(t *testing.T) {
 		`point 2, 130, is not between its ends 131`:    func(l *Lines) { l.Series[0].Lo[2] = 131 },
 		`4 values, 4 lower and 0 upper ends`:           func(l *Lines) { l.Series[0].Hi = nil },
 		`an axis has no title: x "bandwidth per link"`: func(l *Lines) { l.Y.Title = "" },
+		`"blocking" belongs to "tasks", and no series`: func(l *Lines) { l.Series[2].Of = "tasks" },
+		`"task" belongs to "blocking", and no series`:  func(l *Lines) { l.Series[0].Of = "blocking" },
+		`the mark at -1 has no place`:                  func(l *Lines) { l.Y.Log, l.Y.Mark = true, -1 },
 	} {
 		l := someLines()
 		spoil(l)
@@ -155,7 +162,8 @@ func TestBars_that_cannot_be_drawn(t *testing.T) {
 		"3 groups and 0 series":             func(b *Bars) { b.Series = nil },
 		`group 2 is named "1 x 2"`:          func(b *Bars) { b.Groups[2] = "1 x 2" },
 		`series "task" has 2 values`:        func(b *Bars) { b.Series[0].Y = b.Series[0].Y[:2] },
-		"no logarithmic axis":               func(b *Bars) { b.Y.Log = true },
+		"groups stand side by side":         func(b *Bars) { b.X.Log = true },
+		`"task": y of point 0 is 0`:         func(b *Bars) { b.Y.Log, b.Series[0].Y[0] = true, 0 },
 		`"look-ahead": y of point 2 is NaN`: func(b *Bars) { b.Series[1].Y[2] = math.NaN() },
 		`series 1 has the label "task"`:     func(b *Bars) { b.Series[1].Label = "task" },
 		`an axis has no title`:              func(b *Bars) { b.X.Title = "" },
@@ -199,7 +207,7 @@ func TestTicks(t *testing.T) {
 	labels := func(low, high float64, log bool) (all []string) {
 		ticks := linearTicks(low, high)
 		if log {
-			ticks = logTicks(low, high)
+			ticks = logTicks(low, high, short)
 		}
 		for _, k := range ticks {
 			assert.GreaterOrEqual(t, k.Value, low-1e-6*math.Abs(low))
@@ -228,4 +236,123 @@ func TestAxes_have_room_for_a_single_point(t *testing.T) {
 	}
 	l := &Lines{X: Axis{Title: "a"}, Y: Axis{Title: "b"}, Series: []Series{{Label: "zero", X: []float64{0}, Y: []float64{0}}, {Label: "below", X: []float64{-2, 0}, Y: []float64{-3, -1}}}}
 	require.NoError(t, l.WriteSVG(io.Discard))
+}
+
+func TestTicks_with_units(t *testing.T) {
+	labels := func(a Axis, low, high float64) (all []string) {
+		for _, k := range a.ticker()(low, high) {
+			if k.Label != "" {
+				all = append(all, k.Label)
+			}
+		}
+		return all
+	}
+	bytes, seconds := Axis{Unit: "bytes", Log: true}, Axis{Unit: "s", Log: true}
+	assert.Equal(t, []string{"4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB"}, labels(bytes, 3900, 17e6))
+	assert.Equal(t, []string{"8 B", "16 B", "32 B", "64 B"}, labels(bytes, 8, 64))
+	assert.Equal(t, []string{"1 B", "1 KiB", "1 MiB", "1 GiB", "1 TiB"}, labels(bytes, 1, 1<<41))
+	assert.Equal(t, []string{"1 µs", "10 µs", "100 µs", "1 ms", "10 ms"}, labels(seconds, 9e-7, 1.1e-2))
+	assert.Equal(t, []string{"0", "100k", "200k", "300k", "400k", "500k", "600k"}, labels(Axis{Unit: "bytes"}, 0, 6.5e5), "a linear axis keeps its unit beside it")
+	assert.Equal(t, []string{"latency", "latency [s]"}, []string{Axis{Title: "latency", Unit: "s", Log: true}.beside(), Axis{Title: "latency", Unit: "s"}.beside()})
+	assert.Equal(t, []string{"4.102 KiB", "33.16 MiB", "0.961", "1.23 ms"},
+		[]string{bytes.value(4200), bytes.value(34.77e6), Axis{}.value(0.96111), seconds.value(0.0012345)})
+}
+
+// Values that lie far apart are marks with their values beside them.
+func TestBars_logarithmic(t *testing.T) {
+	b := &Bars{
+		Title: "sizes", Note: "machine: here", X: Axis{Title: "variant"}, Y: Axis{Title: "size of a message", Unit: "bytes", Log: true},
+		Groups: []string{"exchange", "pencils"},
+		Series: []BarSeries{{Label: "smallest", Y: []float64{1 << 25, 1 << 14}}, {Label: "largest", Y: []float64{1 << 25, 1 << 15}}},
+	}
+	draw := func() ([]string, int) {
+		var picture bytes.Buffer
+		require.NoError(t, b.WriteSVG(&picture))
+		return texts(t, picture.Bytes()), strings.Count(picture.String(), "<path")
+	}
+	all, marks := draw()
+	for _, text := range []string{"sizes", "machine: here", "size of a message", "16 KiB", "32 KiB", "32 MiB", "1 MiB", "smallest", "largest"} {
+		assert.Contains(t, all, text)
+	}
+	assert.NotContains(t, all, "size of a message [bytes]", "the unit is with the values")
+	b.Y.Log = false
+	all, columns := draw()
+	assert.Contains(t, all, "size of a message [bytes]")
+	assert.NotEqual(t, columns, marks)
+	for i := range 20 { // no room above twenty columns
+		b.Series = append(b.Series, BarSeries{Label: strings.Repeat("x", i+1), Y: []float64{12345678, 2}})
+	}
+	all, _ = draw()
+	assert.NotContains(t, all, "11.8 MiB")
+}
+
+// A series that belongs to another one has its colour, and other dashes and marks.
+func TestLooks(t *testing.T) {
+	plain := func(label string) Series { return Series{Label: label} }
+	twin, bound := Series{Label: "c", Of: "a"}, Series{Label: "d", Of: "b", Bound: true}
+	all := looks([]Series{plain("a"), plain("b"), twin, bound, plain("e")})
+	assert.Equal(t, all[0].line.Color, all[2].line.Color)
+	assert.Equal(t, all[1].line.Color, all[3].line.Color)
+	assert.Equal(t, colours[2], all[4].line.Color, "twins take no colour from others")
+	assert.NotEqual(t, all[0].line.Color, all[1].line.Color)
+	assert.Empty(t, all[0].line.Dashes)
+	assert.NotEmpty(t, all[2].line.Dashes)
+	assert.NotEqual(t, all[2].line.Dashes, all[3].line.Dashes)
+	assert.Equal(t, rim{all[0].mark.Shape}, all[2].mark.Shape)
+	var many []Series
+	for i := range 2 * len(colours) {
+		many = append(many, plain(strings.Repeat("x", i+1)))
+	}
+	all = looks(many)
+	assert.Equal(t, all[0].line.Color, all[len(colours)].line.Color)
+	assert.NotEqual(t, all[0].line.Dashes, all[len(colours)].line.Dashes)
+}
+
+// Hollow marks have a white heart, of which full ones have none.
+func TestHollow_marks(t *testing.T) {
+	hearts := func(of string) int {
+		l := someLines()
+		l.Series[1].Of = of
+		var picture bytes.Buffer
+		require.NoError(t, l.WriteSVG(&picture))
+		return strings.Count(picture.String(), "fill:#FFFFFF")
+	}
+	assert.Equal(t, hearts("")+len(someLines().Series[1].X)+1, hearts("task"), "one for each point, and one in the legend")
+}
+
+// Long titles get smaller: nothing is cut off at the border.
+func TestTitles_fit(t *testing.T) {
+	size := func(title string) float64 {
+		l := someLines()
+		l.Title = title
+		var picture bytes.Buffer
+		require.NoError(t, l.WriteSVG(&picture))
+		found := regexp.MustCompile(`font-size:([0-9.]+)px"[^>]*>` + title + `<`).FindSubmatch(picture.Bytes())
+		require.NotNil(t, found, picture.String())
+		v, err := strconv.ParseFloat(string(found[1]), 64)
+		require.NoError(t, err)
+		return v
+	}
+	assert.Equal(t, 14.0, size("short"))
+	assert.Less(t, size(strings.Repeat("long ", 40)+"."), 10.0)
+}
+
+// A mark is inside the picture, even where no value is near it.
+func TestMark_is_seen(t *testing.T) {
+	l := someLines()
+	for _, log := range []bool{false, true} {
+		l.Y.Log, l.Y.Mark = log, 0
+		without := plot.Axis{}
+		fit(&without, l.Y, func(add func(...float64)) { add(20, 30) })
+		l.Y.Mark = 1000
+		with := plot.Axis{}
+		fit(&with, l.Y, func(add func(...float64)) { add(20, 30) })
+		assert.Less(t, without.Max, 40.0)
+		assert.Greater(t, with.Max, 1000.0)
+		var before, after bytes.Buffer
+		require.NoError(t, l.WriteSVG(&after))
+		l.Y.Mark = 0
+		require.NoError(t, l.WriteSVG(&before))
+		assert.NotEqual(t, before.String(), after.String())
+	}
 }

@@ -15,6 +15,9 @@ func (l *Lines) check() error {
 	}
 	seen := map[string]bool{}
 	for i, s := range l.Series {
+		if s.Of != "" && !seen[s.Of] {
+			return fmt.Errorf("series %q belongs to %q, and no series before it has that label", s.Label, s.Of)
+		}
 		if err := checkLabel(seen, i, s.Label); err != nil {
 			return err
 		}
@@ -36,8 +39,8 @@ func (b *Bars) check() error {
 	if err := checkAxes(b.X, b.Y); err != nil {
 		return err
 	}
-	if b.Y.Log || b.X.Log {
-		return fmt.Errorf("columns begin at 0, which no logarithmic axis has: use a linear one")
+	if b.X.Log {
+		return fmt.Errorf("groups stand side by side: their axis is not logarithmic")
 	}
 	if len(b.Groups) == 0 || len(b.Series) == 0 {
 		return fmt.Errorf("there are %d groups and %d series: it needs one of each at least", len(b.Groups), len(b.Series))
@@ -67,6 +70,9 @@ func (b *Bars) check() error {
 func checkAxes(x, y Axis) error {
 	if x.Title == "" || y.Title == "" {
 		return fmt.Errorf("an axis has no title: x %q, y %q", x.Title, y.Title)
+	}
+	if y.Log && y.Mark < 0 {
+		return fmt.Errorf("the mark at %v has no place on the logarithmic axis %q", y.Mark, y.Title)
 	}
 	return nil
 }

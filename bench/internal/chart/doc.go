@@ -9,9 +9,11 @@
 //	}).Write("results/bandwidth")
 //
 // Lines are curves with a marker at each measured point and, where Lo and Hi are given,
-// a bar from one to the other. Bars are groups of columns. Axes have a title and a
-// unit, a legend stands beside the data, and colours can be told apart by people who
-// do not see all of them (Okabe and Ito, "Color Universal Design", 2008).
+// a bar from one to the other. Bars are groups of columns, or of marks where the axis is
+// logarithmic. Axes have a title and a unit, a legend stands beside the data, a note at the
+// foot says on what machine it was, and colours can be told apart by people who do not see
+// all of them (Okabe and Ito, "Color Universal Design", 2008). Seconds and bytes on a
+// logarithmic axis are written as 10 µs and 64 KiB, with ticks at powers of ten and of two.
 //
 // A table has one line per point, with the columns series, x, y, low and high, where
 // the header names what x and y are. ReadLines and ReadBars read it back, with nothing

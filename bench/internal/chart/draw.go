@@ -22,6 +22,8 @@ const (
 	titleRoom  = vg.Length(20) // for the title of an axis; plot's own leave room in the wrong place of a logarithmic one
 	textSize   = vg.Length(12)
 	titleSize  = vg.Length(14)
+	noteSize   = vg.Length(9)
+	apart      = vg.Length(1.5) // between curves with spreads at the same x
 	lineWidth  = vg.Length(1.8)
 	markRadius = vg.Length(3.2)
 )
@@ -33,9 +35,33 @@ var colours = []color.NRGBA{
 	{0xe6, 0x9f, 0x00, 255}, {0x56, 0xb4, 0xe9, 255}, {0x00, 0x00, 0x00, 255},
 }
 
-// glyphs tell series apart without colours.
+// glyphs tell series apart without colours: the full ones, then a hollow one of each shape.
 var glyphs = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
+	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{},
+	rim{draw.CircleGlyph{}}, rim{draw.BoxGlyph{}}, rim{draw.PyramidGlyph{}}, rim{diamond{}},
+}
+
+// hollow is the distance of a hollow glyph from the full one of its shape.
+const hollow = 4
+
+// diamond is a square on its corner.
+type diamond struct{}
+
+// DrawGlyph implements draw.GlyphDrawer.
+func (diamond) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	r := 1.2 * style.Radius
+	c.FillPolygon(style.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
+}
+
+// rim is a glyph with a white heart; the hollow glyphs of plot have lines that are too thin.
+type rim struct{ full draw.GlyphDrawer }
+
+// DrawGlyph implements draw.GlyphDrawer.
+func (r rim) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	r.full.DrawGlyph(c, style, at)
+	style.Color, style.Radius = color.White, style.Radius/2
+	c.SetColor(style.Color)
+	r.full.DrawGlyph(c, style, at)
 }
 
 var (
@@ -43,16 +69,40 @@ var (
 	light = color.NRGBA{0xdd, 0xdd, 0xdd, 255}
 )
 
-// lineOf returns the style of series i: a colour, and dashes when the colours repeat.
-func lineOf(i int, bound bool) draw.LineStyle {
-	style := draw.LineStyle{Color: colours[i%len(colours)], Width: lineWidth}
-	switch {
-	case bound:
-		style.Dashes = []vg.Length{6, 4}
-	case i >= len(colours):
-		style.Dashes = []vg.Length{vg.Length(2 * (i / len(colours))), 2}
+// look is how a series is drawn.
+type look struct {
+	line draw.LineStyle
+	mark draw.GlyphStyle
+}
+
+// looks chooses colours and marks: of one's own, or those of the series one belongs to, in
+// dashes. When colours repeat, dashes tell the series apart.
+func looks(all []Series) []look {
+	numbers := map[string]int{}
+	chosen := make([]look, len(all))
+	own := 0
+	for i, s := range all {
+		n, twin := numbers[s.Of]
+		if !twin {
+			n, own = own, own+1
+		}
+		numbers[s.Label] = n
+		colour, shape := colours[n%len(colours)], n%len(glyphs)
+		style := draw.LineStyle{Color: colour, Width: lineWidth}
+		switch {
+		case s.Bound:
+			style.Dashes = []vg.Length{6, 4}
+		case twin:
+			style.Dashes = []vg.Length{3, 3}
+			if shape < hollow {
+				shape += hollow
+			}
+		case n >= len(colours):
+			style.Dashes = []vg.Length{vg.Length(2 * (n / len(colours))), 2}
+		}
+		chosen[i] = look{style, draw.GlyphStyle{Color: colour, Radius: markRadius, Shape: glyphs[shape]}}
 	}
-	return style
+	return chosen
 }
 
 // WriteSVG draws the chart.
@@ -60,10 +110,11 @@ func (l *Lines) WriteSVG(w io.Writer) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	p := newPlot(l.Title, l.X, l.Y)
+	p := newPlot(l.X, l.Y)
 	legend := newLegend()
-	for i, s := range l.Series {
-		if err := addCurve(p, &legend, i, s); err != nil {
+	for i, how := range looks(l.Series) {
+		aside := apart * vg.Length(2*i-len(l.Series)+1) / 2
+		if err := addCurve(p, &legend, l.Series[i], how, aside); err != nil {
 			return err
 		}
 	}
@@ -79,11 +130,11 @@ func (l *Lines) WriteSVG(w io.Writer) error {
 			add(s.Hi...)
 		}
 	})
-	return render(w, p, l.X, l.Y, legend)
+	return picture{l.Title, l.Note, l.X, l.Y}.render(w, p, legend)
 }
 
-// addCurve draws series number i.
-func addCurve(p *plot.Plot, legend *plot.Legend, i int, s Series) error {
+// addCurve draws a series, aside of its place if it has spreads.
+func addCurve(p *plot.Plot, legend *plot.Legend, s Series, how look, aside vg.Length) error {
 	points := make(plotter.XYs, len(s.X))
 	for j := range s.X {
 		points[j] = plotter.XY{X: s.X[j], Y: s.Y[j]}
@@ -92,27 +143,39 @@ func addCurve(p *plot.Plot, legend *plot.Legend, i int, s Series) error {
 	if err != nil {
 		return err
 	}
-	line.LineStyle = lineOf(i, s.Bound)
-	p.Add(line)
+	line.LineStyle, marks.GlyphStyle = how.line, how.mark
 	if s.Bound {
+		p.Add(line)
 		legend.Add(s.Label, line)
 		return nil
 	}
-	if s.Lo != nil {
-		p.Add(&spread{style: draw.LineStyle{Color: line.Color, Width: 1}, x: s.X, lo: s.Lo, hi: s.Hi})
+	if s.Lo == nil {
+		aside = 0
+	} else {
+		p.Add(moved{&spread{style: draw.LineStyle{Color: how.line.Color, Width: 1}, x: s.X, lo: s.Lo, hi: s.Hi}, aside})
 	}
-	marks.GlyphStyle = draw.GlyphStyle{Color: line.Color, Radius: markRadius, Shape: glyphs[i%len(glyphs)]}
-	p.Add(marks)
+	p.Add(moved{line, aside}, moved{marks, aside})
 	legend.Add(s.Label, line, marks)
 	return nil
 }
 
-// newPlot returns an empty plot with titles and a grid.
-func newPlot(title string, x, y Axis) *plot.Plot {
+// moved draws a plotter to the right of its place.
+type moved struct {
+	plot.Plotter
+	by vg.Length
+}
+
+// Plot implements plot.Plotter.
+func (m moved) Plot(c draw.Canvas, p *plot.Plot) {
+	c.Push()
+	c.Translate(vg.Point{X: m.by})
+	m.Plotter.Plot(c, p)
+	c.Pop()
+}
+
+// newPlot returns an empty plot with a grid.
+func newPlot(x, y Axis) *plot.Plot {
 	p := plot.New()
-	p.Title.Text = title
-	p.Title.Padding = 10
-	p.Title.TextStyle.Font = sans(titleSize)
 	for _, a := range []struct {
 		axis *plot.Axis
 		says Axis
@@ -121,16 +184,27 @@ func newPlot(title string, x, y Axis) *plot.Plot {
 		a.axis.Tick.Label.Color = grey
 		a.axis.LineStyle.Color, a.axis.Tick.LineStyle.Color = grey, grey
 		a.axis.Padding = 0
+		a.axis.Tick.Marker = a.says.ticker()
 		if a.says.Log {
-			a.axis.Scale, a.axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
-		} else {
-			a.axis.Tick.Marker = plot.TickerFunc(linearTicks)
+			a.axis.Scale = plot.LogScale{}
 		}
 	}
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = light, light
 	p.Add(grid)
+	if y.Mark != 0 {
+		p.Add(level(y.Mark))
+	}
 	return p
+}
+
+// level is a line across the chart.
+type level float64
+
+// Plot implements plot.Plotter.
+func (v level) Plot(c draw.Canvas, p *plot.Plot) {
+	_, atY := p.Transforms(&c)
+	c.StrokeLine2(draw.LineStyle{Color: grey, Width: 1}, c.Min.X, atY(float64(v)), c.Max.X, atY(float64(v)))
 }
 
 func newLegend() plot.Legend {
@@ -156,6 +230,9 @@ func fit(axis *plot.Axis, says Axis, values func(add func(...float64))) {
 			low, high = math.Min(low, x), math.Max(high, x)
 		}
 	})
+	if says.Mark != 0 {
+		low, high = math.Min(low, says.Mark), math.Max(high, says.Mark)
+	}
 	if says.Log {
 		room := math.Max(math.Pow(high/low, 0.04), 1.05)
 		axis.Min, axis.Max = low/room, high*room
@@ -177,27 +254,50 @@ func fit(axis *plot.Axis, says Axis, values func(add func(...float64))) {
 	}
 }
 
-// render draws the plot with the titles of its axes, and its legend at its right.
-func render(w io.Writer, p *plot.Plot, x, y Axis, legend plot.Legend) error {
+// picture is what stands around the data.
+type picture struct {
+	title, note string
+	x, y        Axis
+}
+
+// render draws the plot with its titles, and its legend at its right.
+func (f picture) render(w io.Writer, p *plot.Plot, legend plot.Legend) error {
 	canvas := vgsvg.New(width, height)
 	all := draw.New(canvas)
 	all.SetColor(color.White)
 	all.Fill(all.Rectangle.Path())
 	all = draw.Crop(all, border, -border, border, -border)
+	if f.title != "" {
+		writeLine(all, color.Black, titleSize, vg.Point{X: all.Center().X, Y: all.Max.Y - titleSize}, draw.XCenter, f.title)
+		all = draw.Crop(all, 0, 0, 0, -titleSize-border)
+	}
+	if f.note != "" {
+		writeLine(all, grey, noteSize, all.Min, draw.XLeft, f.note)
+		all = draw.Crop(all, 0, 0, noteSize+border/2, 0)
+	}
 	legendWidth := legend.Rectangle(all).Size().X
 	data := draw.Crop(all, titleRoom, -legendWidth-gap, titleRoom, 0)
 	p.Draw(data)
 	inner := p.DataCanvas(data)
 	title := draw.TextStyle{Color: color.Black, Font: sans(textSize), Handler: plot.DefaultTextHandler, XAlign: draw.XCenter}
-	all.FillText(title, vg.Point{X: inner.Center().X, Y: all.Min.Y}, x.text())
+	all.FillText(title, vg.Point{X: inner.Center().X, Y: all.Min.Y}, f.x.beside())
 	title.Rotation, title.YAlign = math.Pi/2, draw.YTop
-	all.FillText(title, vg.Point{X: all.Min.X, Y: inner.Center().Y}, y.text())
+	all.FillText(title, vg.Point{X: all.Min.X, Y: inner.Center().Y}, f.y.beside())
 	legend.Draw(draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{
 		Min: vg.Point{X: inner.Max.X + gap, Y: inner.Min.Y},
 		Max: vg.Point{X: all.Max.X, Y: inner.Max.Y},
 	}})
 	_, err := canvas.WriteTo(w)
 	return err
+}
+
+// writeLine writes a line of text, smaller than size where it would not fit into the canvas.
+func writeLine(c draw.Canvas, colour color.Color, size vg.Length, at vg.Point, align draw.XAlignment, text string) {
+	style := draw.TextStyle{Color: colour, Font: sans(size), Handler: plot.DefaultTextHandler, XAlign: align}
+	if needs, has := style.Width(text), c.Size().X; needs > has {
+		style.Font.Size *= has / needs
+	}
+	c.FillText(style, at, text)
 }
 
 // spread is a vertical bar from lo to hi at each x, with short ends.

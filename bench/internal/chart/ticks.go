@@ -8,9 +8,71 @@ import (
 	"gonum.org/v1/plot"
 )
 
+// Units whose values are written with prefixes of their own.
+const (
+	seconds = "s"
+	octets  = "bytes"
+)
+
+// prefixed reports whether the ticks have the unit with them, like 10 ms and 64 KiB.
+func (a Axis) prefixed() bool { return a.Log && (a.Unit == seconds || a.Unit == octets) }
+
+// beside is the title of the axis in a picture.
+func (a Axis) beside() string {
+	if a.prefixed() {
+		return a.Title
+	}
+	return a.text()
+}
+
+// value is v as people write it, in three digits, or four of bytes: 1023 KiB.
+func (a Axis) value(v float64) string {
+	if a.Unit == octets {
+		return inBytes(v)
+	}
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	if a.Unit == seconds {
+		return inSeconds(v)
+	}
+	return short(v)
+}
+
+// ticker chooses the ticks.
+func (a Axis) ticker() plot.TickerFunc {
+	switch {
+	case !a.Log:
+		return linearTicks
+	case a.Unit == octets:
+		return binaryTicks
+	case a.Unit == seconds:
+		return func(low, high float64) []plot.Tick { return logTicks(low, high, inSeconds) }
+	}
+	return func(low, high float64) []plot.Tick { return logTicks(low, high, short) }
+}
+
+// binaryTicks marks powers of two, and labels eight of them at most: those that are even,
+// or as rare as needed.
+func binaryTicks(low, high float64) (ticks []plot.Tick) {
+	first, last := int(math.Ceil(math.Log2(low)-1e-9)), int(math.Floor(math.Log2(high)+1e-9))
+	step := 1
+	for _, step = range []int{1, 2, 5, 10, 20} {
+		if (last-first)/step < 8 {
+			break
+		}
+	}
+	for e := first; e <= last; e++ {
+		t := plot.Tick{Value: math.Ldexp(1, e)}
+		if e%step == 0 {
+			t.Label = inBytes(t.Value)
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
 // logTicks marks the decades of a logarithmic axis; where there are few of them, also
 // what lies between.
-func logTicks(low, high float64) (ticks []plot.Tick) {
+func logTicks(low, high float64, label func(float64) string) (ticks []plot.Tick) {
 	decades := math.Log10(high / low)
 	labelled := "1"
 	switch {
@@ -28,7 +90,7 @@ func logTicks(low, high float64) (ticks []plot.Tick) {
 			}
 			t := plot.Tick{Value: v}
 			if strings.Contains(labelled, strconv.Itoa(m)) {
-				t.Label = short(v)
+				t.Label = label(v)
 			}
 			ticks = append(ticks, t)
 		}
@@ -83,4 +145,27 @@ func short(v float64) string {
 		}
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// inSeconds is v seconds as people write them: 10 ms.
+func inSeconds(v float64) string {
+	for _, p := range []struct {
+		unit   float64
+		suffix string
+	}{{1, " s"}, {1e-3, " ms"}, {1e-6, " µs"}, {1e-9, " ns"}} {
+		if math.Abs(v) >= p.unit*(1-1e-9) {
+			return strconv.FormatFloat(v/p.unit, 'g', 6, 64) + p.suffix
+		}
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64) + " s"
+}
+
+// inBytes is v bytes as people write them: 64 KiB.
+func inBytes(v float64) string {
+	for i, suffix := range []string{" TiB", " GiB", " MiB", " KiB"} {
+		if unit := math.Ldexp(1, 40-10*i); math.Abs(v) >= unit {
+			return strconv.FormatFloat(v/unit, 'g', 4, 64) + suffix
+		}
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64) + " B"
 }

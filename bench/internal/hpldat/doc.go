@@ -40,7 +40,8 @@
 //
 // Words where numbers belong are errors; atoi makes 0 of them, which is a valid N and a
 // valid threshold, one that switches the check off. So is a list that is shorter than
-// its number says, where netlib takes the last value, or words of the comment.
+// its number says, where netlib takes the last value, or words of the comment. ALIGN is
+// at most 2^20: with more, netlib runs out of memory, and counts the tests as skipped.
 //
 // # Errors
 //

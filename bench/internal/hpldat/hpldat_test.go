@@ -111,6 +111,8 @@ func TestValuesOutOfTheOrdinary(t *testing.T) {
 		"N = 0":               {with(t, 6, "0 0 1 2"), func(f *File) bool { return f.N[0] == 0 }},
 		"twenty":              {with(t, 5, "20", 6, strings.Repeat("5 ", 20)), func(f *File) bool { return len(f.N) == 20 }},
 		"device":              {with(t, 3, "my.out comment", 4, "8"), func(f *File) bool { return f.Device == 8 && f.Output == "my.out" }},
+		"no file":             {with(t, 3, " "), func(f *File) bool { return f.Output == "" && f.Device == 6 }},
+		"ALIGN large":         {with(t, 31, "1048576"), func(f *File) bool { return f.Align == maxAlign }},
 		"DOS":                 {strings.ReplaceAll(stock(t), "\n", "\r\n"), func(f *File) bool { return f.Output == "HPL.out" && f.Align == 8 }},
 		"long lines":          {with(t, 1, strings.Repeat("x", 5000), 5, "4 "+strings.Repeat("y", 5000)), func(f *File) bool { return len(f.N) == 4 }},
 		"more lines":          {stock(t) + "##### This line (no. 32) is ignored\n0\n", func(f *File) bool { return f.Align == 8 && f.Notes == nil }},
@@ -130,13 +132,14 @@ func TestShorterFiles(t *testing.T) {
 		f, err := parse(strings.Join(lines[:n], "") + "\n \n")
 		if n < 25 {
 			want := max(n+1, 3)
+			where := fmt.Sprintf("The file ends after line %d", n)
 			if n == 0 {
-				n = 1 // an empty file is one empty line
+				where = "The file is empty"
 			}
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, want, e.Line)
-			assert.Contains(t, e.Text, fmt.Sprintf("ends after line %d: line %d has to give", n, want))
+			assert.Contains(t, e.Text, fmt.Sprintf("%s: line %d has to give", where, want))
 			continue
 		}
 		require.NoError(t, err)
@@ -172,11 +175,14 @@ func TestErrorsNameLineAndValue(t *testing.T) {
 		{with(t, 14, "99"), 14, `Number of values of PFACT`},
 		{with(t, 17, "2 0"), 17, `Value of NBMIN less than 1: value 2 is "0"`},
 		{with(t, 19, "1"), 19, `Value of NDIV less than 2: value 1 is "1"`},
-		{with(t, 21, ""), 21, `The line is blank: it has to give 3 values of RFACT`},
+		{with(t, 3, "", 4, "8"), 3, `The line is blank: it has to give the name of the output file, which the device 8 asks for`},
+		{with(t, 3, "", 4, "x"), 4, `Value of the device out is "x"`},
+		{with(t, 21, ""), 21, `The line is blank: it has to give 3 value(s) of RFACT`},
 		{with(t, 25, "-1"), 25, `Value of DEPTH less than 0: value 1 is "-1"`},
 		{with(t, 26, "mix"), 26, `Value of SWAP is "mix"`},
 		{with(t, 28, ""), 28, `The line is blank: it has to give L1`},
 		{with(t, 31, "ALIGN"), 31, `Value of ALIGN is "ALIGN"`},
+		{with(t, 31, "1048577"), 31, `Value of ALIGN greater than 1048576: it is "1048577"`},
 		{"\x00\x01\x02\n\xff\n\x80\n\x00\n", 4, `Value of the device out is "\x00"`},
 	} {
 		f, err := Parse("dir/HPL.dat", strings.NewReader(c.text))

@@ -74,9 +74,7 @@ func Parse(name string, r io.Reader) (*File, error) {
 
 // lists reads lines 1 to 25.
 func (p *parser) lists(f *File) {
-	p.next = 3
-	f.Output, _ = p.word("the name of the output file")
-	f.Device = p.number("the device out")
+	f.Output, f.Device = p.output()
 	f.N = p.list("N", 0)
 	f.NB = p.list("NB", 1)
 	f.ColumnMajor = p.number("PMAP") == 1
@@ -106,10 +104,17 @@ func (p *parser) single(f *File) {
 	f.L1NoTrans = p.optional("L1", 0, f) == 1
 	f.UNoTrans = p.optional("U", 0, f) == 1
 	f.NoEquil = p.optional("EQUIL", 1, f) == 0
-	if f.Align = p.optional("ALIGN", 8, f); f.Align <= 0 {
+	line := p.next
+	switch f.Align = p.optional("ALIGN", 8, f); {
+	case f.Align <= 0:
 		f.Align = 4
+	case f.Align > maxAlign:
+		p.fail(line, "Value of ALIGN greater than %d: it is \"%d\"", maxAlign, f.Align)
 	}
 }
+
+// maxAlign is beyond any page: a column as long as that would take 8 MiB for itself.
+const maxAlign = 1 << 20
 
 // known returns v if it is from 0 to last, and other if not.
 func known(v, last, other int) int {

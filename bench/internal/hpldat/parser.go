@@ -32,8 +32,12 @@ func (p *parser) words(what string) (words []string, line int) {
 	}
 	line = p.next
 	p.next++
-	if line > len(p.lines) {
-		p.fail(line, "The file ends after line %d: line %d has to give %s", len(p.lines), line, what)
+	switch ends := len(p.lines); {
+	case ends == 1 && p.lines[0] == "":
+		p.fail(line, "The file is empty: line %d has to give %s", line, what)
+		return nil, line
+	case line > ends:
+		p.fail(line, "The file ends after line %d: line %d has to give %s", ends, line, what)
 		return nil, line
 	}
 	words = strings.Fields(p.lines[line-1])
@@ -50,6 +54,22 @@ func (p *parser) word(what string) (word string, line int) {
 		return "", line
 	}
 	return words[0], line
+}
+
+// output reads lines 3 and 4. A blank name will do where the output does not go there.
+func (p *parser) output() (name string, device int) {
+	p.next = 3
+	blank := len(p.lines) >= 3 && strings.TrimSpace(p.lines[2]) == ""
+	if blank {
+		p.next++
+	} else {
+		name, _ = p.word("the name of the output file")
+	}
+	device = p.number("the device out")
+	if blank && device != 6 && device != 7 {
+		p.fail(3, "The line is blank: it has to give the name of the output file, which the device %d asks for", device)
+	}
+	return name, device
 }
 
 // number reads a line with one integer.
@@ -106,7 +126,7 @@ func (p *parser) count(of string) int {
 
 // values reads a line with n integers that are at least least.
 func (p *parser) values(of string, n, least int) (all []int) {
-	words, line := p.words(fmt.Sprintf("%d values of %s", n, of))
+	words, line := p.words(fmt.Sprintf("%d value(s) of %s", n, of))
 	for i := 0; i < n && p.err == nil; i++ {
 		if i >= len(words) || i > 0 && !leadingInteger.MatchString(words[i]) {
 			p.fail(line, "Too few values of %s: there are %d, and line %d says %d", of, i, countLine(line, of), n)

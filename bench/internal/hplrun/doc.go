@@ -3,10 +3,10 @@
 //
 // Program.Run reads the command line (flags.go) and, with -dat, an HPL.dat (package
 // hpldat), starts the ranks, fixes on them what is still open (plan.go: the grid, and
-// the size of the matrix for the machine at hand, by size.go; memory.go refuses what
-// does not fit), and runs every test (sweep.go). Rank 0 prints: first what netlib's
-// program prints, to the character (netlib.go), then what that has no place for, and
-// the result lines (report.go).
+// the size of the matrix for the machine at hand, by size.go; memory.go and limits.go
+// refuse what does not fit), and runs every test (sweep.go). Rank 0 prints: first what
+// netlib's program prints, to the character (netlib.go), then what that has no place
+// for, and the result lines (report.go).
 //
 // # Vocabulary
 //
@@ -23,7 +23,8 @@
 //     The blocking driver has 0.
 //   - A failed residual, or a singular matrix, is exit code 1, and a bad HPL.dat 2;
 //     netlib has 0 and 1, and so has -netlib-exit.
-//   - Memory is looked at before anything is run, not when it runs out.
+//   - Memory is looked at before anything is run, not when it runs out: one test that
+//     does not fit refuses the file, where netlib skips the test.
 //   - Errors name the line of HPL.dat, not of the source.
 //
 // Ranks are goroutines or processes; all of them parse the same command line, make the

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,8 +53,8 @@ func (p Program) flags() *options {
 	set.StringVar(&o.dat, "dat", "", "run the tests of `FILE`, an HPL.dat of 31 lines; the flags from -n to -bcast replace lines of it")
 	set.Func("n", "orders of the matrix, as 4000 or `1000,2000` (default: sized for about 15 s on this machine)", listFlag(&o.n, 0, nil))
 	set.Func("nb", "widths of a block, in `columns` (default: 48, 96 or 192, by the order)", listFlag(&o.nb, 1, nil))
-	set.Func("p", "process `rows` of each grid (default: the squarest grid with P <= Q)", listFlag(&o.p, 1, nil))
-	set.Func("q", "process `columns` of each grid", listFlag(&o.q, 1, nil))
+	set.Func("p", "process `rows` of each grid (default: 1 with -q, and without -q the squarest grid of all ranks with P <= Q)", listFlag(&o.p, 1, nil))
+	set.Func("q", "process `columns` of each grid (default: 1 with -p)", listFlag(&o.q, 1, nil))
 	set.Func("depth", "look-ahead of the driver lookahead, in `panels` (default 1)", listFlag(&o.depth, 0, nil))
 	set.Func("bcast", "panel broadcast, `0 to 5` or 1rg, 1rM, 2rg, 2rM, Lng, LnM (default 1rM)", listFlag(&o.cast, 0, Broadcasts))
 	runs := "`runs` of each test (default 1"
@@ -89,37 +90,30 @@ func (o *options) setVariant(name string) error {
 	return nil
 }
 
-// listFlag reads a list of at most 20 integers from least, or of names that stand for
-// their places.
+// listFlag reads a list of at most 20 integers from least, as large as an HPL.dat may
+// have them, or of names and of their places.
 func listFlag(to *[]int, least int, names []string) func(string) error {
 	return func(text string) error {
 		*to = nil
 		for word := range strings.SplitSeq(text, ",") {
 			word = strings.TrimSpace(word)
-			v, err := strconv.Atoi(word)
+			v, err := strconv.ParseInt(word, 10, 32)
 			if i := slices.Index(names, word); i >= 0 {
-				v, err = i, nil
+				v, err = int64(i), nil
 			}
 			switch {
-			case err != nil:
-				return fmt.Errorf("%q is no integer%s", word, orNames(names))
-			case v < least || names != nil && v >= len(names):
-				return fmt.Errorf("%d: it has to be at least %d%s", v, least, orNames(names))
+			case names != nil && (err != nil || v < 0 || v >= int64(len(names))):
+				return fmt.Errorf("%q is none of 0 to %d, %s", word, len(names)-1, strings.Join(names, ", "))
+			case err != nil || v < int64(least):
+				return fmt.Errorf("%q is no integer from %d to %d", word, least, math.MaxInt32)
 			}
-			*to = append(*to, v)
+			*to = append(*to, int(v))
 		}
 		if len(*to) > hpldat.MaxValues {
 			return fmt.Errorf("%d values: at most %d are allowed, as in an HPL.dat", len(*to), hpldat.MaxValues)
 		}
 		return nil
 	}
-}
-
-func orNames(names []string) string {
-	if names == nil {
-		return ""
-	}
-	return fmt.Sprintf(" and at most %d, or one of %s", len(names)-1, strings.Join(names, ", "))
 }
 
 // parse reads the command line and the HPL.dat. It returns flag.ErrHelp for -h, an
@@ -134,7 +128,10 @@ func (p Program) parse(args []string) (*options, error) {
 	}
 	o.file = hpldat.Default(0)
 	o.file.N, o.file.Grids = nil, nil
-	if o.dat != "" {
+	if o.given("dat") {
+		if o.dat == "" {
+			return o, errors.New("-dat is empty: name a file")
+		}
 		var err error
 		if o.file, err = hpldat.Read(o.dat); err != nil {
 			return o, err
@@ -143,7 +140,13 @@ func (p Program) parse(args []string) (*options, error) {
 	if err := o.replace(); err != nil {
 		return o, err
 	}
-	return o, o.check(p)
+	return o, o.check()
+}
+
+// given reports whether a flag is on the command line.
+func (o *options) given(name string) (yes bool) {
+	o.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+	return yes
 }
 
 // replace puts the values of flags into the file.
@@ -155,7 +158,7 @@ func (o *options) replace() error {
 	switch {
 	case o.nb != nil:
 		f.NB = o.nb
-	case o.dat == "" && f.N != nil:
+	case !o.given("dat") && f.N != nil:
 		f.NB = []int{hpl.Default(slices.Max(f.N)).NB}
 	}
 	if o.depth != nil {
@@ -178,7 +181,7 @@ func (o *options) replace() error {
 		columns = slices.Repeat([]int{1}, len(rows))
 	}
 	if len(rows) != len(columns) {
-		return fmt.Errorf("-p has %d values and -q %d: every grid needs one of each", len(rows), len(columns))
+		return fmt.Errorf("-p lists %d and -q %d: every grid needs one of each", len(rows), len(columns))
 	}
 	f.Grids = nil
 	for i := range rows {
@@ -188,42 +191,46 @@ func (o *options) replace() error {
 }
 
 // check says which flags do not go together.
-func (o *options) check(p Program) error {
-	given := func(name string) (yes bool) {
-		o.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
-		return yes
-	}
-	if !given("reps") {
+func (o *options) check() error {
+	if !o.given("reps") {
 		o.reps = 1
 		if o.compare {
 			o.reps = 5
 		}
 	}
 	if o.compare {
-		if given("variant") {
+		if o.given("variant") {
 			return errors.New("-compare runs all drivers: leave -variant out")
 		}
 		o.variants = []hpl.Variant{hpl.Task, hpl.LookAhead, hpl.Blocking}
 	}
 	switch {
-	case o.reps < 1:
-		return fmt.Errorf("-reps %d: it has to be at least 1", o.reps)
+	case o.reps < 1 || o.reps > mostReps:
+		return fmt.Errorf("-reps %d: it has to be from 1 to %d", o.reps, mostReps)
 	case o.workers < 0:
 		return fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", o.workers)
 	case o.dds != commthread.DDSOff && !o.compare && o.variants[0] != hpl.Task:
 		return errors.New("-dds is about messages of tasks: use -variant task, or -compare")
+	case o.given("trace") && o.trace == "":
+		return errors.New("-trace is empty: name a file")
 	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task):
 		return errors.New("-trace shows tasks: use -variant task, without -compare")
 	case o.trace != "" && (o.tests() > 1 || o.reps > 1):
 		return errors.New("-trace is for a single run: give one value to each list")
 	}
-	if !given("ranks") {
+	if o.depth != nil && !slices.Contains(o.variants, hpl.LookAhead) {
+		o.file.Notes = append(o.file.Notes, fmt.Sprintf("-depth is for the driver lookahead: %s has none", Variants[o.variants[0]]))
+	}
+	if !o.given("ranks") {
 		o.world.Ranks = 0
 	} else if o.world.Ranks < 1 {
 		return fmt.Errorf("-ranks %d: it has to be at least 1", o.world.Ranks)
 	}
 	return nil
 }
+
+// mostReps is far more than anybody waits for; all results are kept.
+const mostReps = 1_000_000
 
 // tests returns how many tests there will be, once what is open has been fixed.
 func (o *options) tests() int {

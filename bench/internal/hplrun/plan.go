@@ -44,7 +44,7 @@ func (r *rank) plan() (stop bool, err error) {
 		return true, err
 	}
 	if c.N > fits {
-		return refuse("N = %d on %d x %d processes needs %s of memory (here %s are available): with NB = %d at most N = %d fits", c.N, c.P, c.Q, gib(float64(hpl.Bytes(c))), gib(float64(bytes)), c.NB, fits)
+		return refuse("%w", tooLarge(c, bytes, fits))
 	}
 	return false, nil
 }
@@ -108,7 +108,7 @@ func (r *rank) sizeMatrix() error {
 		return err
 	}
 	r.file.N = []int{0} // one order: how many tests, then?
-	runs := r.options.reps * len(r.options.variants) * r.file.Count()
+	runs := r.runs()
 	n := int64(sized(c, gflops, runs, most))
 	if err := r.Bcast(mpi.One(&n), 0); err != nil {
 		return err

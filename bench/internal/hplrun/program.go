@@ -37,7 +37,7 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 		p.solve = hpl.Run
 	}
 	if p.system == nil {
-		p.system = os.DirFS("/")
+		p.system = rootFS
 	}
 	o, err := p.parse(args)
 	var bad *hpldat.Error
@@ -50,8 +50,13 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 	case err != nil:
 		return fmt.Errorf("%w of %s: %w (%s -h lists the flags)", world.ErrUsage, p.Name, err, p.Name)
 	}
+	ranks := 1
 	if _, _, launched := system.Launched(); !launched {
-		o.world.Ranks = o.ranksHere()
+		ranks = o.ranksHere()
+		o.world.Ranks = ranks
+	}
+	if err := CheckThreads(ranks, o.workers); err != nil {
+		return fmt.Errorf("%w: %w", world.ErrUsage, err)
 	}
 	return o.world.Run(func(c *mpi.Comm) error {
 		return (&rank{Comm: c, program: p, options: o, stdout: stdout, stderr: stderr}).run()

@@ -136,7 +136,7 @@ func TestRun_compares(t *testing.T) {
 		assert.Equal(t, "3", all[i]["reps"])
 	}
 	assert.Equal(t, "9", all[3]["runs"])
-	assert.Contains(t, r.out, "task is faster")
+	assert.Contains(t, r.out, "time / task\n")
 	codes := regexp.MustCompile(`(?m)^WR(\d)`).FindAllStringSubmatch(r.out, -1)
 	order := ""
 	for _, c := range codes {
@@ -147,41 +147,49 @@ func TestRun_compares(t *testing.T) {
 
 func TestRun_stops_on_what_is_wrong(t *testing.T) {
 	for args, complaint := range map[string]string{
-		"-x":                               "not defined: -x",
-		"more":                             `unexpected argument "more"`,
-		"-n many":                          `"many" is no integer`,
-		"-n -1":                            "-1: it has to be at least 0",
-		"-nb 0":                            "0: it has to be at least 1",
-		"-nb 1.5":                          `"1.5" is no integer`,
-		"-p 0":                             "0: it has to be at least 1",
-		"-bcast 6":                         "6: it has to be at least 0 and at most 5, or one of 1rg, 1rM",
-		"-bcast ring":                      `"ring" is no integer and at most 5, or one of`,
-		"-depth -1":                        "-1: it has to be at least 0",
-		"-n " + strings.Repeat("1,", 20):   `"" is no integer`,
-		"-n 1" + strings.Repeat(",1", 20):  "21 values: at most 20",
-		"-p 1,2 -q 1":                      "-p has 2 values and -q 1",
-		"-variant fast":                    `there is no driver "fast": there are task, lookahead, blocking`,
-		"-workers -1":                      "-workers -1",
-		"-reps 0":                          "-reps 0",
-		"-ranks 0":                         "-ranks 0",
-		"-isa abacus":                      "abacus",
-		"-net pigeon":                      "pigeon",
-		"-compare -variant task":           "leave -variant out",
-		"-trace x.json -variant lookahead": "-trace shows tasks",
-		"-dds maybe":                       `"maybe" is none of off, auto, force`,
-		"-dds force -variant blocking":     "-dds is about messages of tasks",
-		"-trace x.json -compare":           "-trace shows tasks",
-		"-trace x.json -n 1,2":             "single run",
-		"-trace x.json -n 1 -nb 1,2":       "single run",
-		"-trace x.json -nb 1,2":            "single run",
-		"-n 10 -p 2 -q 2 -ranks 3":         "Need at least 4 processes for these tests, there are 3 ranks",
-		"-n 600000000":                     "600000000",
-		"-n 500000000":                     "needs",
+		"-x":                                "not defined: -x",
+		"more":                              `unexpected argument "more"`,
+		"-n many":                           `"many" is no integer`,
+		"-n -1":                             `"-1" is no integer from 0 to 2147483647`,
+		"-n 99999999999":                    `"99999999999" is no integer from 0`,
+		"-nb 0":                             `"0" is no integer from 1`,
+		"-nb 1.5":                           `"1.5" is no integer`,
+		"-p 0":                              `"0" is no integer from 1`,
+		"-bcast 6":                          `"6" is none of 0 to 5, 1rg, 1rM`,
+		"-bcast ring":                       `"ring" is none of 0 to 5, 1rg, 1rM`,
+		"-depth -1":                         `"-1" is no integer from 0`,
+		"-n " + strings.Repeat("1,", 20):    `"" is no integer`,
+		"-n 1" + strings.Repeat(",1", 20):   "21 values: at most 20",
+		"-p 1,2 -q 1":                       "-p lists 2 and -q 1",
+		"-variant fast":                     `there is no driver "fast": there are task, lookahead, blocking`,
+		"-workers -1":                       "-workers -1",
+		"-reps 0":                           "-reps 0",
+		"-reps 1000001":                     "-reps 1000001",
+		"-dat=":                             "-dat is empty",
+		"-trace=":                           "-trace is empty",
+		"-trace x.pdf -n 1":                 `no format for "x.pdf"`,
+		"-trace /dev/null/x.json -n 1 -q 2": "not a directory",
+		"-q 100000":                         "100000 ranks of 1 worker(s) are too many for one process",
+		"-workers 100000":                   "1 ranks of 100000 worker(s) are too many",
+		"-ranks 0":                          "-ranks 0",
+		"-isa abacus":                       "abacus",
+		"-net pigeon":                       "pigeon",
+		"-compare -variant task":            "leave -variant out",
+		"-trace x.json -variant lookahead":  "-trace shows tasks",
+		"-dds maybe":                        `"maybe" is none of off, auto, force`,
+		"-dds force -variant blocking":      "-dds is about messages of tasks",
+		"-trace x.json -compare":            "-trace shows tasks",
+		"-trace x.json -n 1,2":              "single run",
+		"-trace x.json -n 1 -nb 1,2":        "single run",
+		"-trace x.json -nb 1,2":             "single run",
+		"-n 10 -p 2 -q 2 -ranks 3":          "Need at least 4 processes for these tests, there are 3 ranks",
+		"-n 600000000":                      "600000000",
+		"-n 500000000":                      "needs",
 	} {
 		r := launch(Program{}, args)
 		assert.Equal(t, 2, r.code, args)
 		assert.Contains(t, r.errors, complaint, args)
-		assert.NotContains(t, r.out, "result ", args)
+		assert.Empty(t, r.out, args)
 	}
 }
 
@@ -340,6 +348,8 @@ func TestRun_sizes_the_matrix(t *testing.T) {
 	assert.NotContains(t, strings.Split(r.out, "End of Tests")[0], "no -n")
 	assert.NotContains(t, r.errors, "is not read")
 
+	assert.Contains(t, launch(p, "-compare -q 2").errors, " for 15 run(s) in about 15 s")
+
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("HPL.dat", nil, 0o666))
 	assert.Contains(t, launch(p, "").errors, "the HPL.dat in this folder is not read")
@@ -354,8 +364,67 @@ func TestRun_traces(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(text), "critical path")
 	}
-	r := launch(Program{}, "-n 100 -nb 16 -trace "+filepath.Join(t.TempDir(), "none", "run.txt"))
+}
+
+// A trace that cannot be written in the end takes no result with it.
+func TestRun_without_its_trace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.txt")
+	p := Program{solve: func(c *mpi.Comm, cfg hpl.Config) (hpl.Result, error) {
+		if c.Rank() == 0 {
+			if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o777)); err != nil {
+				return hpl.Result{}, err
+			}
+		}
+		return hpl.Run(c, cfg)
+	}}
+	r := launch(p, "-n 100 -nb 16 -q 2 -workers 1 -trace "+file)
 	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.errors, "run.txt: is a directory")
+	require.Contains(t, r.out, "End of Tests.")
+	assert.Equal(t, "passed", pairs(t, r.out)[0]["status"])
+}
+
+// A block wider than the matrix is one block, whatever it is said to be.
+func TestRun_wide_blocks(t *testing.T) {
+	p := Program{solve: func(c *mpi.Comm, cfg hpl.Config) (hpl.Result, error) {
+		assert.Equal(t, max(1, cfg.N), cfg.NB)
+		return hpl.Run(c, cfg)
+	}}
+	r := launch(p, "-n 0,20 -nb 2147483647 -p 2 -q 2 -workers 1")
+	require.Zero(t, r.code, r.errors)
+	assert.Contains(t, r.out, " 2147483647     2     2 ")
+	assert.Equal(t, "2147483647", pairs(t, r.out)[1]["nb"])
+}
+
+// Without a driver that looks ahead, -depth is remarked.
+func TestRun_depth_of_other_drivers(t *testing.T) {
+	for args, remark := range map[string]string{
+		"-depth 2":                    "-depth is for the driver lookahead: task has none",
+		"-depth 2 -variant blocking":  "-depth is for the driver lookahead: blocking has none",
+		"-depth 2 -variant lookahead": "",
+		"-depth 2 -compare":           "",
+		"":                            "",
+	} {
+		r := launch(faked(good), "-n 50 "+args)
+		require.Zero(t, r.code, r.errors)
+		if remark == "" {
+			assert.Empty(t, r.errors, args)
+		}
+		assert.Contains(t, r.errors, remark, args)
+	}
+}
+
+// Result lines that cannot be written are an error, too, where netlib's lines can.
+func TestRun_results_that_cannot_be_written(t *testing.T) {
+	dat := filepath.Join(t.TempDir(), "HPL.dat")
+	stock, err := os.ReadFile("../../xhpl/testdata/HPL.dat")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(dat, bytes.Replace(stock, []byte("6            device"), []byte("7            device"), 1), 0o666))
+	var complaints bytes.Buffer
+	err = faked(good).Run([]string{"-dat", dat, "-n", "1", "-nb", "1", "-p", "1"}, failing{}, &complaints)
+	require.ErrorIs(t, err, os.ErrClosed)
+	assert.ErrorContains(t, err, "writing the results")
+	assert.Contains(t, complaints.String(), "End of Tests.")
 }
 
 func TestRun_fixed_driver(t *testing.T) {

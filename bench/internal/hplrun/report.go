@@ -1,7 +1,9 @@
 package hplrun
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -14,22 +16,36 @@ import (
 
 // report prints, on rank 0 after netlib's lines, what those have no place for, and the
 // result lines.
-func (r *rank) report() {
+func (r *rank) report() error {
+	var text bytes.Buffer
+	r.describe(&text)
+	if r.options.compare {
+		r.comparison(&text)
+	}
+	r.results(&text)
+	_, err := text.WriteTo(r.stdout)
+	return err
+}
+
+// describe tells on what the tests have run, and what has to be seen.
+func (r *rank) describe(w io.Writer) {
 	c := r.outcomes[0].config
-	fmt.Fprintf(r.stdout, "\n%s\n", machine.Line())
-	fmt.Fprintf(r.stdout, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s, dds %v\n", world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String(), r.options.dds)
+	fmt.Fprintf(w, "\n%s\n", machine.Line())
+	fmt.Fprintf(w, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s, dds %v\n",
+		world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String(), r.options.dds)
 	if r.sizing != "" {
-		fmt.Fprintln(r.stdout, r.sizing)
+		fmt.Fprintln(w, r.sizing)
 	}
 	for _, text := range r.remarks {
-		fmt.Fprintln(r.stdout, "ATTENTION:", text)
+		fmt.Fprintln(w, "ATTENTION:", text)
 	}
-	if r.options.compare {
-		r.comparison()
-	}
-	fmt.Fprintln(r.stdout)
+}
+
+// results prints the result lines: one per test and driver, and one for all.
+func (r *rank) results(w io.Writer) {
+	fmt.Fprintln(w)
 	for _, o := range r.outcomes {
-		report.Line(r.stdout, r.pairs(o)...)
+		report.Line(w, r.pairs(o)...)
 	}
 	worst := 0.0
 	for _, o := range r.outcomes {
@@ -37,7 +53,7 @@ func (r *rank) report() {
 			worst = math.Max(worst, x.Residual) // NaN stays
 		}
 	}
-	report.Line(r.stdout, report.Integer("runs", r.out.passed+r.out.failed+r.out.skipped), report.Integer("passed", r.out.passed),
+	report.Line(w, report.Integer("runs", r.out.passed+r.out.failed+r.out.skipped), report.Integer("passed", r.out.passed),
 		report.Integer("failed", r.out.failed), report.Integer("skipped", r.out.skipped), report.Decimal("residual_max", worst))
 }
 
@@ -87,20 +103,21 @@ func (r *rank) pairs(o *outcome) []string {
 }
 
 // comparison prints a table of the drivers for each test.
-func (r *rank) comparison() {
+func (r *rank) comparison(w io.Writer) {
 	n := len(r.options.variants)
 	for i := 0; i < len(r.outcomes); i += n {
 		c := r.outcomes[i].config
-		fmt.Fprintf(r.stdout, "\nN=%d NB=%d P=%d Q=%d BCAST=%s DEPTH=%d, %d interleaved runs of each driver\n", c.N, c.NB, c.P, c.Q, Broadcasts[c.Bcast], c.Depth, r.options.reps)
-		fmt.Fprintf(r.stdout, "%-10s %12s %12s %16s %14s\n", "driver", "median s", "best s", "median GFLOP/s", "task is faster")
+		fmt.Fprintf(w, "\nN=%d NB=%d P=%d Q=%d BCAST=%s DEPTH=%d, %d interleaved run(s) of each driver\n",
+			c.N, c.NB, c.P, c.Q, Broadcasts[c.Bcast], c.Depth, r.options.reps)
+		fmt.Fprintf(w, "%-10s %12s %12s %16s %12s\n", "driver", "median s", "best s", "median GFLOP/s", "time / task")
 		task := report.Median(r.outcomes[i].seconds())
 		for _, o := range r.outcomes[i : i+n] {
 			s := o.seconds()
 			ratio := "-"
 			if o.config.Variant != hpl.Task && task > 0 {
-				ratio = fmt.Sprintf("%.3f x", report.Median(s)/task)
+				ratio = fmt.Sprintf("%.3f", report.Median(s)/task)
 			}
-			fmt.Fprintf(r.stdout, "%-10s %12.4f %12.4f %16.2f %14s\n", Variants[o.config.Variant], report.Median(s), slices.Min(s), report.Median(o.gflops()), ratio)
+			fmt.Fprintf(w, "%-10s %12.6f %12.6f %16.2f %12s\n", Variants[o.config.Variant], report.Median(s), slices.Min(s), report.Median(o.gflops()), ratio)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/world"
 )
 
 // rank is one rank of the program. What is below the blank line is rank 0's alone.
@@ -30,6 +31,7 @@ type rank struct {
 	progress *report.Progress
 	outcomes []*outcome
 	remarks  []string // what has to be seen: NaN, suspicious residuals
+	untraced error    // why there is no trace, although there is a result
 }
 
 // outcome is the runs of one test with one driver.
@@ -63,7 +65,12 @@ func (r *rank) run() error {
 	if err := errors.Join(r.out.err, closeOutput()); err != nil {
 		return fmt.Errorf("writing the output: %w", err)
 	}
-	r.report()
+	if err := r.report(); err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	if r.untraced != nil {
+		return r.untraced
+	}
 	if bad := r.out.failed + r.out.skipped; bad > 0 && !r.options.netlibExit {
 		return fmt.Errorf("%d of %d runs failed", bad, bad+r.out.passed)
 	}
@@ -83,6 +90,11 @@ func (r *rank) begin() (closeOutput func() error, err error) {
 		fmt.Fprintln(r.stderr, "weft:", r.sizing)
 		if _, err := os.Stat("HPL.dat"); err == nil {
 			fmt.Fprintln(r.stderr, "weft: the HPL.dat in this folder is not read: -dat HPL.dat does that")
+		}
+	}
+	if r.options.trace != "" { // an empty one: a name that will not do is refused now
+		if err := trace.WriteFile(r.options.trace, &dataflow.Log{}); err != nil {
+			return nil, fmt.Errorf("%w: %w", world.ErrUsage, err)
 		}
 	}
 	r.out = &printer{w: r.stdout, threshold: r.file.Threshold, timing: r.options.timing}
@@ -139,16 +151,20 @@ func (r *rank) solve(o *outcome) error {
 	if r.options.trace != "" {
 		c.Log = &dataflow.Log{}
 	}
-	result, err := r.program.solve(r.Comm, c)
+	solved := c
+	solved.NB = min(c.NB, max(1, c.N)) // one block is the matrix, however wide it may be
+	result, err := r.program.solve(r.Comm, solved)
 	if errors.Is(err, hpl.ErrNaN) {
 		err = nil // the residual is NaN, and the test has failed
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.writeTrace(c.Log); err != nil || r.Rank() > 0 {
+	err = r.writeTrace(c.Log)
+	if r.Rank() > 0 {
 		return err
 	}
+	r.untraced = err
 	r.progress.Clear()
 	o.results = append(o.results, result)
 	passed := r.out.result(c, result, began, began.Add(time.Duration(result.Seconds*1e9)))
@@ -157,14 +173,17 @@ func (r *rank) solve(o *outcome) error {
 	return nil
 }
 
+// runs returns how many runs there are in all.
+func (r *rank) runs() int { return r.options.reps * len(r.options.variants) * r.file.Count() }
+
 // show tells on a terminal how far a run is.
 func (r *rank) show(c hpl.Config, p hpl.Progress) {
 	left := 0.0
 	if p.Fraction > 0 {
 		left = p.Elapsed.Seconds() * (1 - p.Fraction) / p.Fraction
 	}
-	r.progress.Say("run %d, %s N=%d: column %d of %d, %.1f %%, %.1f GFLOP/s, %.0f s left",
-		r.out.passed+r.out.failed+r.out.skipped+1, Code(c), c.N, p.Column, c.N, 100*p.Fraction, p.GFlops, left)
+	r.progress.Say("run %d of %d, %s N=%d: column %d of %d, %.1f %%, %.1f GFLOP/s, %.0f s left",
+		r.out.passed+r.out.failed+r.out.skipped+1, r.runs(), Code(c), c.N, p.Column, c.N, 100*p.Fraction, p.GFlops, left)
 }
 
 // suspicious is far above a healthy residual, which is 0.001 to 0.01, and far below

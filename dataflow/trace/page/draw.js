@@ -53,6 +53,7 @@ function draw() {
 	});
 	drawAxis();
 	drawOverview();
+	if (lanes.length === 0) write("Nothing is in this log: was it on before the first task was submitted?", LEFT + 20, TOP + 40, ink.faint, "13px system-ui, sans-serif");
 }
 
 function clip(x, y, width, height, body) {
@@ -115,7 +116,8 @@ function drawAxis() {
 	write(base ? short(span(base)) : "", 8, OVERVIEW + AXIS / 2, ink.faint);
 	for (const t of all) {
 		const text = t === 0 ? "0" : (base ? "+" : "") + short(span(t - base));
-		if (toX(t) < view.width - 20) write(base && t === base ? "+0" : text, toX(t) + 3, OVERVIEW + AXIS / 2, ink.faint);
+		const shown = base && t === base ? "+0" : text;
+		if (toX(t) + 3 + pen.measureText(shown).width < view.width) write(shown, toX(t) + 3, OVERVIEW + AXIS / 2, ink.faint);
 		pen.fillStyle = ink.line;
 		pen.fillRect(toX(t), OVERVIEW, 1, AXIS);
 	}
@@ -138,7 +140,7 @@ function drawOverview() {
 	pen.lineWidth = 2;
 	const left = Math.max(x(view.from), LEFT), right = Math.min(x(view.to), view.width);
 	pen.strokeRect(left + 1, 4, Math.max(right - left - 2, 3), OVERVIEW - 6);
-	write("all workers busy", 8, 12, ink.faint);
+	write("workers busy", 8, 12, ink.faint);
 	write(percent(busyShare(lanes, trace.slots, view.from, view.to)) + " in view", 8, 28, ink.ink);
 }
 

@@ -113,8 +113,8 @@ function hover(found, x, y) {
 	if (!found) return;
 	const name = found.kind === "task" ? nameOf(found.rank, found.what) : found.kind === "message" ? messageName(found.rank, found.what) + ", " + size(found.rank.messages.bytes[found.what]) : STATES[found.state];
 	tip.textContent = name + "\n" + span(found.end - found.at);
-	tip.style.left = Math.min(x + 12, view.width - 160) + "px";
-	tip.style.top = Math.min(y + 14, view.height - 44) + "px";
+	tip.style.left = Math.max(0, Math.min(x + 12, view.width - tip.offsetWidth - 4)) + "px";
+	tip.style.top = Math.min(y + 14, view.height - tip.offsetHeight - 4) + "px";
 }
 
 // Search and critical path: both light up some tasks and dim the others.

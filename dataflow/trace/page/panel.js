@@ -55,7 +55,7 @@ function say(kind, ...parts) {
 function drawPanel() {
 	const box = document.getElementById("details"), s = chosen.selection;
 	box.replaceChildren();
-	if (!s) box.append(element("span", "Click on a task to see what it waited for.", "faint"));
+	if (!s) box.append(element("span", lanes.length ? "Click on a task to see what it waited for." : "There is nothing to select.", "faint"));
 	else if (s.kind === "task") taskPanel(box, s.rank, s.what);
 	else if (s.kind === "message") messagePanel(box, s.rank, s.what);
 	else statePanel(box, s);
@@ -101,22 +101,25 @@ function timesOf(rank, t) {
 // relations lists predecessors, the last one first, and successors.
 function relations(box, rank, t) {
 	const before = preds(rank, t).sort((a, b) => released(rank, b) - released(rank, a));
-	const after = succs(rank, t).sort((a, b) => rank.tasks.start[a] - rank.tasks.start[b]);
+	const after = succs(rank, t).sort((a, b) => began(rank, a) - began(rank, b));
 	const start = rank.tasks.start[t] !== NONE ? rank.tasks.start[t] : rank.tasks.ready[t];
 	if (before.length) {
 		box.append(element("h3", "waited for " + count(before.length, "task")));
-		const rows = before.slice(0, 12).map(q => [taskLink(rank, q), released(rank, q) === NONE ? "never" : span(start - released(rank, q)) + " before"]);
+		const rows = before.slice(0, 12).map(q => [taskLink(rank, q), released(rank, q) === NONE ? "not in the log" : span(start - released(rank, q)) + " before"]);
 		box.append(table(rows, new Set([1]), ["predecessor", "released"]));
 		more(box, before);
 	}
 	if (after.length) {
 		box.append(element("h3", count(after.length, "task") + " waited for it"));
-		const rows = after.slice(0, 12).map(q => [taskLink(rank, q), rank.tasks.start[q] === NONE ? "not started" : span(rank.tasks.start[q] - released(rank, t)) + " after",
+		const rows = after.slice(0, 12).map(q => [taskLink(rank, q), began(rank, q) === NONE ? "not in the log" : span(began(rank, q) - released(rank, t)) + " after",
 			lastPred(rank, q) === t ? "for it last" : ""]);
 		box.append(table(rows, new Set([1]), ["successor", "started", ""]));
 		more(box, after);
 	}
 }
+
+// began is when a task started; one without a body, when its first message was posted.
+const began = (rank, t) => rank.tasks.start[t] !== NONE || !rank.sent.has(t) ? rank.tasks.start[t] : rank.messages.posted[rank.sent.get(t)[0]];
 
 function more(box, all) {
 	if (all.length > 12) box.append(say("faint", "and " + (all.length - 12) + " more"));
@@ -225,7 +228,9 @@ function drawLegend() {
 
 function drawHead() {
 	const shown = trace.ranks.reduce((sum, r) => sum + r.count.tasks, 0), letters = trace.ranks.reduce((sum, r) => sum + r.count.messages, 0);
-	document.getElementById("about").textContent = [count(shown, "task"), letters ? count(letters, "message") : "", trace.ranks.length > 1 ? count(trace.ranks.length, "rank") : "",
+	const bodies = trace.ranks.reduce((sum, r) => sum + r.tasks.start.filter((at, t) => at !== NONE && r.tasks.lane[t] !== NONE).length, 0);
+	const tasks = count(shown, "task") + (bodies < shown ? " (" + bodies + " with a body)" : "");
+	document.getElementById("about").textContent = [tasks, letters ? count(letters, "message") : "", trace.ranks.length > 1 ? count(trace.ranks.length, "rank") : "",
 		count(trace.slots, "worker"), span(trace.elapsed), trace.start.startsWith("0001") ? "" : trace.start.slice(0, 19).replace("T", " ") + " UTC"].filter(s => s).join(" · ");
 	document.getElementById("summary").textContent = trace.summary;
 	const notes = [];

@@ -6,7 +6,7 @@ function selfCheck() {
 	const failures = [];
 	let checks = 0;
 	const check = (ok, what) => { checks++; if (!ok && failures.length < 50) failures.push(what); };
-	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLoads]) {
+	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLayout, checkLoads]) {
 		try { part(check); } catch (e) { check(false, part.name + ": " + e.stack); }
 	}
 	return { ok: failures.length === 0, failures, checks };
@@ -49,6 +49,7 @@ function checkEdges(check) {
 		for (const q of preds(rank, t)) {
 			check(q >= 0 && q < t, nameOf(rank, t) + " waits for a younger task");
 			check(succs(rank, q).includes(t), nameOf(rank, q) + " does not know its successor");
+			check(began(rank, t) !== NONE || !rank.sent.has(t), nameOf(rank, t) + " has messages and never began");
 		}
 	}
 }
@@ -214,6 +215,19 @@ function checkText(check) {
 	for (const l of trace.labels) check(l.count === 0 || shown.includes(l.name), "the legend lacks " + l.name);
 	check(document.getElementById("summary").textContent === trace.summary, "the summary is not as it was written");
 	check(document.querySelectorAll("script").length === 2 && document.querySelectorAll("img, iframe, link[rel=stylesheet]").length === 0, "there are elements that no one wrote");
+}
+
+// checkLayout makes sure that the timeline is the larger part of the window, and that an
+// empty one says why it is.
+function checkLayout(check) {
+	const box = canvas.getBoundingClientRect();
+	check(box.width > 0.55 * window.innerWidth, "the timeline has " + box.width + " of " + window.innerWidth + " pixels");
+	check(document.documentElement.scrollWidth <= window.innerWidth, "the page is wider than the window");
+	if (lanes.length > 0) return;
+	draw();
+	const paper = pixel(LEFT + 5, TOP + 40), text = new Set();
+	for (let x = 0; x < 100; x++) text.add(String(pixel(LEFT + 20 + x, TOP + 40)));
+	check(text.size > 2 && text.has(String(paper)), "nothing says that the log is empty");
 }
 
 function checkLoads(check) {

@@ -1,0 +1,6 @@
+//go:build linux && !race
+
+package dds
+
+// Reserve is reserve.
+var Reserve = reserve
