@@ -90,6 +90,12 @@ func (w *worker) locksLate(r *task.Record) bool {
 	return w.rt.opt.mode == seeded && r.Flags&(task.Inline|task.Comm) == 0
 }
 
+// mayRun reports whether r, which has been found, has all its locks, or gets them now;
+// otherwise it waits for one.
+func (w *worker) mayRun(r *task.Record) bool {
+	return r.Flags&task.Commutes == 0 || !w.locksLate(r) || lock(r)
+}
+
 // callHook calls an OnReady hook, which is the program's and may panic.
 func callHook(f func()) (err error) {
 	defer func() {
@@ -155,11 +161,11 @@ func (w *worker) notify(work int64) {
 
 // find returns a task to run, or nil if a look at every queue found none.
 func (w *worker) find() *task.Record {
-	r := w.look()
-	for r != nil && r.Flags&task.Commutes != 0 && w.locksLate(r) && !lock(r) {
-		r = w.look()
+	for {
+		if r := w.look(); r == nil || w.mayRun(r) {
+			return r
+		}
 	}
-	return r
 }
 
 func (w *worker) look() *task.Record {
@@ -207,16 +213,17 @@ func (w *worker) urgent() *task.Record {
 
 // draw takes a random ready task in the seeded mode.
 func (w *worker) draw() *task.Record {
-	n := len(w.bag)
-	if n == 0 {
-		return nil
+	for n := len(w.bag); n > 0; n = len(w.bag) {
+		i := w.random(n)
+		r := w.bag[i]
+		w.bag[i] = w.bag[n-1]
+		w.bag[n-1] = nil
+		w.bag = w.bag[:n-1]
+		if w.mayRun(r) {
+			return r
+		}
 	}
-	i := w.random(n)
-	r := w.bag[i]
-	w.bag[i] = w.bag[n-1]
-	w.bag[n-1] = nil
-	w.bag = w.bag[:n-1]
-	return r
+	return nil
 }
 
 // random returns a number in [0, n) (SplitMix64).

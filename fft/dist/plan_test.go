@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/cmplx"
@@ -124,10 +125,8 @@ func (q *problem) run(ranks int, cfg Config, opts ...local.Option) ([][]complex1
 		if err != nil {
 			return err
 		}
-		if results[c.Rank()], err = q.check(p); err != nil {
-			return err // not through Close, which waits for the others, who may wait for this rank
-		}
-		return p.Close()
+		results[c.Rank()], err = q.check(p)
+		return errors.Join(err, p.Close())
 	}, opts...)
 	return results, err
 }

@@ -335,8 +335,10 @@ func TestRun_without_a_threshold(t *testing.T) {
 
 func TestRun_sizes_the_matrix(t *testing.T) {
 	var solved hpl.Config
-	p := Program{system: files("proc/meminfo", "MemAvailable:    100000 kB\n"), solve: func(_ *mpi.Comm, c hpl.Config) (hpl.Result, error) {
-		solved = c
+	p := Program{system: files("proc/meminfo", "MemAvailable:    100000 kB\n"), solve: func(comm *mpi.Comm, c hpl.Config) (hpl.Result, error) {
+		if comm.Rank() == 0 {
+			solved = c
+		}
 		return good, nil
 	}}
 	r := launch(p, "")
