@@ -17,6 +17,7 @@ const (
 	Task      Variant = iota // a graph of tasks, messages as tasks on the comm thread
 	LookAhead                // netlib's depth-d look-ahead, progress by polling between chunks of columns
 	Blocking                 // depth 0: factor, broadcast, swap, update, one after the other
+	TaskPlain                // the loops of the sequential algorithm with a task for each call, and no more
 )
 
 // Factor is the form of a factorization of a panel, netlib's PFACT and RFACT.

@@ -28,7 +28,7 @@ func TestValidate(t *testing.T) {
 		"NB is 0":             func(c *Config) { c.NB = 0 },
 		"P is 0":              func(c *Config) { c.P = 0 },
 		"Q is -3":             func(c *Config) { c.Q = -3 },
-		"Variant is 3":        func(c *Config) { c.Variant = 3 },
+		"Variant is 4":        func(c *Config) { c.Variant = 4 },
 		"Depth is -1":         func(c *Config) { c.Depth = -1 },
 		"PFact is 3":          func(c *Config) { c.PFact = 3 },
 		"RFact is -1":         func(c *Config) { c.RFact = -1 },

@@ -37,6 +37,7 @@
 //	verify            norms and residual                         verify.go
 //	team, driver      workers and buffers without tasks          team.go, driver.go
 //	run...            the drivers                                blocking.go, lookahead.go, task.go
+//	spawnPlain        the plain graph of tasks                   taskplain.go
 //	taskRun           the graph of tasks                         taskgraph.go, taskbody.go, arrive.go
 //
 // Folders: blas has the arithmetic, internal/bcast the ways of a panel along its row,
@@ -100,7 +101,9 @@
 // travel while the update looks after them between two blocks of columns, and not
 // otherwise. Both use Workers as a threaded BLAS would: the columns of an update, and
 // the rows of the products inside a panel (factorWith), are dealt out, and all wait for the
-// slowest. Task makes every call a task whose dependences say what waits for what.
+// slowest. Task makes every call a task whose dependences say what waits for what; TaskPlain
+// does so in the loops of the sequential algorithm, in as few lines as that takes: read
+// taskplain.go first.
 //
 // # Panels
 //

@@ -102,8 +102,8 @@ func (d *driver) free() {
 }
 
 // broadcast starts to bring p from its column to all others of the row.
-func (d *driver) broadcast(p *panel) *route.Run {
-	return bcast.Start(d.grid.panels, bcast.Kind(d.cfg.Bcast), p.col, p.k%panelTags, p.msg)
+func (s *solver) broadcast(p *panel) *route.Run {
+	return bcast.Start(s.grid.panels, bcast.Kind(s.cfg.Bcast), p.col, p.k%panelTags, p.msg)
 }
 
 // panelTags is the number of tags for panels: more than can be under way.

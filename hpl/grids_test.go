@@ -15,7 +15,7 @@ import (
 var grids = [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {2, 3}}
 
 // variants are the drivers that the tests here run.
-var variants = []Variant{Blocking, LookAhead, Task}
+var variants = []Variant{Blocking, LookAhead, Task, TaskPlain}
 
 // sampled reports whether combination i of many is run: all with WEFT_LONG=1, otherwise
 // one of share, spread by a step that has no factor in common with the options' counts.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -72,7 +73,10 @@ func runOn(g *grid, cfg Config, h hooks) (r Result, err error) {
 func (s *solver) drive() error {
 	switch {
 	case s.cfg.Variant == Task:
-		return runTask(s)
+		return runTask(s, (*taskRun).spawn)
+	case s.cfg.Variant == TaskPlain:
+		s.cfg.DDS = commthread.DDSOff
+		return runTask(s, (*taskRun).spawnPlain)
 	case s.cfg.looksAhead():
 		return runLookAhead(s)
 	}
@@ -143,7 +147,7 @@ func Bytes(cfg Config) (total int64) {
 			_, cols := axes(&cfg, row, col)
 			sizes := driverSizes(&cfg, k, col)
 			words := 0
-			if cfg.Variant == Task { // every block column has its own
+			if cfg.tasks() { // every block column has its own
 				words = k.PackedB(jb, cols.local())
 				for i := range taskPanels(&cfg) {
 					words += panelLen(&cfg, k, row, i)
@@ -161,7 +165,10 @@ func Bytes(cfg Config) (total int64) {
 	return total
 }
 
-// panelsInFlight returns for how many panels a rank has memory, without the driver Task.
+// tasks reports whether the driver is a graph of tasks.
+func (c *Config) tasks() bool { return c.Variant == Task || c.Variant == TaskPlain }
+
+// panelsInFlight returns for how many panels a rank has memory, without tasks.
 func panelsInFlight(cfg *Config) int {
 	if cfg.looksAhead() {
 		return min(cfg.Depth, cfg.blocks()) + 1

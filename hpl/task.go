@@ -72,6 +72,7 @@ import (
 // is spawned, on all ranks, at the same place of the same serial program.
 type taskRun struct {
 	*solver
+	graph func(*taskRun) // spawns all tasks
 	rt    *dataflow.Runtime
 	ct    *commthread.Thread // nil if there is one rank
 	arena *dds.Arena         // memory of panels that are read while they arrive; nil: none are
@@ -80,11 +81,11 @@ type taskRun struct {
 	bands []*band            // from left to right
 }
 
-// runTask factors the matrix as a graph of tasks, and solves. The runtime has ended when
+// runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The runtime has ended when
 // the back-substitution begins: that is one chain of small steps, and most of it memory
 // traffic, for which the workers of the other drivers do as well.
-func runTask(s *solver) error {
-	t := &taskRun{solver: s}
+func runTask(s *solver, graph func(*taskRun)) error {
+	t := &taskRun{solver: s, graph: graph}
 	s.onComm = s.cfg.P > 1
 	defer t.free()
 	if err := together(s.grid.all, t.allocate()); err != nil {
@@ -127,7 +128,7 @@ func (t *taskRun) factorize(log func() *dataflow.Log) error {
 		return err
 	}
 	t.rt.ResetLog()
-	t.spawn()
+	t.graph(t)
 	err = t.rt.Wait()
 	if t.cfg.Log != nil {
 		*t.cfg.Log = *log()

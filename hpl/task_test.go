@@ -15,19 +15,21 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// sameAsBlocking runs cfg with the driver Task, and compares with the blocking driver on
-// the same grid: the same bits, because no kernel knows who calls it.
+// sameAsBlocking runs cfg with the drivers Task and TaskPlain, and compares with the
+// blocking driver on the same grid: the same bits, because no kernel knows who calls it.
 func sameAsBlocking(t *testing.T, cfg Config, opts ...dataflow.Option) {
 	t.Helper()
-	sameWith(t, cfg, hooks{runtime: opts})
+	for _, cfg.Variant = range []Variant{Task, TaskPlain} {
+		sameWith(t, cfg, hooks{runtime: opts})
+	}
 }
 
 func sameWith(t *testing.T, cfg Config, h hooks) {
 	t.Helper()
-	cfg.Variant = Blocking
-	want, err := solved(t, cfg, hooks{})
+	reference := cfg
+	reference.Variant = Blocking
+	want, err := solved(t, reference, hooks{})
 	require.NoError(t, err)
-	cfg.Variant = Task
 	r, err := solved(t, cfg, h)
 	name := fmt.Sprintf("N %d NB %d on %dx%d, %d workers, bcast %d, swap %d", cfg.N, cfg.NB, cfg.P, cfg.Q, cfg.Workers, cfg.Bcast, cfg.Swap)
 	require.NoError(t, err, name)
@@ -59,6 +61,7 @@ func TestTaskPanelsInParts(t *testing.T) {
 		for bcast := Ring + Broadcast(i%2); bcast <= LongModified; bcast += 2 {
 			cfg := blocking(500)
 			cfg.P, cfg.Q, cfg.NB, cfg.Workers, cfg.Bcast = g[0], g[1], 40, 1+i%2, bcast
+			cfg.Variant = Task
 			sameWith(t, cfg, hooks{panels: 2 + i%6, partBytes: 9000 << (i % 3)})
 			i++
 		}
@@ -152,7 +155,7 @@ func TestTaskFails(t *testing.T) {
 	for _, g := range grids {
 		for _, k := range []int{0, 3, 11} {
 			cfg := blocking(96)
-			cfg.Variant, cfg.P, cfg.Q, cfg.NB = Task, g[0], g[1], 8
+			cfg.P, cfg.Q, cfg.NB = g[0], g[1], 8
 			last := g[0]*g[1] - 1
 			damage := func(s *solver) {
 				if s.grid.all.Rank() == last {
@@ -163,8 +166,10 @@ func TestTaskFails(t *testing.T) {
 					}
 				}
 			}
-			_, err := onGrid(cfg, hooks{with: damage})
-			require.ErrorContains(t, err, "a damaged panel", "%v", g)
+			for _, cfg.Variant = range []Variant{Task, TaskPlain} {
+				_, err := onGrid(cfg, hooks{with: damage})
+				require.ErrorContains(t, err, "a damaged panel", "%v", g)
+			}
 		}
 	}
 }

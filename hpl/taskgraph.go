@@ -25,9 +25,15 @@ func (t *taskRun) spawn() {
 				t.spawnUpdate(p, b, t.before(next, b))
 			}
 		}
-		if t.cfg.Progress != nil && t.grid.all.Rank() == 0 {
-			report.Spawn(t.rt, stage{t: t, p: p}, p.memory, &t.meter)
-		}
+		t.spawnReport(p)
+	}
+}
+
+// spawnReport spawns the report of a panel that has been applied everywhere, if the program
+// wants to know.
+func (t *taskRun) spawnReport(p *panel) {
+	if t.cfg.Progress != nil && t.grid.all.Rank() == 0 {
+		report.Spawn(t.rt, stage{t: t, p: p}, p.memory, &t.meter)
 	}
 }
 

@@ -58,7 +58,7 @@ func (c Config) Validate() error {
 		last  int
 		all   string
 	}{
-		{"Variant", int(c.Variant), int(Blocking), "Task, LookAhead or Blocking"},
+		{"Variant", int(c.Variant), int(TaskPlain), "Task, LookAhead, Blocking or TaskPlain"},
 		{"PFact", int(c.PFact), int(Right), "Left, Crout or Right"},
 		{"RFact", int(c.RFact), int(Right), "Left, Crout or Right"},
 		{"Bcast", int(c.Bcast), int(LongModified), "Ring, RingModified, TwoRing, TwoRingModified, Long or LongModified"},

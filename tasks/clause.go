@@ -7,7 +7,7 @@ import (
 )
 
 // Clause adds to a declaration or a spawn. Clauses of a spawn override those of
-// the declaration.
+// the declaration. The zero Clause adds nothing.
 type Clause struct {
 	kind clauseKind
 	n    int64

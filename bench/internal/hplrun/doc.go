@@ -12,13 +12,13 @@
 //
 //	test      one combination of the values of an HPL.dat
 //	run       one solution: a test is run once, or -reps times with each driver
-//	driver    hpl.Variant: task, lookahead, blocking
+//	driver    hpl.Variant: task, lookahead, blocking, tasks-plain
 //	code      netlib's T/V: WR11R2C4 is row-major, depth 1, broadcast 1, recursion
 //	          right, 2 parts, leaves Crout, leaves of 4 columns
 //
 // # Differences from netlib's program
 //
-//   - The task driver has no depth; its code has 9 where the depth is, whatever DEPTH
+//   - The task drivers have no depth; their code has 9 where the depth is, whatever DEPTH
 //     says. A list of DEPTHs is still run value by value, so that counts agree.
 //     The blocking driver has 0.
 //   - A failed residual, or a singular matrix, is exit code 1, and a bad HPL.dat 2;

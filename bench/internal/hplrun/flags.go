@@ -37,7 +37,7 @@ type options struct {
 }
 
 // Variants are the names of the drivers on the command line.
-var Variants = []string{hpl.Task: "task", hpl.LookAhead: "lookahead", hpl.Blocking: "blocking"}
+var Variants = []string{hpl.Task: "task", hpl.LookAhead: "lookahead", hpl.Blocking: "blocking", hpl.TaskPlain: "tasks-plain"}
 
 // Broadcasts are netlib's short names of the panel broadcasts.
 var Broadcasts = []string{
@@ -61,10 +61,10 @@ func (p Program) flags() *options {
 	if p.Fixed != nil {
 		o.variants = []hpl.Variant{*p.Fixed}
 	} else {
-		set.Func("variant", "`driver`: task, lookahead or blocking (default task)", o.setVariant)
-		set.BoolVar(&o.compare, "compare", false, "run all three drivers in turn, and tell medians and ratios")
+		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
+		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
 		set.Var(&o.dds, "dds", "updates of the driver task begin before a panel has come as a whole, and wait in its pages: `mode` off, auto (where memory can make them wait, and messages are long enough) or force")
-		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run, driver task")
+		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run of a driver with tasks")
 		runs += "; 5 with -compare, of each driver"
 	}
 	set.IntVar(&o.reps, "reps", 0, runs+")")
@@ -213,8 +213,8 @@ func (o *options) check() error {
 		return errors.New("-dds is about messages of tasks: use -variant task, or -compare")
 	case o.given("trace") && o.trace == "":
 		return errors.New("-trace is empty: name a file")
-	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task):
-		return errors.New("-trace shows tasks: use -variant task, without -compare")
+	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task && o.variants[0] != hpl.TaskPlain):
+		return errors.New("-trace shows tasks: use -variant task or tasks-plain, without -compare")
 	case o.trace != "" && (o.tests() > 1 || o.reps > 1):
 		return errors.New("-trace is for a single run: give one value to each list")
 	}

@@ -132,7 +132,7 @@ func echo[T any](p *printer, label string, values []T, format string) {
 	}
 }
 
-// Code returns netlib's T/V of a test, such as WR11R2C4. The task driver has the depth
+// Code returns netlib's T/V of a test, such as WR11R2C4. The task drivers have the depth
 // 9, the blocking one 0.
 func Code(c hpl.Config) string {
 	return fmt.Sprintf("W%s%1d%d%c%1d%c%1d", pick(c.ColumnMajor, "C", "R"), depthDigit(c), c.Bcast, factorNames[c.RFact][0], c.NDiv, factorNames[c.PFact][0], c.NBMin)
@@ -141,7 +141,7 @@ func Code(c hpl.Config) string {
 // depthDigit returns what stands for the depth.
 func depthDigit(c hpl.Config) int {
 	switch c.Variant {
-	case hpl.Task:
+	case hpl.Task, hpl.TaskPlain:
 		return 9
 	case hpl.Blocking:
 		return 0
