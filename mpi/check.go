@@ -168,7 +168,7 @@ func (c *Comm) checkOneSided(k *Call) error {
 	if w == nil || w.freed {
 		return k.Fail(ErrState, 0, 0, "the window has been freed")
 	}
-	if k.Kind.HasPeer() && !(k.Kind == CallFlush && k.Peer == AllRanks) && (k.Peer < 0 || k.Peer >= c.Size()) {
+	if k.Kind.HasPeer() && k.Peer != ProcNull && !(k.Kind == CallFlush && k.Peer == AllRanks) && (k.Peer < 0 || k.Peer >= c.Size()) {
 		return k.Fail(ErrRank, c.Size(), k.Peer, "the communicator has ranks 0 to %d", c.Size()-1)
 	}
 	if k.Kind.HasTag() && (k.Tag < 0 || k.Tag >= Notifications) {
@@ -199,6 +199,9 @@ func (c *Comm) checkOneSided(k *Call) error {
 	}
 	if b.Len() > 0 && (b.kind != w.mem.kind || b.size != w.mem.size) {
 		return k.Fail(ErrKind, 0, 0, "the window holds %v, the buffer %v", w.mem.kind, b.kind)
+	}
+	if k.Peer == ProcNull {
+		return nil
 	}
 	if k.Offset < 0 || b.Len() > w.sizes[k.Peer]-k.Offset {
 		return k.Fail(ErrWindow, w.sizes[k.Peer], k.Offset+b.Len(), "elements %d to %d of the window of rank %d, which has %d", k.Offset, k.Offset+b.Len(), k.Peer, w.sizes[k.Peer])

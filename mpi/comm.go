@@ -12,7 +12,7 @@ import (
 const (
 	AnySource = -1 // receive from any rank
 	AnyTag    = -1 // receive any tag
-	ProcNull  = -2 // no rank: sending to it and receiving from it does nothing, at once
+	ProcNull  = -2 // no rank: sending to it, receiving from it and accesses to its window do nothing, at once
 	AllRanks  = -3 // Flush: every target
 	Undefined = -1 // color of Split: this rank joins no communicator
 )

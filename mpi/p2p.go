@@ -21,7 +21,7 @@ func (c *Comm) Prepare(k *Call) bool {
 		k.Complete(Status{}, err)
 		return false
 	}
-	if k.Kind.PointToPoint() && k.Peer == ProcNull && k.Kind != CallMrecv || k.Kind == CallMrecv && k.Message == noMessage {
+	if k.toNobody() {
 		k.Found = true
 		if k.Kind == CallMprobe || k.Kind == CallImprobe {
 			k.Message = noMessage
@@ -30,6 +30,17 @@ func (c *Comm) Prepare(k *Call) bool {
 		return false
 	}
 	return true
+}
+
+// toNobody reports whether the peer of a call is ProcNull.
+func (k *Call) toNobody() bool {
+	switch {
+	case k.Kind == CallMrecv:
+		return k.Message == noMessage
+	case k.Kind.PointToPoint():
+		return k.Peer == ProcNull
+	}
+	return k.Kind.OneSided() && k.Kind.HasPeer() && k.Peer == ProcNull
 }
 
 // check finds what is wrong with a call before the engine sees it.

@@ -8,7 +8,8 @@ const Notifications = 64
 // without its help. It is open from its creation to Free. An access is complete, at
 // the target too, after Flush, Unlock or Fence; accesses to one place that are not
 // ordered by these, by a lock or by messages between the ranks are a race, except
-// accumulations with the same operation. The memory belongs to its rank, which reads
+// accumulations with the same operation. The target ProcNull has no memory: accesses to it
+// do nothing, at once. The memory belongs to its rank, which reads
 // what others wrote after a Fence, a notification, or a message that says so.
 type Win struct {
 	comm  *Comm
@@ -156,7 +157,8 @@ func (w *Win) Fence() error { return w.now(access{kind: CallFence}) }
 func (w *Win) Ifence() *Request { return w.later(access{kind: CallFence}) }
 
 // Lock waits until no other rank holds the lock of target's window, or, unless
-// exclusive, none holds it exclusively. It excludes others that lock, nobody else.
+// exclusive, none holds it exclusively. It excludes others that lock, nobody else. A rank
+// that holds it already gets [ErrState].
 func (w *Win) Lock(target int, exclusive bool) error {
 	return w.now(access{kind: CallLock, peer: target, exclusive: exclusive})
 }

@@ -60,13 +60,26 @@ func (e *endpoint) access(c *mpi.Call, m *comm) bool {
 	w := e.windows[c.Win.Handle()]
 	c.Status, c.Err = mpi.Status{}, nil
 	if c.Kind == mpi.CallLock {
-		return w.parts[c.Peer].lock.acquire(m.rank, c.Exclusive, c.Due != 0)
+		return w.parts[c.Peer].lock.grant(c, m.rank)
 	}
 	note := &w.parts[m.rank].notes[c.Tag]
 	if note.Load() < int64(c.Count) {
 		return false
 	}
 	note.Add(-int64(c.Count))
+	return true
+}
+
+// grant tries to give the lock to a rank, and reports true, too, if that is an error.
+func (l *lock) grant(c *mpi.Call, rank int) bool {
+	waited := c.Due != 0
+	if !l.holds(rank) {
+		return l.acquire(rank, c.Exclusive, waited)
+	}
+	if c.Exclusive && waited {
+		l.desist()
+	}
+	c.Err = c.Fail(mpi.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", c.Peer)
 	return true
 }
 

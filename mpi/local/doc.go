@@ -99,7 +99,9 @@
 // gets a letter, and looks at all of its pending calls: what has matched completes,
 // what can still match stays, everything else fails. A group in trouble is marked,
 // so that the check costs one load where there is none. A rank that returned
-// without error has sent what it has sent: calls that need more of it fail.
+// without error has sent what it has sent: calls that need more of it fail. A receive
+// from any source that only the rank itself could still answer fails once the rank waits
+// for it alone, and not before.
 //
 // The first rank that makes a collective call writes down which, the others compare:
 // a difference is the verdict mpi.ErrOrder, naming both.

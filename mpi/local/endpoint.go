@@ -43,7 +43,9 @@ type endpoint struct {
 	doneHead   *mpi.Call   // completed, but not told yet; linked by Next
 	doneTail   *mpi.Call
 	completed  int
-	letters    []letter // what mail.take swaps with
+	awaited    []*mpi.Call // what Await waits for; nil outside of it
+	anyOf      bool        // one of them is enough
+	letters    []letter    // what mail.take swaps with
 	timers     timers
 	latest     []int64 // by world rank: when the last message to it is there
 	landed     []int64 // by world rank: when all accesses to it are complete

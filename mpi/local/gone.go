@@ -94,13 +94,14 @@ func (e *endpoint) bereaved(c *mpi.Call, m *comm) error {
 	return e.orphaned(c, m)
 }
 
-// orphaned is bereaved for calls that need any or all of the others.
+// orphaned is bereaved for calls that need any or all of the others. This rank itself
+// may answer a call that it started and has not come to wait for.
 func (e *endpoint) orphaned(c *mpi.Call, m *comm) error {
 	here, last := 0, -1
 	for r, w := range m.world {
 		f := e.world.ends[w].fate.Load()
 		switch {
-		case f == nil && w != e.rank:
+		case f == nil && (w != e.rank || !e.heldUp(c)):
 			here++
 		case f == nil:
 		case !f.clean || c.Kind.Collective() && f.calls[m.group.ctx] <= number(c, m):
@@ -113,6 +114,12 @@ func (e *endpoint) orphaned(c *mpi.Call, m *comm) error {
 		return lost(c, m, last, e.world.ends[m.world[last]].fate.Load())
 	}
 	return nil
+}
+
+// heldUp reports whether this rank does nothing before c has ended: it waits for c. Owner
+// only.
+func (e *endpoint) heldUp(c *mpi.Call) bool {
+	return slices.Contains(e.awaited, c) && (!e.anyOf || len(e.awaited) == 1)
 }
 
 // number returns which collective of its communicator c is, or would be.

@@ -362,3 +362,36 @@ func TestFinalize_reports(t *testing.T) {
 	assert.ErrorContains(t, err, "rank 1: mpi: recv on world, rank 1, peer 1, tag 8")
 	assert.ErrorContains(t, err, "mpi: finalize on world, rank 1, peer 0, tag 9: unmatched or unfinished at the end: a message of 5 bytes")
 }
+
+// When all others have finished, a receive from any source is still answered by the rank
+// itself, until it waits for nothing else.
+func TestAny_source_that_the_rank_itself_answers(t *testing.T) {
+	every(t, 3, func(c *mpi.Comm) error {
+		if c.Rank() > 0 {
+			return nil
+		}
+		for _, o := range c.Engine().(*endpoint).world.ends[1:] {
+			for o.fate.Load() == nil {
+				c.Engine().Sleep(time.Millisecond)
+			}
+		}
+		for _, n := range []int{1, 100, 100_000} {
+			in, out := make([]byte, n), make([]byte, n)
+			out[n-1] = 7
+			q := c.Irecv(mpi.Of(in), mpi.AnySource, 3)
+			c.Engine().Poll()
+			p := c.Isend(mpi.Of(out), 0, 3)
+			if _, err := q.Wait(); err != nil || in[n-1] != 7 {
+				return fmt.Errorf("%d bytes to itself: got %d, %w", n, in[n-1], err)
+			}
+			if _, err := p.Wait(); err != nil {
+				return err
+			}
+		}
+		q := c.Irecv(mpi.Of(make([]byte, 1)), mpi.AnySource, 3)
+		if _, _, err := mpi.Waitany(q); !errors.Is(err, mpi.ErrPeerGone) {
+			return fmt.Errorf("nobody can answer: %v", err)
+		}
+		return nil
+	})
+}

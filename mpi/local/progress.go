@@ -124,6 +124,10 @@ func (e *endpoint) ready() bool {
 
 // Await implements mpi.Engine.
 func (e *endpoint) Await(some bool, calls []*mpi.Call) {
+	e.awaited, e.anyOf = calls, some
+	if e.world.anyGone.Load() {
+		e.scan() // what this rank could have answered itself, it does not any more
+	}
 	next := 0
 	for seen := -1; ; {
 		if seen != e.completed {
@@ -144,7 +148,7 @@ func (e *endpoint) Await(some bool, calls []*mpi.Call) {
 		}
 		e.rest()
 	}
-	e.since = forever
+	e.since, e.awaited = forever, nil
 }
 
 func anyDone(calls []*mpi.Call) bool {

@@ -56,6 +56,13 @@ func (l *lock) acquire(rank int, exclusive, again bool) bool {
 	return false
 }
 
+// holds reports whether the rank has the lock. Only the rank itself can change that.
+func (l *lock) holds(rank int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.writer == rank+1 || slices.Contains(l.readers, rank)
+}
+
 // desist ends the waiting of a rank that wanted to write.
 func (l *lock) desist() {
 	l.mu.Lock()

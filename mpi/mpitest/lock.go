@@ -11,6 +11,7 @@ func lockCases() []Case {
 		one("lock/shared and exclusive", lockMixed),
 		one("lock/of several targets", lockSeveral),
 		one("lock/unlock completes", lockCompletes),
+		one("lock/twice, or not at all", lockTwice),
 	}
 }
 
@@ -159,6 +160,27 @@ func lockCompletes(r *rank) {
 	r.recv(mpi.Buffer{}, r.left(), 0)
 	same(r, "window", mem, words(seedOf(r.left()), n))
 	r.must(wait(q))
+	r.must(w.Fence())
+	r.close(w)
+}
+
+// lockTwice: who holds a lock is not given it again, and who does not cannot give it back.
+func lockTwice(r *rank) {
+	w := r.open(mpi.Of(blank(1)))
+	r.wants(w.Unlock(r.right()), mpi.ErrState, "unlock without a lock")
+	r.must(w.Fence())
+	if r.Rank() == 0 {
+		for _, how := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
+			r.at("exclusive first, second: %v", how)
+			r.must(w.Lock(r.right(), how[0]))
+			r.wants(w.Lock(r.right(), how[1]), mpi.ErrState, "second lock")
+			r.must(w.Unlock(r.right()))
+			r.wants(w.Unlock(r.right()), mpi.ErrState, "second unlock")
+		}
+	}
+	r.must(w.Fence())
+	r.must(w.Lock(0, true))
+	r.must(w.Unlock(0))
 	r.must(w.Fence())
 	r.close(w)
 }

@@ -17,6 +17,7 @@ func windowCases() []Case {
 		one("window/different lengths", windowLengths),
 		one("window/several", windowSeveral),
 		one("window/of a part of the ranks", windowPart),
+		one("window/of no rank", windowOfNobody),
 		one("window/flush, then a barrier", windowFlushBarrier),
 		two("window/flush, then a message", windowFlushMessage),
 		one("accumulate/sums from all ranks", accumulateSums),
@@ -379,5 +380,25 @@ func accumulateAtomic(r *rank) {
 		}
 	}
 	same(r, "window", mem, []int64{0, int64(count)})
+	r.close(w)
+}
+
+// windowOfNobody: accesses to ProcNull do nothing, as in MPI; what is wrong with them
+// otherwise is still an error.
+func windowOfNobody(r *rank) {
+	mem, x := words(seedOf(r.Rank()), 4), blank(2)
+	w := r.open(mpi.Of(mem))
+	b := mpi.Of(x)
+	for _, err := range []error{
+		w.Put(b, mpi.ProcNull, 0), w.Get(b, mpi.ProcNull, 3), w.Accumulate(b, mpi.Sum, mpi.ProcNull, 100), w.PutNotify(b, mpi.ProcNull, -1, 0),
+		w.Lock(mpi.ProcNull, true), w.Lock(mpi.ProcNull, true), w.Flush(mpi.ProcNull), w.Unlock(mpi.ProcNull),
+		wait(w.Iput(b, mpi.ProcNull, 0)), wait(w.Iget(b, mpi.ProcNull, 0)), wait(w.IputNotify(b, mpi.ProcNull, 0, 1)), wait(w.Iflush(mpi.ProcNull)),
+	} {
+		r.must(err)
+	}
+	r.wants(w.Put(mpi.Of([]float64{1}), mpi.ProcNull, 0), mpi.ErrKind, "put of another kind")
+	r.must(w.Fence())
+	same(r, "window", mem, words(seedOf(r.Rank()), 4))
+	same(r, "what was read", x, blank(2))
 	r.close(w)
 }

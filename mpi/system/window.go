@@ -109,7 +109,7 @@ func weight(exclusive bool) C.int64_t {
 func (e *engine) tryLock(k *mpi.Call) bool {
 	w := e.windows[k.Win.Handle()]
 	if _, held := w.locks[k.Peer]; held {
-		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "this rank holds the lock already"))
+		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", k.Peer))
 		return true
 	}
 	free, rc := e.seize(k, C.WEFT_WORD_LOCK, k.Exclusive)
@@ -135,7 +135,7 @@ func (e *engine) unlock(k *mpi.Call) {
 	w := e.windows[k.Win.Handle()]
 	exclusive, held := w.locks[k.Peer]
 	if !held {
-		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrWindow, 0, 0, "this rank does not hold the lock: Lock comes first"))
+		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "this rank does not hold the lock of rank %d: Lock comes first", k.Peer))
 		return
 	}
 	delete(w.locks, k.Peer)
