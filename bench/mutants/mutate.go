@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
+	"os"
+	"strings"
+)
+
+// mutant is one change of a source file.
+type mutant struct {
+	file       string
+	line       int
+	function   string
+	first, end int // bytes of the file that are replaced
+	old, text  string
+	copy       int // which of several equal ones of the function, from 0
+}
+
+// key names the mutant in equivalent.txt; it does not depend on the number of the line.
+func (m *mutant) key() string {
+	return fmt.Sprintf("%s %s: %s -> %s #%d", m.file, m.function, m.old, m.replacement(), m.copy)
+}
+
+func (m *mutant) replacement() string {
+	if m.text == removed {
+		return "nothing"
+	}
+	return m.text
+}
+
+func (m *mutant) String() string {
+	return fmt.Sprintf("%s:%d %s: %s -> %s", m.file, m.line, m.function, m.old, m.replacement())
+}
+
+// apply returns the changed source.
+func (m *mutant) apply(source []byte) []byte {
+	changed := append([]byte{}, source[:m.first]...)
+	changed = append(changed, m.text...)
+	return append(changed, source[m.end:]...)
+}
+
+const removed = "{}" // a statement that does nothing
+
+// swaps are the operators and what they become.
+var swaps = map[token.Token]token.Token{
+	token.EQL: token.NEQ, token.NEQ: token.EQL,
+	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	token.LAND: token.LOR, token.LOR: token.LAND,
+	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.ADD, token.QUO: token.MUL, token.REM: token.QUO,
+	token.AND: token.OR, token.OR: token.AND, token.SHL: token.SHR, token.SHR: token.SHL,
+	token.ADD_ASSIGN: token.SUB_ASSIGN, token.SUB_ASSIGN: token.ADD_ASSIGN,
+	token.OR_ASSIGN: token.AND_ASSIGN, token.AND_ASSIGN: token.OR_ASSIGN, token.AND_NOT_ASSIGN: token.OR_ASSIGN,
+	token.INC: token.DEC, token.DEC: token.INC,
+}
+
+// mutants returns all changes of the bodies of the functions of some files, in a random
+// order. Generated files have none.
+func mutants(files []string, seed uint64) (all []*mutant, err error) {
+	for _, name := range files {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		some, err := mutantsOf(name, source)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	draw := rand.New(rand.NewPCG(seed, uint64(len(all))))
+	draw.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all, nil
+}
+
+func mutantsOf(name string, source []byte) (all []*mutant, err error) {
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, name, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil || ast.IsGenerated(f) {
+		return nil, err
+	}
+	copies := map[string]int{}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		add := func(first, end token.Pos, text string) {
+			m := &mutant{file: name, function: functionName(fn), line: files.Position(first).Line, text: text,
+				first: files.Position(first).Offset, end: files.Position(end).Offset}
+			m.old = strings.Join(strings.Fields(string(source[m.first:m.end])), " ")
+			m.copy = copies[m.key()]
+			copies[m.key()]++
+			all = append(all, m)
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool { mutate(n, add); return true })
+	}
+	return all, nil
+}
+
+// mutate adds the changes of one node.
+func mutate(n ast.Node, add func(first, end token.Pos, text string)) {
+	operator := func(at token.Pos, op token.Token) {
+		if other, ok := swaps[op]; ok {
+			add(at, at+token.Pos(len(op.String())), other.String())
+		}
+	}
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		operator(n.OpPos, n.Op)
+	case *ast.IncDecStmt:
+		operator(n.TokPos, n.Tok)
+	case *ast.UnaryExpr:
+		if n.Op == token.NOT {
+			add(n.OpPos, n.X.Pos(), "")
+		}
+	case *ast.AssignStmt:
+		operator(n.TokPos, n.Tok)
+		if _, field := n.Lhs[0].(*ast.SelectorExpr); field && len(n.Lhs) == 1 && n.Tok == token.ASSIGN {
+			add(n.Pos(), n.End(), removed)
+		}
+	case *ast.ExprStmt:
+		if _, call := n.X.(*ast.CallExpr); call {
+			add(n.Pos(), n.End(), removed)
+		}
+	case *ast.DeferStmt:
+		add(n.Pos(), n.End(), removed)
+	}
+}
+
+// functionName returns F, or T.F for a method.
+func functionName(fn *ast.FuncDecl) string {
+	if fn.Recv == nil {
+		return fn.Name.Name
+	}
+	t := fn.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name + "." + fn.Name.Name
+		default:
+			return fn.Name.Name
+		}
+	}
+}
