@@ -37,7 +37,8 @@
 //	successor   a task that became ready because this worker ended another; the
 //	            first one runs next on the same worker, its data is in cache
 //	entrance    tasks of the main program that were ready when spawned, in order
-//	window      unfinished tasks of the main program from which on Spawn runs some
+//	window      unfinished tasks of the main program, or children of one task, from
+//	            which on Spawn runs some
 //
 // # Who owns what
 //
@@ -58,6 +59,10 @@
 // There is no count of live tasks: every worker counts the tasks it ended and
 // publishes the number every 16 tasks and when it runs out of work; Wait and the
 // window add them up. A counter that all workers write costs more than a task.
+//
+// Above the window, the submitter runs whatever it finds, and sleeps if it finds
+// nothing. A body that spawns runs only children of its own, and never sleeps: what
+// they need is not further down on its stack, and nothing else is buried under them.
 //
 // Tracker, records and domain of the main program belong to worker 0; those of a
 // task's children to the worker that runs its body. A record goes home to its

@@ -186,25 +186,3 @@ func (rt *Runtime) stuck(w *worker) bool {
 	}
 	return !rt.hasWork()
 }
-
-// throttle is called by Spawn above the mark: it helps until half of the window is
-// free. With nothing to run and nobody running, the window grows instead: two
-// ranks that wait for each other's messages above their marks would deadlock.
-func (rt *Runtime) throttle() {
-	w, d := rt.w0, rt.domain
-	w.publish()
-	window := uint64(rt.opt.window)
-	if rt.limit = rt.finished() + window; d.Spawned < rt.limit {
-		return
-	}
-	target := d.Spawned - window/2
-	rt.target.Store(target)
-	rt.throttled.Store(true)
-	w.run(func() bool {
-		w.publish()
-		return rt.finished() >= target || w.state.Load() != active && rt.stuck(w)
-	}, true)
-	rt.throttled.Store(false)
-	rt.target.Store(noTarget)
-	rt.limit = max(rt.finished()+window, d.Spawned+window/2)
-}

@@ -85,8 +85,10 @@ func Seeded(seed uint64) Option {
 func Verify() Option { return func(o *options) { o.mode = verify } }
 
 // Window sets how many tasks of the main program may be unfinished before Spawn
-// helps to run them, in tasks. Spawn returns to submitting at half of it.
-// Default: 4096.
+// helps to run them, in tasks, and likewise how many children of one task. Spawn
+// returns to submitting at half of it. In a body it runs children of that body only,
+// and goes on at once where none is ready; so a body does not spawn while it holds a
+// mutex that its children take. Default: 4096.
 func Window(n int) Option { return func(o *options) { o.window = n } }
 
 // RenameBudget bounds the memory for fresh copies of tasks.Buffer, in bytes; 0

@@ -208,12 +208,22 @@ func (q *priorities) push(r *task.Record) {
 
 // popAbove takes the first task if its priority is higher than p.
 func (q *priorities) popAbove(p int64) *task.Record {
+	return q.popIf(p, func(*task.Record) bool { return true })
+}
+
+// popOf takes the first task if it is of domain d.
+func (q *priorities) popOf(d *task.Domain) *task.Record {
+	return q.popIf(noPriority, func(r *task.Record) bool { return r.Domain == d })
+}
+
+// popIf takes the first task if its priority is higher than p and it is wanted.
+func (q *priorities) popIf(p int64, wanted func(*task.Record) bool) *task.Record {
 	if q.top.Load() <= p {
 		return nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.heap) == 0 || int64(q.heap[0].Prio) <= p {
+	if len(q.heap) == 0 || int64(q.heap[0].Prio) <= p || !wanted(q.heap[0]) {
 		return nil
 	}
 	r := q.heap[0]

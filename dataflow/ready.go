@@ -215,15 +215,19 @@ func (w *worker) urgent() *task.Record {
 func (w *worker) draw() *task.Record {
 	for n := len(w.bag); n > 0; n = len(w.bag) {
 		i := w.random(n)
-		r := w.bag[i]
-		w.bag[i] = w.bag[n-1]
-		w.bag[n-1] = nil
-		w.bag = w.bag[:n-1]
-		if w.mayRun(r) {
+		if r := w.take(i); w.mayRun(r) {
 			return r
 		}
 	}
 	return nil
+}
+
+// take removes entry i of the bag.
+func (w *worker) take(i int) *task.Record {
+	r, last := w.bag[i], len(w.bag)-1
+	w.bag[i], w.bag[last] = w.bag[last], nil
+	w.bag = w.bag[:last]
+	return r
 }
 
 // random returns a number in [0, n) (SplitMix64).

@@ -33,8 +33,8 @@ func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task
 			}
 		}
 	}
-	if d.Root && d.Spawned >= w.rt.limit && w.cur == nil {
-		w.rt.throttle()
+	if d.Spawned >= d.Limit {
+		w.throttle(d)
 	}
 }
 
@@ -100,6 +100,7 @@ func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	d.Rename = w.rt.domain.Rename
 	d.Lines = w.rt.domain.Lines
 	d.Final = w.rt.domain.Final || r.Flags&task.Final != 0
+	d.Limit = w.window()
 	if w.log != nil {
 		d.Trace()
 	}
@@ -118,7 +119,7 @@ func (w *worker) WaitChildren(r *task.Record) error {
 	}
 	d.Tracker.CloseReductions(deps.Region{})
 	n := int64(d.Spawned)
-	d.Spawned = 0
+	d.Spawned, d.Limit = 0, w.window()
 	if d.Live.Add(n) != 0 {
 		w.log.wait(r)
 		if e := w.foreign.Load(); e != nil {

@@ -32,7 +32,6 @@ type Runtime struct {
 
 	// Of the submitting goroutine.
 	domain *task.Domain
-	limit  uint64 // of domain.Spawned: throttle above
 	mask   osthread.CPUSet
 	pinned bool
 	closed bool
@@ -104,7 +103,6 @@ func New(opts ...Option) (*Runtime, error) {
 	rt.labels.begin()
 	rt.ctx, rt.uncause = context.WithCancelCause(o.ctx)
 	rt.target.Store(noTarget)
-	rt.limit = uint64(o.window)
 	rt.prio.top.Store(noPriority)
 	rt.outside = rt.newWorker(-1, -1)
 	rt.outside.outside = true
@@ -211,6 +209,7 @@ func (rt *Runtime) start() {
 	w.thread.Store(int64(osthread.ThreadID()))
 	d := w.alloc.NewDomain(w, nil, &rt.state)
 	d.Root = true
+	d.Limit = uint64(rt.opt.window)
 	d.Budget = &task.Budget{Limit: rt.opt.rename}
 	d.Rename = rt.opt.rename > 0
 	d.Lines = rt.opt.lines

@@ -55,6 +55,7 @@ type Domain struct {
 	Final   bool // tasks run at their spawn
 
 	Spawned uint64        // tasks committed, ever (main) or since the last wait (children)
+	Limit   uint64        // of Spawned: from there on a spawn runs some of the tasks
 	Live    atomic.Int64  // children only: committed minus ended, seen from the last wait on
 	edges   int32         // of the record being filled
 	renamed []func()      // drop the spare versions of a buffer
@@ -84,6 +85,10 @@ func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32)
 	d.Tracker.Configure(a.NextID, d.closeReduction, nil)
 	return d
 }
+
+// Unfinished returns the number of tasks of d, a task's children, that have not ended.
+// Inserter only.
+func (d *Domain) Unfinished() uint64 { return d.Spawned + uint64(d.Live.Load()) }
 
 // FreeDomain takes back a domain whose tasks have all ended. Any goroutine.
 func (a *Allocator) FreeDomain(d *Domain) {
