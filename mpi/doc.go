@@ -33,7 +33,8 @@
 // One goroutine of a rank at a time (MPI_THREAD_SERIALIZED), unless package
 // commthread has taken the engine over: it then makes all calls itself, and takes
 // those of any goroutine. A blocking method spins a little and then sleeps in the
-// kernel.
+// kernel; where nobody tells the engine of arrivals, it stays awake while it has a core to
+// itself.
 //
 // # Order
 //

@@ -38,7 +38,8 @@ type Engine interface {
 	// many did.
 	Poll() int
 	// Await polls until all the calls have completed, or, if any is set, one has. It
-	// spins a little and then sleeps.
+	// spins a little and then sleeps; an engine that is not told of arrivals stays
+	// awake while the thread has its core to itself.
 	Await(any bool, calls []*Call)
 	// Sleep returns when Poll may have something to do, after Wake, or after d. It may
 	// return early. An engine that is not told of arrivals returns after a while of

@@ -14,7 +14,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -113,20 +112,20 @@ func (e *engine) interrupted(k *mpi.Call) bool {
 
 // Await polls until all calls have completed, or any.
 func (e *engine) Await(any bool, calls []*mpi.Call) {
-	p := patience{}
-	for done := 0; !satisfied(any, calls, &done); {
+	for done, idle := 0, 0; !satisfied(any, calls, &done); {
 		if !e.busy() {
 			e.deliver(C.weft_wait(C.int64_t(time.Second)))
 			e.turn()
 			continue
 		}
-		before := e.completed
-		e.Poll()
-		if e.completed != before {
-			p = patience{}
+		if e.Poll() > 0 {
+			idle = 0
 			continue
 		}
-		p.wait()
+		C.weft_idle(truth(idle == 0))
+		if idle++; idle%8 == 0 {
+			runtime.Gosched()
+		}
 	}
 }
 
@@ -144,31 +143,6 @@ func satisfied(any bool, calls []*mpi.Call, done *int) bool {
 		*done++
 	}
 	return *done == len(calls)
-}
-
-// patience says what a loop in Go that waits does, as its namesake in C.
-type patience struct {
-	began int64
-	nap   time.Duration
-	turn  int
-}
-
-func (p *patience) wait() {
-	const spin, first, last = time.Millisecond, 50 * time.Microsecond, time.Millisecond
-	if p.turn++; p.turn%8 != 0 {
-		osthread.Relax()
-		return
-	}
-	now := osthread.Nanotime()
-	if p.began == 0 {
-		p.began = now
-	}
-	if now-p.began < int64(spin) {
-		runtime.Gosched()
-		return
-	}
-	p.nap = min(max(2*p.nap, first), last)
-	C.weft_nap(C.int64_t(p.nap))
 }
 
 // CCompleter is what the engine offers to code in C that must learn of the end of

@@ -6,7 +6,6 @@
 // as MPI_THREAD_SERIALIZED asks. It is taken and given back inside one call from Go, and
 // given up between the rounds of those that wait.
 
-#define _GNU_SOURCE
 #include "state.h"
 
 #include <pthread.h>
@@ -24,11 +23,11 @@ static pthread_mutex_t big;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 static pthread_t thread;
 static int running, stop; // running changes inside the engine only
-static cpu_set_t found;   // the mask that the process was started with
+cpu_set_t weft_mask;
 
 void weft_background_init(void) {
-	CPU_ZERO(&found);
-	sched_getaffinity(0, sizeof found, &found);
+	CPU_ZERO(&weft_mask);
+	sched_getaffinity(0, sizeof weft_mask, &weft_mask);
 }
 
 int weft_in(void) {
@@ -95,8 +94,8 @@ int weft_background_start(void) {
 	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&big, &recursive);
 	pthread_attr_init(&attr);
-	if (CPU_COUNT(&found) > 0)
-		pthread_attr_setaffinity_np(&attr, sizeof found, &found);
+	if (CPU_COUNT(&weft_mask) > 0)
+		pthread_attr_setaffinity_np(&attr, sizeof weft_mask, &weft_mask);
 	sigfillset(&all); // signals belong to threads of Go
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	stop = 0;

@@ -61,6 +61,8 @@ int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared) {
 	if ((rc = MPI_Comm_dup(MPI_COMM_WORLD, &weft_control)) != MPI_SUCCESS)
 		return rc;
 	MPI_Comm_set_errhandler(weft_control, MPI_ERRORS_RETURN);
+	if ((rc = weft_survey()) != MPI_SUCCESS)
+		return rc;
 	return weft_listen();
 }
 
@@ -137,11 +139,14 @@ void weft_text(int err, char *text, int n) {
 	snprintf(text, n, "%s", all);
 }
 
-int64_t weft_now(void) {
+static int64_t read_clock(clockid_t clock) {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+
+int64_t weft_now(void) { return read_clock(CLOCK_MONOTONIC); }
+int64_t weft_cpu_time(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 void weft_nap(int64_t ns) {
 	struct timespec t = {ns / 1000000000, ns % 1000000000};

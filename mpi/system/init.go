@@ -3,7 +3,7 @@
 package system
 
 /*
-#cgo CFLAGS: -O2 -Wno-unused-result
+#cgo CFLAGS: -O2 -D_GNU_SOURCE -Wno-unused-result
 #cgo noescape weft_do
 #cgo nocallback weft_do
 #cgo noescape weft_do_on

@@ -5,13 +5,12 @@
 // time for every request it is given, so it is given the oldest ones, and a window
 // that moves over the others.
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
 
-enum { WINDOW = 256, MOVES = 8, PROGRESS = 8, HEAR_EVERY = 32 };
+enum { WINDOW = 256, MOVES = 8, PROGRESS = 8, HEAR_EVERY = 32, GLANCE = 32 };
 
 static MPI_Request *requests; // [head, tail) with holes
 static int *slots;            // of the requests
@@ -290,42 +289,16 @@ int weft_post(int n) {
 	return nresults;
 }
 
-// patience says what a loop that waits does: it spins for a millisecond, lets others
-// have the core now and then, and sleeps longer and longer, up to a millisecond.
-typedef struct { int64_t began, nap; unsigned turn; } patience;
-
-enum {
-	SPIN = 1000000, POLITE = 20000, FIRST_NAP = 50000, LAST_NAP = 1000000, // ns
-	GLANCE = 32, AWAKE = 4 // turns between looks at the clock, and between naps
-};
-
-// wait_a_little is a turn of such a loop; it returns how long it has gone on, or 0.
-static int64_t wait_a_little(patience *p) {
-	if (++p->turn % (p->nap > 0 ? AWAKE : GLANCE) != 0)
-		return 0;
-	int64_t now = weft_now();
-	if (p->began == 0)
-		p->began = now;
-	if (now - p->began < SPIN) {
-		if (now - p->began > POLITE)
-			sched_yield();
-		return now - p->began;
-	}
-	p->nap = p->nap == 0 ? FIRST_NAP : p->nap < LAST_NAP / 2 ? 2 * p->nap : LAST_NAP;
-	weft_nap(p->nap);
-	return now - p->began + p->nap;
-}
-
 int weft_wait(int64_t ns) {
 	WEFT_INSIDE;
-	patience p = {0};
+	weft_patience p = {0};
 	for (;;) {
 		begin_results();
 		look();
 		if (nresults > 0 || weft_mem->news)
 			return nresults;
 		weft_let_in();
-		if (wait_a_little(&p) > ns)
+		if (weft_linger(&p) > ns)
 			return 0;
 	}
 }
@@ -360,19 +333,19 @@ static int do_ended(MPI_Status *st, int err) {
 
 int weft_do_on(void) {
 	WEFT_INSIDE;
-	patience p = {0};
+	weft_patience p = {0};
 	for (unsigned turn = 1;; turn++) {
 		MPI_Status st;
 		int flag = 0;
 		int err = MPI_Test(&held, &flag, &st);
 		if (flag || err != MPI_SUCCESS)
 			return do_ended(&st, err);
-		if (turn % HEAR_EVERY == 0 || p.nap > 0)
+		if (turn % HEAR_EVERY == 0 || p.naps > 0)
 			weft_hear();
 		if (weft_mem->news)
 			return 0;
 		weft_let_in();
-		wait_a_little(&p);
+		weft_linger(&p);
 	}
 }
 

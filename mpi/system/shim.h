@@ -108,6 +108,9 @@ void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie);
 // weft_progress polls for ns, or until *stop is not 0, or the results are full.
 int weft_progress(int64_t ns, const volatile int32_t *stop);
 void weft_nap(int64_t ns);
+// weft_idle is what a loop in Go that waits does after a fruitless poll; fresh says that
+// the one before was not.
+void weft_idle(int fresh);
 // weft_background_start starts the thread that polls while C waits for ends: before the
 // first op with a function. That is also called, with -1 for the bytes, when the
 // operation has been started.

@@ -3,6 +3,7 @@
 #define WEFT_STATE_H
 
 #include <mpi.h>
+#include <sched.h>
 #include <stddef.h>
 
 #include "shim.h"
@@ -45,6 +46,14 @@ static inline int weft_tag(int tag) { return tag == WEFT_ANY ? MPI_ANY_TAG : tag
 static inline int weft_peer(int peer) { return peer == WEFT_ANY ? MPI_ANY_SOURCE : peer; }
 
 int64_t weft_now(void);
+int64_t weft_cpu_time(void); // of this thread
+
+// weft_patience is how long a loop has waited for nothing. weft_linger is called after each
+// fruitless look; it may yield or sleep, and returns how long the loop has gone on, or 0.
+typedef struct { int64_t began; unsigned turn, naps, long_yields; } weft_patience;
+int64_t weft_linger(weft_patience *p);
+int weft_survey(void);       // collective
+extern cpu_set_t weft_mask; // that the process was started with
 
 // See background.c. WEFT_INSIDE, at the top of what Go calls, lets nobody else into MPI
 // before the function returns; weft_let_in does in between, where it waits.
