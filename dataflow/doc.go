@@ -57,8 +57,10 @@
 // everywhere within the length of the bodies that are running.
 //
 // There is no count of live tasks: every worker counts the tasks it ended and
-// publishes the number every 16 tasks and when it runs out of work; Wait and the
-// window add them up. A counter that all workers write costs more than a task.
+// publishes the number every 16 tasks (more often if the window is small: together
+// they keep less than an eighth of it to themselves) and when it runs out of work;
+// Wait and the window add them up. A counter that all workers write costs more than
+// a task.
 //
 // Above the window, the submitter runs whatever it finds, and sleeps if it finds
 // nothing. A body that spawns runs only children of its own, and never sleeps: what

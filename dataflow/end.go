@@ -149,7 +149,7 @@ func (w *worker) count() {
 		w.rt.progress()
 		return
 	}
-	if w.done++; w.done%publishBatch == 0 {
+	if w.done++; w.done&w.rt.batch == 0 {
 		w.publish()
 	}
 }

@@ -182,9 +182,21 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 		return ErrClosed
 	}
 	if failed {
-		return fmt.Errorf("weft: WaitOn: what writes to the data has failed: %w", d.Failures())
+		return w.whySkipped(d)
 	}
 	return nil
+}
+
+// whySkipped says why a WaitOn in d was skipped, with all that is known of the cause.
+func (w *worker) whySkipped(d *task.Domain) error {
+	err := errors.Join(d.Failures(), context.Cause(w.rt.ctx))
+	if err == nil { // the task whose children d has was not to depend on it either
+		err = w.rt.domain.Failures()
+	}
+	if err == nil {
+		return errors.New("weft: WaitOn: what writes to the data was skipped")
+	}
+	return fmt.Errorf("weft: WaitOn: what writes to the data has failed or was skipped: %w", err)
 }
 
 // Hold is part of task.Runner.

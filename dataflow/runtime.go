@@ -24,6 +24,7 @@ type Runtime struct {
 	uncause context.CancelCauseFunc
 	unwatch func() bool
 	spin    time.Duration
+	batch   uint64 // a worker publishes when its count of ends has none of these bits
 	claim   *osthread.Claim
 	procs   func()
 	w0      *worker
@@ -32,8 +33,7 @@ type Runtime struct {
 
 	// Of the submitting goroutine.
 	domain *task.Domain
-	mask   osthread.CPUSet
-	pinned bool
+	pin    *osthread.Pin // of its thread; nil if not pinned
 	closed bool
 	stalls stallReport
 
@@ -67,6 +67,10 @@ type Runtime struct {
 // that body has not seen. The calling goroutine is worker 0, locked to its thread
 // and pinned until Run returns. If body panics, the tasks that have not started
 // are skipped and the panic goes on.
+//
+// Processes that body or a task starts (os/exec) inherit the mask of the thread that
+// starts them, which is one core; so do threads that C code makes. Start them inside
+// [Unpinned], and they may use all cores of this process.
 func Run(body func(*Runtime) error, opts ...Option) (err error) {
 	rt, err := New(opts...)
 	if err != nil {
@@ -86,8 +90,10 @@ func Run(body func(*Runtime) error, opts ...Option) (err error) {
 
 // New returns a runtime whose worker 0 is the calling goroutine: it is locked to
 // its thread, and pinned to a core, until Close, which must be called by the same
-// goroutine and restores the affinity found here. Prefer Run. The errors are those
-// of options that make no sense.
+// goroutine. Of several runtimes of one goroutine, closed in any order, the latest
+// that is open has its core, and the last Close restores the affinity that the first
+// New found. Prefer Run, whose remarks hold here, too. The errors are those of options
+// that make no sense.
 func New(opts ...Option) (*Runtime, error) {
 	o := defaults()
 	for _, f := range opts {
@@ -100,6 +106,7 @@ func New(opts ...Option) (*Runtime, error) {
 		o.lines = true
 	}
 	rt := &Runtime{opt: o, spin: spinBudget}
+	rt.batch = o.batch() - 1
 	rt.labels.begin()
 	rt.ctx, rt.uncause = context.WithCancelCause(o.ctx)
 	rt.target.Store(noTarget)
@@ -130,6 +137,17 @@ func (o *options) goroutines() int {
 	return 1
 }
 
+// batch returns how many ends of tasks a worker may keep to itself, a power of two: what
+// all workers keep while one of them is in a long body is at most an eighth of the window,
+// so that Spawn does not take them for unfinished.
+func (o *options) batch() uint64 {
+	n := uint64(publishBatch)
+	for n > 1 && n*uint64(o.goroutines()) > uint64(o.window/8) {
+		n /= 2
+	}
+	return n
+}
+
 // takeCores claims a core for every worker, raises GOMAXPROCS, and pins the
 // calling thread.
 func (rt *Runtime) takeCores() {
@@ -151,13 +169,7 @@ func (rt *Runtime) takeCores() {
 		rt.spin = crowdBudget
 		return
 	}
-	mask, err := osthread.Affinity()
-	if err != nil {
-		return
-	}
-	if err := osthread.SetAffinity(osthread.CPUSetOf(rt.claim.Cores()[0])); err == nil {
-		rt.mask, rt.pinned = mask, true
-	}
+	rt.pin, _ = osthread.PinTo(rt.claim.Cores()[0]) // nil where threads cannot be pinned
 }
 
 var oneCore, crowded, procsNoted sync.Once
@@ -190,7 +202,7 @@ func (rt *Runtime) newWorker(id, core int) *worker {
 }
 
 func (rt *Runtime) core(i int) int {
-	if !rt.pinned {
+	if rt.pin == nil {
 		return -1
 	}
 	return rt.claim.Cores()[i]
@@ -338,6 +350,14 @@ func (rt *Runtime) cancelled() {
 	rt.state.CompareAndSwap(task.Open, task.Cancelled)
 }
 
+// Unpinned calls f on the calling goroutine, the thread of which may meanwhile run on
+// all cores that the process was started with: processes that f starts (os/exec), and
+// threads that C code makes in it, inherit that. What f does itself may run on the core
+// of another worker, so it should be short or sleep; if it takes long, call Unpinned
+// inside Block. Any goroutine, in a body or not. The error is that of f, or says that
+// the system refused to change the mask; then f has not been called.
+func Unpinned(f func() error) error { return osthread.Unpinned(f) }
+
 // Close waits for every task, as Wait does, ends the workers, and restores the
 // affinity and GOMAXPROCS found by New. Spawning afterwards panics; a second Close
 // returns nil. After a *StallError, unfinished tasks are left where they are.
@@ -368,8 +388,8 @@ func (rt *Runtime) Close() error {
 	}
 	rt.mu.Unlock()
 	rt.dismiss(stalled)
-	if rt.pinned {
-		err = errors.Join(err, osthread.SetAffinity(rt.mask))
+	if rt.pin != nil {
+		err = errors.Join(err, rt.pin.Release())
 	}
 	if rt.claim != nil {
 		rt.claim.Release()

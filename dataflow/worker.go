@@ -58,7 +58,7 @@ type worker struct {
 
 const (
 	returnBatch  = 32
-	publishBatch = 16
+	publishBatch = 16             // ends of tasks that a worker may keep to itself
 	noOwner      = ^uintptr(0)    // no goroutine
 	closedBias   = int64(1) << 40 // added to Domain.Live when the parent's body has ended
 	wakeCost     = int64(12_000)  // ns that waking a sleeping worker costs the waker
