@@ -263,3 +263,66 @@ func TestFault_mismatched_collectives(t *testing.T) {
 	}
 	assert.ErrorIs(t, errors.Join(errs...), mpi.ErrOrder)
 }
+
+// freedWatch is an engine that panics when what was freed is named, as one that counts
+// communicators anew would.
+type freedWatch struct {
+	mpi.Engine
+	freed map[mpi.Handle]bool
+	count int // revocations
+}
+
+func (w *freedWatch) Free(h mpi.Handle) error {
+	w.freed[h] = true
+	return w.Engine.Free(h)
+}
+
+func (w *freedWatch) Revoke(h mpi.Handle, reason string) {
+	if w.count++; w.freed[h] {
+		panic(fmt.Sprintf("communicator %d has been freed", h))
+	}
+	w.Engine.Revoke(h, reason)
+}
+
+// A communicator that was handed to Use and freed does not trouble the thread later, when a
+// failing body or an operation on it revokes; the others are revoked as ever.
+func TestFault_after_free(t *testing.T) {
+	for how, fail := range map[string]func(rt *dataflow.Runtime, ct *commthread.Thread, c, d *mpi.Comm, x []int){
+		"body": func(rt *dataflow.Runtime, _ *commthread.Thread, _, _ *mpi.Comm, _ []int) {
+			rt.Spawn("body", func(*tasks.Context) error { return errBroken }, tasks.OnComm)
+		},
+		"operation": func(rt *dataflow.Runtime, ct *commthread.Thread, c, d *mpi.Comm, x []int) {
+			ct.Send(rt, d, mpi.Of(x), 1-d.Rank(), 0)
+			ct.Send(rt, c, mpi.Of(x), 17, 0)
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			var counts [2]int
+			err := local.Run(2, func(c *mpi.Comm) error {
+				w := &freedWatch{freed: map[mpi.Handle]bool{}}
+				restore := c.Intercept(func(next mpi.Engine) mpi.Engine { w.Engine = next; return w })
+				err := commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
+					d, err := c.Dup()
+					if err != nil {
+						return err
+					}
+					if err := errors.Join(ct.Use(d), d.Free()); err != nil {
+						return err
+					}
+					fail(rt, ct, c, d, make([]int, 3))
+					return rt.Wait()
+				}, nil)
+				counts[c.Rank()] = w.count
+				switch {
+				case err == nil:
+					return errors.New("nothing failed")
+				case how == "body" && !errors.Is(err, errBroken), how == "operation" && !errors.Is(err, mpi.ErrState):
+					return err
+				}
+				return restore()
+			})
+			require.NoError(t, err)
+			require.Positive(t, counts[0])
+		})
+	}
+}

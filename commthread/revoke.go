@@ -26,7 +26,7 @@ func (t *Thread) revoke(c *mpi.Comm, r *task.Record, err error) {
 	}
 	if c == nil {
 		t.revokeAll(reason)
-	} else {
+	} else if !c.Freed() {
 		t.revokeKin(c.Handle(), reason)
 	}
 }
@@ -65,28 +65,35 @@ func (t *Thread) revokeKin(h mpi.Handle, reason string) {
 	t.mu.Lock()
 	var k *kin
 	for c, of := range t.family {
-		if c.Handle() == h {
+		if c.Handle() == h && !c.Freed() { // the number of one that was freed may have been used again
 			k = of
 		}
 	}
 	t.mu.Unlock()
 	if k != nil {
-		t.engine.Revoke(k.public.Handle(), reason)
-		t.engine.Revoke(k.private.Handle(), reason)
+		t.revokeUnfreed(k.public, reason)
+		t.revokeUnfreed(k.private, reason)
+	}
+}
+
+// revokeUnfreed revokes c, if the engine still knows it.
+func (t *Thread) revokeUnfreed(c *mpi.Comm, reason string) {
+	if !c.Freed() {
+		t.engine.Revoke(c.Handle(), reason)
 	}
 }
 
 // revokeAll revokes every communicator that the thread knows of, or has a call on.
 func (t *Thread) revokeAll(reason string) {
-	all := map[mpi.Handle]bool{}
+	all := map[*mpi.Comm]bool{}
 	t.mu.Lock()
 	for c := range t.family {
-		all[c.Handle()] = true
+		all[c] = true
 	}
 	t.mu.Unlock()
-	t.engine.Outstanding(func(k *mpi.Call) { all[k.Comm.Handle()] = true })
-	for h := range all {
-		t.engine.Revoke(h, reason)
+	t.engine.Outstanding(func(k *mpi.Call) { all[k.Comm] = true })
+	for c := range all {
+		t.revokeUnfreed(c, reason)
 	}
 }
 

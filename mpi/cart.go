@@ -19,7 +19,7 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 	n := 1
 	for _, d := range dims {
 		if d < 1 || n > c.Size()/d {
-			return nil, c.cartError(ErrCount, "a grid of %v does not fit on %d ranks", dims, c.Size())
+			return nil, c.fail(ErrCount, "cart", "a grid of %v does not fit on %d ranks", dims, c.Size())
 		}
 		n *= d
 	}
@@ -27,7 +27,7 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 		periodic = make([]bool, len(dims))
 	}
 	if len(periodic) != len(dims) {
-		return nil, c.cartError(ErrCount, "%d dimensions, but periodic has %d entries", len(dims), len(periodic))
+		return nil, c.fail(ErrCount, "cart", "%d dimensions, but periodic has %d entries", len(dims), len(periodic))
 	}
 	color := 0
 	if c.rank >= n {
@@ -38,10 +38,6 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 		return nil, err
 	}
 	return &Cart{Comm: n2, dims: slices.Clone(dims), periodic: slices.Clone(periodic)}, nil
-}
-
-func (c *Comm) cartError(class error, format string, args ...any) error {
-	return &Error{Class: class, Kind: "cart", Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Text: fmt.Sprintf(format, args...)}
 }
 
 // Dims returns the sizes of the grid.
@@ -91,7 +87,7 @@ func (c *Cart) Shift(dim, disp int) (src, dst int) {
 // marks: rows and columns of a matrix of ranks. Collective.
 func (c *Cart) Sub(keep ...bool) (*Cart, error) {
 	if len(keep) != len(c.dims) {
-		return nil, c.cartError(ErrCount, "%d dimensions, but keep has %d entries", len(c.dims), len(keep))
+		return nil, c.fail(ErrCount, "cart", "%d dimensions, but keep has %d entries", len(c.dims), len(keep))
 	}
 	color, key := 0, 0
 	s := &Cart{}

@@ -31,6 +31,9 @@ type Comm struct {
 	seq    atomic.Uint32 // communicators and windows made from this one
 	id     uint32
 	limits Limits
+
+	freed   atomic.Bool
+	windows atomic.Int32 // open on it
 }
 
 func newComm(p *port, h Handle, name string) *Comm {
@@ -64,6 +67,9 @@ func (c *Comm) ID() uint32 { return c.id }
 
 // Dup returns a new communicator of the same ranks. Collective.
 func (c *Comm) Dup() (*Comm, error) {
+	if err := c.usable("dup"); err != nil {
+		return nil, err
+	}
 	seq := c.seq.Add(1)
 	if err := c.Barrier(); err != nil {
 		return nil, err
@@ -104,9 +110,11 @@ func hashID(xs ...uint32) uint32 {
 // Split returns a communicator of the ranks that pass the same color, ordered by
 // key and then by rank; nil for the color Undefined. Collective.
 func (c *Comm) Split(color, key int) (*Comm, error) {
+	if err := c.usable("split"); err != nil {
+		return nil, err
+	}
 	if color < 0 && color != Undefined {
-		return nil, &Error{Class: ErrCount, Kind: "split", Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Got: color,
-			Text: fmt.Sprintf("color %d: a color is at least 0, or Undefined", color)}
+		return nil, c.fail(ErrCount, "split", "color %d: a color is at least 0, or Undefined", color)
 	}
 	seq := c.seq.Add(1)
 	all := make([][2]int64, c.Size())
@@ -148,31 +156,75 @@ func (c *Comm) SplitShared() (*Comm, error) {
 	return c.Split(color, c.rank)
 }
 
-// Free gives the communicator back to the engine: it is not used any more, and
-// nothing is under way on it. Collective; the world communicator cannot be freed.
+// Free gives the communicator back to the engine. Every later use of it is [ErrState]. It is
+// refused, on all ranks and with nothing changed, while an operation of any rank is under way
+// on it ([ErrPending]) or a window on it is open. Collective; the world communicator
+// cannot be freed.
 func (c *Comm) Free() error {
-	if c.h == 0 {
-		return &Error{Class: ErrState, Kind: "free", Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Text: "the world communicator stays until the end"}
-	}
-	if err := c.Barrier(); err != nil {
+	if err := c.usable("free"); err != nil {
 		return err
 	}
+	if c.h == 0 {
+		return c.fail(ErrState, "free", "the world communicator stays until the end")
+	}
+	under := 0
+	c.port.get().Outstanding(func(k *Call) {
+		if k.Comm == c {
+			under++
+		}
+	})
+	if err := c.Allreduce(InPlace, One(&under), Max); err != nil {
+		return err
+	}
+	switch {
+	case c.windows.Load() > 0:
+		return c.fail(ErrState, "free", "a window on it is open: Free of the window comes first")
+	case under > 0:
+		return c.fail(ErrPending, "free", "a rank has %d operations under way on it: wait for their requests first", under)
+	}
+	if !c.freed.CompareAndSwap(false, true) {
+		return c.usable("free")
+	}
 	return c.port.get().Free(c.h)
+}
+
+// Freed reports whether this rank has freed the communicator. Any goroutine.
+func (c *Comm) Freed() bool { return c.freed.Load() }
+
+const whenFreed = "this rank has freed the communicator: Free comes after its last use"
+
+// usable returns an error if the communicator has been freed.
+func (c *Comm) usable(kind string) error {
+	if c.freed.Load() {
+		return c.fail(ErrState, kind, whenFreed)
+	}
+	return nil
+}
+
+// fail returns an [Error] about something else than a call.
+func (c *Comm) fail(class error, kind, format string, args ...any) error {
+	return &Error{Class: class, Kind: kind, Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Text: fmt.Sprintf(format, args...)}
 }
 
 // Revoke makes every operation on the communicator fail on all its ranks, those
 // under way and later ones, with [ErrRevoked] and reason: whoever cannot go on tells
 // all others. It does not wait for them. The ranks can agree on what to do next on
-// another communicator.
+// another communicator. On one that this rank has freed it does nothing.
 func (c *Comm) Revoke(reason error) {
+	if c.freed.Load() {
+		return
+	}
 	c.port.get().Revoke(c.h, fmt.Sprintf("by rank %d: %v", c.rank, reason))
 }
 
 // Revoked returns the reason if the communicator has been revoked, as far as this
-// rank knows; nil if not.
+// rank knows; nil if not. One that has been freed is [ErrState].
 func (c *Comm) Revoked() error {
+	if err := c.usable("any operation"); err != nil {
+		return err
+	}
 	if reason, yes := c.port.get().Revoked(c.h); yes {
-		return &Error{Class: ErrRevoked, Kind: "any operation", Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Text: reason}
+		return c.fail(ErrRevoked, "any operation", "%s", reason)
 	}
 	return nil
 }

@@ -117,6 +117,7 @@ func (e *spoke) Group(h mpi.Handle) (int, []int)                      { return e
 func (e *spoke) Free(h mpi.Handle) error                              { e.freed = append(e.freed, h); return nil }
 func (e *spoke) FreeWindow(mpi.Handle) error                          { return nil }
 func (e *spoke) Sleep(time.Duration)                                  {}
+func (e *spoke) Outstanding(func(*mpi.Call))                          {}
 func (e *spoke) NewWindow(mpi.Handle, mpi.Buffer) (mpi.Handle, error) { return 0, nil }
 
 func (e *spoke) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle, error) {

@@ -45,6 +45,9 @@ func (k *Call) toNobody() bool {
 
 // check finds what is wrong with a call before the engine sees it.
 func (c *Comm) check(k *Call) error {
+	if c.freed.Load() {
+		return k.Fail(ErrState, 0, 0, whenFreed)
+	}
 	if err := k.Send.Err(); err != nil {
 		return k.Fail(ErrBuffer, 0, 0, "%v", err)
 	}

@@ -22,6 +22,9 @@ type Win struct {
 // NewWin opens b, which is contiguous and may be empty, to all ranks of c. The
 // elements of all ranks have one kind; the lengths may differ. Collective.
 func (c *Comm) NewWin(b Buffer) (*Win, error) {
+	if err := c.usable("new window"); err != nil {
+		return nil, err
+	}
 	k := &Call{Kind: CallFence, Comm: c, Recv: b}
 	if err := b.Err(); err != nil {
 		k.Err = err
@@ -50,6 +53,7 @@ func (c *Comm) NewWin(b Buffer) (*Win, error) {
 	if w.h, err = c.port.get().NewWindow(c.h, b); err != nil {
 		return nil, err
 	}
+	c.windows.Add(1)
 	return w, c.Barrier()
 }
 
@@ -178,5 +182,6 @@ func (w *Win) Free() error {
 		return err
 	}
 	w.freed = true
+	w.comm.windows.Add(-1)
 	return w.comm.port.get().FreeWindow(w.h)
 }

@@ -217,7 +217,7 @@ func (w *tool) FreeWindow(win mpi.Handle) error {
 // Revoke implements mpi.Engine: with the communicator go the strips of its messages.
 func (w *tool) Revoke(h mpi.Handle, reason string) {
 	w.Engine.Revoke(h, reason)
-	if h == w.comm.Handle() {
+	if h == w.comm.Handle() && !w.comm.Freed() {
 		w.Engine.Revoke(w.e.data.Handle(), reason)
 	}
 }

@@ -18,6 +18,8 @@ func misuseCases() []Case {
 		one("misuse/windows", misuseWindows),
 		one("misuse/memory that cannot be a window", misuseWindowMemory),
 		one("misuse/the world is not freed", misuseWorld),
+		one("misuse/a communicator that was freed", misuseFreed),
+		one("misuse/free of what is in use", misuseFreeInUse),
 		one("misuse/errors say where", misuseText),
 	}
 }
@@ -215,6 +217,76 @@ func misuseWorld(r *rank) {
 	world := mpi.NewWorld(r.Engine())
 	r.wants(world.Free(), mpi.ErrState, "free of the world")
 	r.equal("size of the world", world.Size() >= r.Size(), true)
+	r.usable()
+}
+
+// misuseFreed: whatever is done with a communicator that was freed is an error; the one that
+// comes to stand in its place in the engine is not touched.
+func misuseFreed(r *rank) {
+	c := r.keep(r.Dup())
+	b, got := mpi.Of(blank(2)), mpi.Of(blank(2))
+	starter := c.RecvInit(got, mpi.AnySource, 0)
+	out := c.Isend(b, c.right(), 0)
+	m, err := c.Mprobe(c.left(), 0)
+	r.must(err)
+	_, err = m.Recv(got)
+	r.must(err)
+	r.must(wait(out))
+	c.drop()
+	d := r.keep(r.Dup())
+	c.Revoke(errors.New("too late"))
+	r.wants(c.Revoked(), mpi.ErrState, "revoked")
+	r.equal("freed", c.Freed(), true)
+	r.must(starter.Start())
+	_, err = starter.Wait()
+	r.wants(err, mpi.ErrState, "start of a persistent request")
+	r.wants(c.Send(b, 0, 0), mpi.ErrState, "send")
+	r.wants(c.Send(b, mpi.ProcNull, 0), mpi.ErrState, "send to nobody")
+	r.wants(wait(c.Irecv(b, mpi.AnySource, 0)), mpi.ErrState, "irecv")
+	_, _, err = c.Iprobe(mpi.AnySource, mpi.AnyTag)
+	r.wants(err, mpi.ErrState, "iprobe")
+	_, err = c.Sendrecv(b, 0, 0, got, 0, 0)
+	r.wants(err, mpi.ErrState, "sendrecv")
+	r.wants(c.Barrier(), mpi.ErrState, "barrier")
+	r.wants(wait(c.Iallreduce(mpi.InPlace, b, mpi.Sum)), mpi.ErrState, "iallreduce")
+	_, err = c.Dup()
+	r.wants(err, mpi.ErrState, "dup")
+	_, err = c.Split(0, 0)
+	r.wants(err, mpi.ErrState, "split")
+	_, err = c.SplitShared()
+	r.wants(err, mpi.ErrState, "split by machines")
+	_, err = c.NewWin(b)
+	r.wants(err, mpi.ErrState, "new window")
+	r.wants(c.Free(), mpi.ErrState, "second free")
+	d.usable()
+	d.usableCollectively(2)
+	r.usable()
+}
+
+// misuseFreeInUse: free is refused on all ranks while one uses the communicator, and works
+// afterwards.
+func misuseFreeInUse(r *rank) {
+	c := r.keep(r.Dup())
+	w, err := c.NewWin(mpi.Of(blank(2)))
+	r.must(err)
+	r.wants(c.Free(), mpi.ErrState, "free with a window")
+	r.must(w.Free())
+	got := blank(1)
+	var q *mpi.Request
+	if r.Rank() == r.Size()-1 {
+		q = c.Irecv(mpi.Of(got), 0, 3)
+	}
+	r.wants(c.Free(), mpi.ErrPending, "free with a receive of the last rank under way")
+	c.usable()
+	if r.Rank() == 0 {
+		r.must(c.Send(mpi.Of([]int64{5}), r.Size()-1, 3))
+	}
+	if q != nil {
+		r.must(wait(q))
+		same(r, "message", got, []int64{5})
+	}
+	c.drop()
+	r.wants(c.Free(), mpi.ErrState, "second free")
 	r.usable()
 }
 
