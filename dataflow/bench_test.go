@@ -161,3 +161,57 @@ func BenchmarkPriority(b *testing.B) {
 		})
 	}
 }
+
+var (
+	benchEach = map[string]*tasks.Task1[[][]byte]{
+		"inout":       tasks.Declare1("each", func([][]byte) {}, tasks.Each(tasks.Inout)),
+		"commutative": tasks.Declare1("each", func([][]byte) {}, tasks.Each(tasks.Commutative)),
+		"weak":        tasks.Declare1("each", func([][]byte) {}, tasks.Each(tasks.Weak(tasks.Inout))),
+		"children": tasks.DeclareCtx1("each", func(ctx *tasks.Context, all [][]byte) error {
+			for _, x := range all {
+				benchUpdate.Spawn(ctx, x)
+			}
+			return nil
+		}, tasks.Each(tasks.Weak(tasks.Inout))),
+	}
+)
+
+// BenchmarkEach is one of 4000 accesses of a task (ns/op is per access).
+func BenchmarkEach(b *testing.B) {
+	const n = 4000
+	data := make([]byte, 64*n)
+	all := make([][]byte, n)
+	for i := range all {
+		all[i] = data[64*i:][:8]
+	}
+	for _, name := range []string{"inout", "commutative", "weak", "children"} {
+		b.Run(name, func(b *testing.B) {
+			benchRun(b, 1, func(rt *dataflow.Runtime, k int) {
+				for range k/n + 1 {
+					benchEach[name].Spawn(rt, all)
+				}
+			})
+		})
+	}
+}
+
+var (
+	benchProduce = tasks.Declare1("produce", func(b *tasks.Buffer[int]) { b.Slice()[0] = 1 }, tasks.Output)
+	benchConsume = tasks.Declare1("consume", func(*tasks.Buffer[int]) {}, tasks.Input)
+)
+
+// BenchmarkBuffer is a version of a buffer that one task writes and one reads (ns/op is
+// per version).
+func BenchmarkBuffer(b *testing.B) {
+	for _, window := range []int{16, 128, 1024, 4096, 16384} {
+		b.Run(fmt.Sprintf("window=%d", window), func(b *testing.B) {
+			buf := tasks.NewBuffer[int](8)
+			benchRun(b, 1, func(rt *dataflow.Runtime, n int) {
+				for range n {
+					benchProduce.Spawn(rt, buf)
+					benchConsume.Spawn(rt, buf)
+				}
+			}, dataflow.Window(window))
+		})
+	}
+}

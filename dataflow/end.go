@@ -102,7 +102,7 @@ func (w *worker) endRare(r *task.Record) {
 
 // unlock passes the commutative locks of r on.
 func (w *worker) unlock(r *task.Record) {
-	for l := r.NextLock(0); l != nil; l = r.NextLock(l.ID) {
+	for _, l := range r.PeekCold().Locks {
 		if n := l.Release(); n != nil {
 			if s := task.FromNode(n); w.admit(s) {
 				w.push(s)

@@ -2,6 +2,7 @@ package dataflow_test
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -205,4 +206,61 @@ func TestMemory_per_unfinished_task(t *testing.T) {
 		}, dataflow.Workers(1), dataflow.Window(2*n))
 		require.NoError(t, err)
 	}
+}
+
+// A weak task whose children wait for its gate leaves nothing behind.
+func TestMemory_children_before_the_gate(t *testing.T) {
+	if invariant.Race || invariant.Enabled {
+		t.Skip("the race detector and the checkers allocate")
+	}
+	const n, children = 2000, 30
+	x := make([]float64, 1)
+	events := make(chan *tasks.Event, 1)
+	child := tasks.Declare1("child", func([]float64) {}, tasks.Input)
+	hold := tasks.DeclareCtx1("hold", func(ctx *tasks.Context, _ []float64) error {
+		events <- ctx.Hold()
+		return nil
+	}, tasks.Inout)
+	weak := tasks.DeclareCtx1("weak", func(ctx *tasks.Context, x []float64) error {
+		for range children {
+			child.Spawn(ctx, x)
+		}
+		(<-events).Done()
+		return nil
+	}, tasks.Weak(tasks.Inout))
+	err := audited(t, func(rt *dataflow.Runtime) error {
+		round := func() {
+			for range n {
+				hold.Spawn(rt, x)
+				weak.Spawn(rt, x)
+				require.NoError(t, rt.Wait())
+			}
+		}
+		round()
+		before := heap()
+		round()
+		assert.Less(t, int64(heap().HeapAlloc-before.HeapAlloc), int64(n*20), "bytes left by %d tasks", n)
+		return nil
+	}, dataflow.Workers(1))
+	require.NoError(t, err)
+}
+
+// What the hook of a task refers to can be collected when the task has ended.
+func TestMemory_hooks_are_dropped(t *testing.T) {
+	const n = 20
+	var freed atomic.Int32
+	spawn := func(rt *dataflow.Runtime) {
+		big := make([]byte, 1<<10)
+		runtime.AddCleanup(&big[0], func(int) { freed.Add(1) }, 0)
+		rt.Spawn("hooked", func(*tasks.Context) error { return nil }, tasks.OnReady(func() { big[0]++ }), tasks.Updates(&freed))
+	}
+	err := audited(t, func(rt *dataflow.Runtime) error {
+		for range n {
+			spawn(rt)
+		}
+		require.NoError(t, rt.Wait())
+		assert.True(t, seen(func() bool { runtime.GC(); return freed.Load() == n }), "%d of %d", freed.Load(), n)
+		return nil
+	}, dataflow.Workers(1))
+	require.NoError(t, err)
 }

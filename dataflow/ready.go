@@ -48,8 +48,9 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 		if err := callHook(c.OnReady); err != nil {
 			refuse(r, err)
 		}
+		c.OnReady = nil // the record stays, what the hook refers to need not
 	}
-	if r.Flags&task.Commutes != 0 && !w.locksLate(r) && !lock(r) {
+	if r.Flags&task.Commutes != 0 && !w.locksLate(r) && !r.Lock() {
 		return false // whoever passes the lock on continues here
 	}
 	switch {
@@ -71,19 +72,6 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 	return true
 }
 
-// lock takes the commutative locks of r that it does not have yet. Without all of them it
-// returns false: r waits for the next one, and is admitted again when it gets it.
-func lock(r *task.Record) bool {
-	c := r.PeekCold()
-	for l := r.NextLock(c.Lock); l != nil; l = r.NextLock(l.ID) {
-		if !l.Acquire(&r.Node) {
-			return false
-		}
-		c.Lock = l.ID
-	}
-	return true
-}
-
 // locksLate reports whether r takes its locks when it has been found, and not when it
 // becomes ready: in the seeded mode, where chance shall say who is first.
 func (w *worker) locksLate(r *task.Record) bool {
@@ -93,7 +81,7 @@ func (w *worker) locksLate(r *task.Record) bool {
 // mayRun reports whether r, which has been found, has all its locks, or gets them now;
 // otherwise it waits for one.
 func (w *worker) mayRun(r *task.Record) bool {
-	return r.Flags&task.Commutes == 0 || !w.locksLate(r) || lock(r)
+	return r.Flags&task.Commutes == 0 || !w.locksLate(r) || r.Lock()
 }
 
 // callHook calls an OnReady hook, which is the program's and may panic.

@@ -337,3 +337,24 @@ func TestReduction_parts_run_together(t *testing.T) {
 		})
 	}
 }
+
+var joinTwice = tasks.Declare2("join twice", func(x, y []uint64) { x[0]++; y[0]++ }, join, join)
+
+// A task that names a region twice as a reduction fails, also if the copies that are
+// kept for the region reach their limit just between the two names.
+func TestReduction_twice_in_one_task(t *testing.T) {
+	everywhere(t, func(t *testing.T, opts ...dataflow.Option) {
+		for _, open := range []int{0, 1, 62, 63, 64, 127} {
+			x := []uint64{7}
+			err := audited(t, func(rt *dataflow.Runtime) error {
+				for k := range open {
+					joinSlice.Spawn(rt, x, uint64(k))
+				}
+				joinTwice.Spawn(rt, x, x)
+				assert.ErrorIs(t, rt.Wait(), deps.ErrReductionMix, "after %d copies", open)
+				return nil
+			}, opts...)
+			require.NoError(t, err)
+		}
+	})
+}

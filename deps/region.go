@@ -98,6 +98,14 @@ func (r Region) end() uintptr {
 	return r.base + (r.cols-1)*r.ld + r.rows
 }
 
+// Last returns the address of the last byte, or the identity of a handle.
+func (r Region) Last() uintptr {
+	if r.IsHandle() {
+		return r.base
+	}
+	return r.end() - 1
+}
+
 // Overlaps reports whether r and s have a byte in common (or are the same
 // handle). The cost is constant for intervals and for tiles of equal leading
 // dimension, and grows with the smaller number of columns otherwise.

@@ -49,6 +49,16 @@ type Entry struct {
 	Acc any
 	// Lock orders the commutative accesses of the entry.
 	Lock *Lock
+	// Claim is for the caller, too.
+	Claim Claim
+}
+
+// Claim is what the registration of one task notes at the entries that the task has
+// named; for any other task it is void.
+type Claim struct {
+	Task  uint64 // its number
+	Modes uint16 // 1 << m for each mode m in which it accesses the region itself
+	Gates any    // what else stands for its accesses
 }
 
 // Region returns the region of the entry.

@@ -6,8 +6,8 @@ import (
 )
 
 // ErrReductionMix is returned for a task that names one region, or overlapping
-// ones, both as a reduction and in another mode.
-var ErrReductionMix = errors.New("a region cannot be a reduction and something else in one task")
+// ones, both as a reduction and in another mode, or as a reduction twice.
+var ErrReductionMix = errors.New("a region cannot be a reduction and something else, or a reduction twice, in one task")
 
 // Tracker finds the dependences of one domain. All methods belong to the
 // inserter of the domain. The zero Tracker is ready to use.
@@ -352,6 +352,22 @@ func (t *Tracker) Find(r Region) *Entry {
 		return nil
 	}
 	return t.table.find(r)
+}
+
+// Around calls f for the entry of region r, which it makes if there is none, and for
+// every entry that overlaps it.
+func (t *Tracker) Around(r Region, f func(*Entry)) {
+	if r.Empty() {
+		return
+	}
+	e := t.table.find(r)
+	if e == nil {
+		e = t.table.add(r)
+	}
+	f(e)
+	for _, o := range e.overlaps {
+		f(o)
+	}
 }
 
 // Busy reports whether a write to r submitted now would have to wait.

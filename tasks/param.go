@@ -230,8 +230,5 @@ func (p *param) reduce(d *task.Domain, r *task.Record, region deps.Region, v uns
 	if e == nil {
 		return
 	}
-	part := p.op.newPart(v, p.kind == kindPointer)
-	task.AddPart(e, part)
-	c := r.Cold()
-	c.Parts = append(c.Parts, part)
+	r.AddPart(e, p.op.newPart(v, p.kind == kindPointer))
 }

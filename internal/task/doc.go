@@ -35,4 +35,10 @@
 // that has the access strongly. When the gate becomes ready it opens: the
 // children of the task that touch the region wait for that, and not the task.
 // The gate ends when the task has ended with all its children.
+//
+// A task may have thousands of weak accesses, with Each. What they need of each other is
+// found in the tracker: while a task is registered, every entry that it has named carries
+// a claim, with the modes and the gates that stand there, so a further access looks at
+// the entries around it alone. The children search the accesses of their parent in a tree
+// (givens), which is made when the first child needs it.
 package task

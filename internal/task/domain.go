@@ -63,6 +63,9 @@ type Domain struct {
 	use     atomic.Uint64 // how often it has been freed
 	free    *Domain
 	locks   uint64
+	given   givens        // the accesses of Parent
+	claimed []*deps.Entry // of beside
+	looks   int           // entries that beside has looked at, for tests
 }
 
 // NewDomain returns an empty domain of exec and a, reused if possible.
@@ -82,6 +85,7 @@ func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32)
 	d.Spawned, d.edges = 0, 0
 	d.Final, d.Traced, d.Lines = false, false, false
 	d.Live.Store(0)
+	d.given.known = false
 	d.Tracker.Configure(a.NextID, d.closeReduction, nil)
 	return d
 }
@@ -178,7 +182,7 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 		return d.weak(r, region, m, param)
 	}
 	if m == deps.Reduction {
-		d.limitReduction(region)
+		d.limitReduction(r, region)
 	}
 	mode := m
 	if r.Flags&Gated != 0 {
@@ -201,10 +205,15 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 			d.locks++
 			e.Lock = &deps.Lock{ID: d.locks}
 		}
-		r.Cold()
+		c := r.Cold()
+		c.Locks = append(c.Locks, e.Lock)
 		r.Flags |= Commutes
 	}
-	r.addAccess(Access{Entry: e, Mode: m, Param: int8(param)})
+	a := Access{Entry: e, Mode: m, Param: int8(param)}
+	r.addAccess(a)
+	if r.Flags&Gated != 0 {
+		r.claim(a)
+	}
 	return e
 }
 
@@ -212,36 +221,30 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 // for the gates of its parent that stand for region.
 func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bool, param int) {
 	p := d.Parent
-	if weak && !p.covers(region) {
+	if !weak && p.Flags&Gated == 0 {
+		return
+	}
+	var covered, written bool // by an access of the parent
+	var weaker *given         // a weak one without writing
+	d.parents().around(region, func(a *given) {
+		inside := a.region.Contains(region)
+		covered = covered || inside
+		written = written || inside && a.Mode.Writes()
+		if a.gate != nil && !a.Mode.Writes() {
+			weaker = a
+		}
+		if !weak { // for a weak access its own gate waits
+			d.followGate(r, a)
+		}
+	})
+	if weak && !covered {
 		r.Fail(fmt.Errorf("%s is a weak %v access to %v, which no access of its parent %q covers: declare it on the parent too",
 			ParamName(param), m, region, p.Label()))
 	}
-	c := p.PeekCold()
-	if c == nil {
-		return
+	if weaker != nil && m.Writes() && !written {
+		r.Fail(fmt.Errorf("%s accesses %v as %v, but its parent %q declared it only as weak %v: declare the stronger access on the parent",
+			ParamName(param), region, m, p.Label(), weaker.Mode))
 	}
-	for _, g := range c.Gates {
-		if !g.region.Overlaps(region) {
-			continue
-		}
-		if m.Writes() && !g.mode.Writes() && !p.writes(region) {
-			r.Fail(fmt.Errorf("%s accesses %v as %v, but its parent %q declared it only as weak %v: declare the stronger access on the parent",
-				ParamName(param), region, m, p.Label(), g.mode))
-		}
-		if !weak { // for a weak access its own gate waits
-			d.edges += d.Tracker.Follow(&r.Node, &g.opener)
-		}
-	}
-}
-
-func (r *Record) covers(region deps.Region) (yes bool) {
-	r.Accesses(func(a Access) { yes = yes || a.Entry.Region().Contains(region) })
-	return yes
-}
-
-func (r *Record) writes(region deps.Region) (yes bool) {
-	r.Accesses(func(a Access) { yes = yes || a.Mode.Writes() && a.Entry.Region().Contains(region) })
-	return yes
 }
 
 // ParamName names a parameter by its index in messages; -1 is a clause.
@@ -260,6 +263,9 @@ func (d *Domain) Commit(r *Record) {
 	}
 	if r.Flags&Comm != 0 {
 		d.Exec.Announce(r) // it may refuse to be run in place
+	}
+	if r.Flags&Commutes != 0 {
+		r.sortLocks()
 	}
 	var inline *Cold
 	if r.Flags&Inline != 0 {

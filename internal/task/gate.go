@@ -15,6 +15,7 @@ type Gate struct {
 	region deps.Region
 	mode   deps.Mode              // as declared
 	as     deps.Mode              // as registered
+	same   *Gate                  // another gate of its task at the same entry
 	failed bool                   // its task has failed. Of the task, until it drops its reference
 	waiter atomic.Pointer[Record] // its task, if that is not to start before the gate opens
 }
@@ -50,11 +51,13 @@ func (g *Gate) open(failed bool) {
 // for nothing but its own children, which have all started later than whatever
 // is below them.
 func (r *Record) AwaitGates() bool {
-	if c := r.PeekCold(); c != nil {
-		for _, g := range c.Gates {
-			if g.waiter.CompareAndSwap(nil, r) {
-				return true
-			}
+	c := r.PeekCold()
+	if c == nil {
+		return false
+	}
+	for ; c.open < len(c.Gates); c.open++ {
+		if c.Gates[c.open].waiter.CompareAndSwap(nil, r) {
+			return true
 		}
 	}
 	return false
@@ -79,13 +82,18 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 		g.Flags |= Internal
 		g.Prio = r.Prio
 		g.Extend()
-		g.Ref() // r's; the body's reference is dropped when the gate has opened
+		g.Ref()                // r's; the body's reference is dropped when the gate has opened
+		g.opener = deps.Node{} // its lists may have come from the tracker of the children
 		d.Tracker.Begin(&g.opener, g.Seq())
+		if r.Flags&Gated == 0 {
+			r.Flags |= Gated
+			r.Accesses(r.claim)
+		}
 		g.as = d.beside(&g.Record, r, region, mode)
 		e = d.access(&g.Record, region, g.as)
-		c := r.Cold()
+		c, claim := r.Cold(), claimOf(e, r)
 		c.Gates = append(c.Gates, g)
-		r.Flags |= Gated
+		g.same, claim.Gates = gatesOf(claim), g
 		d.Commit(&g.Record)
 	})
 	r.addAccess(Access{Entry: e, Mode: m, Weak: true, Param: int8(param)})
@@ -99,34 +107,60 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 // r, which waits for whatever its own accesses demand. The mode is not shared then,
 // or n could come to wait for a node that stands for a group with r or a gate in it.
 func (d *Domain) beside(n, r *Record, region deps.Region, m deps.Mode) deps.Mode {
-	var gates []*Gate
-	if c := r.PeekCold(); c != nil {
-		gates = c.Gates
-	}
+	d.claimed = d.claimed[:0]
+	d.Tracker.Around(region, func(e *deps.Entry) {
+		if d.looks++; e.Claim.Task == r.Seq() {
+			d.claimed = append(d.claimed, e)
+		}
+	})
 	mode := m
-	for _, g := range gates {
-		if g.region.Overlaps(region) && !alike(g.as, m) {
+	for _, e := range d.claimed {
+		for g := gatesOf(&e.Claim); g != nil; g = g.same {
+			if !alike(g.as, m) {
+				mode = deps.Inout
+			}
+		}
+		if n != r && e.Claim.Modes&^sharing(m) != 0 {
 			mode = deps.Inout
+			if e.Claim.Modes&(1<<deps.Reduction) != 0 {
+				r.Fail(fmt.Errorf("region %v: %w", region, deps.ErrReductionMix))
+			}
 		}
 	}
 	if n != r {
-		r.Accesses(func(a Access) {
-			if a.Weak || alike(a.Mode, m) || !a.Entry.Region().Overlaps(region) {
-				return
-			}
-			if mode = deps.Inout; a.Mode == deps.Reduction {
-				r.Fail(fmt.Errorf("region %v: %w", region, deps.ErrReductionMix))
-			}
-		})
 		d.Tracker.Apart(&n.Node, &r.Node)
 	}
-	for _, g := range gates {
-		if g.region.Overlaps(region) && !alike(g.as, mode) {
-			d.Tracker.Apart(&n.Node, &g.Node)
-			d.edges += d.Tracker.Follow(&n.Node, &g.opener)
+	for _, e := range d.claimed {
+		for g := gatesOf(&e.Claim); g != nil; g = g.same {
+			if !alike(g.as, mode) {
+				d.Tracker.Apart(&n.Node, &g.Node)
+				d.edges += d.Tracker.Follow(&n.Node, &g.opener)
+			}
 		}
 	}
 	return mode
+}
+
+// claimOf returns what r, which is being registered, has noted at e.
+func claimOf(e *deps.Entry, r *Record) *deps.Claim {
+	if e.Claim.Task != r.Seq() {
+		e.Claim = deps.Claim{Task: r.Seq()}
+	}
+	return &e.Claim
+}
+
+// claim notes an access of r itself at its entry: what is registered for r from now on
+// must not wait for it. Tasks with gates only.
+func (r *Record) claim(a Access) {
+	if !a.Weak {
+		claimOf(a.Entry, r).Modes |= 1 << a.Mode
+	}
+}
+
+// gatesOf returns the latest gate of a claim; same leads to the others.
+func gatesOf(c *deps.Claim) *Gate {
+	g, _ := c.Gates.(*Gate)
+	return g
 }
 
 // followGates makes r wait until its gates have opened. A task that takes
@@ -138,9 +172,22 @@ func (d *Domain) followGates(r *Record) {
 	}
 }
 
+// sharing returns the modes, as bits, that do not conflict with m in one region.
+func sharing(m deps.Mode) uint16 {
+	if m == deps.In || m == deps.Concurrent {
+		return 1 << m
+	}
+	return 0
+}
+
 // alike reports whether accesses in modes a and b to one region do not conflict.
-func alike(a, b deps.Mode) bool {
-	return a == b && (a == deps.In || a == deps.Concurrent)
+func alike(a, b deps.Mode) bool { return sharing(a)>>b&1 != 0 }
+
+// followGate makes r wait until the gate of its parent's access a, if it has one, has opened.
+func (d *Domain) followGate(r *Record, a *given) {
+	if a.gate != nil {
+		d.edges += d.Tracker.Follow(&r.Node, &a.gate.opener)
+	}
 }
 
 // access registers an access of one of the runtime's own records.
@@ -152,15 +199,8 @@ func (d *Domain) access(r *Record, region deps.Region, m deps.Mode) *deps.Entry 
 	}
 	d.edges += edges
 	r.addAccess(Access{Entry: e, Mode: m})
-	if d.Parent == nil {
-		return e
-	}
-	if c := d.Parent.PeekCold(); c != nil {
-		for _, o := range c.Gates {
-			if o.region.Overlaps(region) {
-				d.edges += d.Tracker.Follow(&r.Node, &o.opener)
-			}
-		}
+	if d.Parent != nil && d.Parent.Flags&Gated != 0 {
+		d.parents().around(region, func(a *given) { d.followGate(r, a) })
 	}
 	return e
 }
@@ -195,16 +235,22 @@ type Part interface {
 }
 
 // Accumulator holds the parts of an open reduction in submission order.
-type Accumulator struct{ parts []Part }
+type Accumulator struct {
+	parts []Part
+	last  uint64 // the task of the last part
+}
 
-// AddPart notes that p belongs to the open reduction of entry e. Inserter only.
-func AddPart(e *deps.Entry, p Part) {
+// AddPart notes that p is the private copy of r in the open reduction of entry e.
+// Inserter only, before Commit.
+func (r *Record) AddPart(e *deps.Entry, p Part) {
 	a, _ := e.Acc.(*Accumulator)
 	if a == nil {
 		a = new(Accumulator)
 		e.Acc = a
 	}
-	a.parts = append(a.parts, p)
+	a.parts, a.last = append(a.parts, p), r.Seq()
+	c := r.Cold()
+	c.Parts = append(c.Parts, p)
 }
 
 // maxParts bounds the private copies that an open reduction may hold; beyond, it
@@ -212,9 +258,12 @@ func AddPart(e *deps.Entry, p Part) {
 // one by one in submission order.
 const maxParts = 64
 
-func (d *Domain) limitReduction(region deps.Region) {
+// limitReduction combines the open reduction of region, to which r is about to be added,
+// if it is full. One that r is already in stays open, because its combination would wait
+// for a task that has not been committed; the tracker refuses r.
+func (d *Domain) limitReduction(r *Record, region deps.Region) {
 	if e := d.Tracker.Find(region); e != nil {
-		if a, _ := e.Acc.(*Accumulator); a != nil && len(a.parts) >= maxParts {
+		if a, _ := e.Acc.(*Accumulator); a != nil && len(a.parts) >= maxParts && a.last != r.Seq() {
 			d.Tracker.CloseReductions(region)
 		}
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -73,10 +74,12 @@ type Cold struct {
 	Cost      int64 // nanoseconds
 	Gates     []*Gate
 	Parts     []Part          // private copies, one per reduction parameter
+	Locks     []*deps.Lock    // of its commutative accesses, in the order in which it takes them
+	Held      int             // so many of them it has taken
 	Overtakes []*deps.Arrival // by its lazy reads
 	Ready     atomic.Bool     // an Inline record has become ready
-	Lock      uint64          // the last commutative lock taken, 0 if none
 
+	open int // gates known to have opened
 	mu   sync.Mutex
 	late []error // guarded by mu: of held events
 }
@@ -112,8 +115,9 @@ func (r *Record) Cold() *Cold {
 		clear(c.Gates)
 		clear(c.Parts)
 		clear(c.Overtakes)
-		c.Label, c.OnReady, c.Cost, c.Lock = "", nil, 0, 0
-		c.Gates, c.Parts, c.Overtakes = c.Gates[:0], c.Parts[:0], c.Overtakes[:0]
+		clear(c.Locks)
+		c.Label, c.OnReady, c.Cost, c.Held, c.open = "", nil, 0, 0, 0
+		c.Gates, c.Parts, c.Overtakes, c.Locks = c.Gates[:0], c.Parts[:0], c.Overtakes[:0], c.Locks[:0]
 		c.Ready.Store(false)
 	}
 	r.Flags |= coldUsed
@@ -160,15 +164,25 @@ func (r *Record) addAccess(a Access) {
 	r.nacc++
 }
 
-// NextLock returns the commutative lock with the lowest number above after, or
-// nil: records take their locks in this order.
-func (r *Record) NextLock(after uint64) (next *deps.Lock) {
-	r.Accesses(func(a Access) {
-		if a.Mode == deps.Commutative && !a.Weak && a.Entry.Lock.ID > after && (next == nil || a.Entry.Lock.ID < next.ID) {
-			next = a.Entry.Lock
+// sortLocks puts the locks of r into the order of their numbers, in which all records
+// take them, each once.
+func (r *Record) sortLocks() {
+	c := r.Cold()
+	slices.SortFunc(c.Locks, func(a, b *deps.Lock) int { return cmp.Compare(a.ID, b.ID) })
+	c.Locks = slices.Compact(c.Locks)
+}
+
+// Lock takes the commutative locks of r that it does not have yet. Without all of them it
+// returns false: r waits for the next one, and whoever passes that on to r calls Lock again.
+func (r *Record) Lock() bool {
+	c := r.PeekCold()
+	for c.Held < len(c.Locks) {
+		if !c.Locks[c.Held].Acquire(&r.Node) {
+			return false
 		}
-	})
-	return next
+		c.Held++
+	}
+	return true
 }
 
 // Fail makes r a task that fails without running. Inserter only, before Commit;

@@ -1,0 +1,82 @@
+package task
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/weft-hpc/weft/deps"
+)
+
+// given is an access of a parent, as its children see it.
+type given struct {
+	Access
+	region deps.Region
+	gate   *Gate   // of a weak access
+	reach  uintptr // the highest address in its part of the tree
+}
+
+// givens holds the accesses of a parent, to be searched for what overlaps an access of a
+// child. The order by first address is a binary tree: the root is in the middle, and so
+// on in both halves.
+type givens struct {
+	tree  []given
+	known bool
+	looks int // accesses looked at, for tests
+}
+
+// parents returns the accesses of the parent of d. They do not change any more.
+func (d *Domain) parents() *givens {
+	if !d.given.known {
+		d.given.fill(d.Parent)
+	}
+	return &d.given
+}
+
+func (x *givens) fill(p *Record) {
+	clear(x.tree)
+	x.tree, x.known = x.tree[:0], true
+	gates := 0
+	p.Accesses(func(a Access) {
+		g := given{Access: a, region: a.Entry.Region()}
+		if a.Weak {
+			g.gate = p.cold.Gates[gates]
+			gates++
+		}
+		x.tree = append(x.tree, g)
+	})
+	slices.SortFunc(x.tree, func(a, b given) int { return cmp.Compare(a.region.Base(), b.region.Base()) })
+	reach(x.tree)
+}
+
+// reach notes in every part of the tree how far it reaches.
+func reach(tree []given) uintptr {
+	if len(tree) == 0 {
+		return 0
+	}
+	mid := len(tree) / 2
+	g := &tree[mid]
+	g.reach = max(g.region.Last(), reach(tree[:mid]), reach(tree[mid+1:]))
+	return g.reach
+}
+
+// around calls f for every access whose region overlaps r.
+func (x *givens) around(r deps.Region, f func(*given)) { x.search(x.tree, r, f) }
+
+func (x *givens) search(tree []given, r deps.Region, f func(*given)) {
+	for len(tree) > 0 {
+		x.looks++
+		mid := len(tree) / 2
+		g := &tree[mid]
+		if g.reach < r.Base() {
+			return
+		}
+		x.search(tree[:mid], r, f)
+		if g.region.Base() > r.Last() {
+			return
+		}
+		if g.region.Overlaps(r) {
+			f(g)
+		}
+		tree = tree[mid+1:]
+	}
+}
