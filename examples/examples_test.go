@@ -111,6 +111,20 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// Files that were not named go into a folder of their own, which only the user can write to:
+// a name that others know could be a link of theirs.
+func TestExamples_private_files(t *testing.T) {
+	for dir, flags := range map[string][]string{"03-cholesky": {"-n", "100", "-nb", "48"}, "07-halo": {"-rows", "40", "-cols", "64", "-steps", "2"}} {
+		stdout, stderr, code := run(t, build(t, "./"+dir), flags...)
+		require.Zero(t, code, stderr)
+		path := regexp.MustCompile(`\S+\.json`).FindString(stdout)
+		s, err := os.Stat(filepath.Dir(path))
+		require.NoError(t, err, stdout)
+		require.Equal(t, os.FileMode(0o700), s.Mode().Perm(), "%s: others can write beside %s", dir, path)
+		require.FileExists(t, path)
+	}
+}
+
 // The first comment of an example says what one sees, its main.go fits on two
 // screens, and README.md lists it.
 func TestExamplesAreReadable(t *testing.T) {

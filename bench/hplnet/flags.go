@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/bench/internal/hplrun"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
@@ -163,7 +164,7 @@ func parseArgs(args []string) (*config, error) {
 // checkSize refuses what this machine has no threads or no memory for.
 func (c *config) checkSize() error {
 	for _, g := range c.grids {
-		if err := hplrun.CheckThreads(g.P*g.Q, c.workers); err != nil {
+		if err := machine.CheckThreads(g.P*g.Q, c.workers); err != nil {
 			return err
 		}
 		x := c.at(point{grid: g, n: c.n}, drivers[0], choice{nb: slices.Max(c.nb)})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/fft/dist"
@@ -93,6 +94,9 @@ func parseArgs(args []string) (*config, error) {
 	if err == nil {
 		err = c.validate()
 	}
+	if err == nil {
+		err = c.checkRanks()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w (npbft -h lists the flags)", err)
 	}
@@ -135,6 +139,22 @@ func (c *config) validate() error {
 		return fmt.Errorf("-dds %v with -stage %d: blocks have all planes: drop -stage, or say 0", c.dds, c.stage)
 	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".prv", ".txt", ".dot"}, filepath.Ext(c.trace)):
 		return fmt.Errorf("-trace %s: the extension is .html, .json, .prv, .txt or .dot", c.trace)
+	}
+	return nil
+}
+
+// checkRanks refuses more ranks inside this process than it can have threads for, or than
+// the grid has planes for, or rows: the others would have nothing to do but messages.
+func (c *config) checkRanks() error {
+	if _, _, launched := system.Launched(); launched || c.world.Ranks < 1 {
+		return nil
+	}
+	if err := machine.CheckThreads(c.world.Ranks, c.workers); err != nil {
+		return err
+	}
+	planes, rows := c.class.NZ, c.class.NY
+	if g := c.grid(c.world.Ranks); g[0] > planes || g[1] > rows {
+		return fmt.Errorf("-ranks %d: class %s has %d planes of %d rows, and a process grid of %d x %d would leave ranks without any: use fewer", c.world.Ranks, c.class.Name, planes, rows, g[0], g[1])
 	}
 	return nil
 }

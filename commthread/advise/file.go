@@ -55,6 +55,19 @@ func WriteFile(name string, r *Run) error {
 	return nil
 }
 
+// CheckFile says why a results file of that name could not be written, before a long run
+// finds out; nil if it could.
+func CheckFile(name string) error {
+	if s, err := os.Stat(name); err == nil && !s.Mode().IsRegular() {
+		return fmt.Errorf("results file %s: it is there, and is no regular file", name)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return fmt.Errorf("results file %s: %w", name, err)
+	}
+	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
+}
+
 // ReadFile reads a run and checks it: a file of another kind or version, one that is cut
 // short, and one that has been changed are refused with [ErrFile].
 func ReadFile(name string) (*Run, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -30,8 +31,8 @@ func parse() (o options) {
 	flag.IntVar(&o.n, "n", 2048, "order of the matrix")
 	flag.IntVar(&o.nb, "nb", 128, "order of a tile")
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
-	flag.StringVar(&o.trace, "trace", filepath.Join(os.TempDir(), "weft-cholesky.json"), "timeline: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary)")
-	flag.StringVar(&o.dot, "dot", filepath.Join(os.TempDir(), "weft-cholesky.dot"), "task graph of a small instance (graphviz)")
+	flag.StringVar(&o.trace, "trace", "", "timeline: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary); if not given, in a new folder, which is printed")
+	flag.StringVar(&o.dot, "dot", "", "task graph of a small instance (graphviz); if not given, in a new folder")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
 	flag.Parse()
 	if flag.NArg() > 0 || o.n < 1 || o.nb < 1 || o.workers < 1 || !format(o.trace) || !format(o.dot) {
@@ -48,5 +49,17 @@ var viewers = map[string]string{
 	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text",
 }
 
-// format reports whether package trace knows how to write the file.
-func format(path string) bool { return viewers[filepath.Ext(path)] != "" }
+// format reports whether package trace knows how to write the file; "" stands for one that
+// private names.
+func format(path string) bool { return path == "" || viewers[filepath.Ext(path)] != "" }
+
+// private puts the files that were not named into a new folder that only this user can
+// write to.
+func (o *options) private() error {
+	if o.trace != "" && o.dot != "" {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "weft-cholesky-")
+	o.trace, o.dot = cmp.Or(o.trace, filepath.Join(dir, "cholesky.json")), cmp.Or(o.dot, filepath.Join(dir, "cholesky.dot"))
+	return err
+}

@@ -68,6 +68,9 @@ func run(o options) (ok bool, err error) {
 	fmt.Printf("matrix     %d x %d in tiles of %d x %d\n", o.n, o.n, o.nb, o.nb)
 	fmt.Printf("plain loop %.3f s  %5.2f GFLOP/s\n", t1.Seconds(), flops/t1.Seconds())
 	fmt.Printf("%-2d workers %.3f s  %5.2f GFLOP/s  speed-up %.2f\n", o.workers, tp.Seconds(), flops/tp.Seconds(), t1.Seconds()/tp.Seconds())
+	if err := o.private(); err != nil {
+		return false, err
+	}
 	if err := record(o.trace, a, o.nb, o.workers); err != nil {
 		return false, err
 	}

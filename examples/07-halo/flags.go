@@ -38,7 +38,7 @@ func parse() (o options) {
 	flag.IntVar(&o.block, "block", 8, "rows of a task")
 	flag.IntVar(&o.steps, "steps", 20, "time steps")
 	flag.IntVar(&o.workers, "workers", 0, "cores of each rank that compute; 0: the cores of the machine, divided among its ranks")
-	flag.StringVar(&o.trace, "trace", tracePath(), "where the trace goes: .html, .json, .prv, .dot or .txt")
+	flag.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .prv, .dot or .txt; if not given, into a new folder, which is printed")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
 	flag.Parse()
 	given := false

@@ -95,10 +95,14 @@ func report(c *mpi.Comm, o options, turns, tasked float64, log *dataflow.Log, st
 	fmt.Printf("%-44s %7.1f ms\n", "compute, exchange, compute", turns*1e3)
 	fmt.Printf("%-44s %7.1f ms\n", "messages as tasks", tasked*1e3)
 	fmt.Printf("%-44s %7.1f %%\n", "message time that had work beside it", 100*summary.Messages.Overlap)
-	if err := trace.WriteFile(o.trace, logs...); err != nil {
+	path, err := tracePath(o)
+	if err == nil {
+		err = trace.WriteFile(path, logs...)
+	}
+	if err != nil {
 		return err
 	}
-	fmt.Printf("trace: %s (%s)\n", o.trace, viewers[strings.ToLower(filepath.Ext(o.trace))])
+	fmt.Printf("trace: %s (%s)\n", path, viewers[strings.ToLower(filepath.Ext(path))])
 	for i, got := range results {
 		if !slices.Equal(got, want.at(o.steps, 1, o.rows+1)) {
 			return fmt.Errorf("FAILED: after %d steps, run %d differs from the plain loop", o.steps, i+1)
@@ -122,4 +126,12 @@ func gather(c *mpi.Comm, o options, u *strip) ([]float64, error) {
 	return all, c.Gatherv(mpi.Of(u.at(o.steps, 1, u.rows+1)), mpi.Of(all), counts, displs, 0)
 }
 
-func tracePath() string { return os.TempDir() + "/weft-halo.json" }
+// tracePath returns where the trace goes: as the flag says, or into a new folder that only
+// this user can write to.
+func tracePath(o options) (string, error) {
+	if o.trace != "" {
+		return o.trace, nil
+	}
+	dir, err := os.MkdirTemp("", "weft-halo-")
+	return filepath.Join(dir, "halo.json"), err
+}

@@ -34,6 +34,7 @@ var presets = map[string]Net{
 // host. It reads what [Net.String] writes.
 func ParseNet(text string) (Net, error) {
 	var n Net
+	given := map[string]bool{}
 	for i, field := range strings.Split(text, ",") {
 		name, value, setting := strings.Cut(strings.TrimSpace(field), "=")
 		if !setting {
@@ -44,6 +45,10 @@ func ParseNet(text string) (Net, error) {
 			n = p
 			continue
 		}
+		if given[name] {
+			return Net{}, fmt.Errorf("network %q: %s is given twice", text, name)
+		}
+		given[name] = true
 		if err := n.set(name, value); err != nil {
 			return Net{}, fmt.Errorf("network %q: %w", text, err)
 		}

@@ -36,7 +36,7 @@ func TestParseNet(t *testing.T) {
 }
 
 func TestParseNet_refuses(t *testing.T) {
-	for _, text := range []string{"", "fast", "L", "L=", "L=-1us", "L=30h", "bw=-1Gbit", "bw=NaN", "bw=1bit", "bw=1e30", "bw=1Tbit", "progress=both", "x=1", "L=1us,gige", "gige,,", "L=1"} {
+	for _, text := range []string{"", "fast", "L", "L=", "L=-1us", "L=30h", "bw=-1Gbit", "bw=NaN", "bw=1bit", "bw=1e30", "bw=1Tbit", "progress=both", "x=1", "L=1us,gige", "gige,,", "L=1", "L=1us,L=2us", "gige,bw=1Gbit,L=1us,bw=1Gbit"} {
 		_, err := ParseNet(text)
 		assert.ErrorContains(t, err, "network ", "%q", text)
 	}

@@ -125,6 +125,11 @@ func advised(body func(*mpi.Comm) error) (func(*mpi.Comm) error, error) {
 	case o == nil:
 		return body, nil
 	}
+	if system.LaunchedRank() <= 0 { // who writes the results
+		if err := advise.CheckFile(o.File); err != nil {
+			return nil, usage("%s: %w", advise.FileVariable, err)
+		}
+	}
 	return advise.Wrap(o, body), nil
 }
 

@@ -91,6 +91,16 @@ func TestAdvised(t *testing.T) {
 	assert.Equal(t, 17.0, r.Size)
 	assert.Equal(t, "local", r.Engine)
 
+	started := false
+	for _, bad := range []string{filepath.Join(name, "below.json"), filepath.Dir(name)} {
+		t.Setenv(advise.FileVariable, bad)
+		err = Default().Run(func(*mpi.Comm) error { started = true; return nil })
+		require.ErrorIs(t, err, ErrUsage)
+		require.ErrorContains(t, err, bad)
+	}
+	assert.False(t, started, "it is known before the run that there will be no results")
+
+	t.Setenv(advise.FileVariable, name)
 	t.Setenv(advise.SizeVariable, "many")
 	require.ErrorIs(t, Default().Run(body), ErrUsage)
 }

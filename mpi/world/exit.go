@@ -19,11 +19,20 @@ import (
 // launcher a failure that the ranks have agreed on ends by an abort with that code, because
 // the launcher would mix up those of the ranks.
 func Exit(err error) {
-	code := report(os.Stderr, err, system.LaunchedRank())
+	code := report(os.Stderr, err, speaker())
 	if agreed := (*printed)(nil); errors.As(err, &agreed) {
 		system.Leave(code)
 	}
 	os.Exit(code)
+}
+
+// speaker returns the rank of this process among those that print what is wrong with the
+// usage: 0 speaks for all, if the launcher tells that there is one; otherwise all do.
+func speaker() int {
+	if _, size, _ := system.Launched(); size > 0 {
+		return system.LaunchedRank()
+	}
+	return 0
 }
 
 // printed is an error that the user has seen, or will see from another rank.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/system"
@@ -55,7 +56,7 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 		ranks = o.ranksHere()
 		o.world.Ranks = ranks
 	}
-	if err := CheckThreads(ranks, o.workers); err != nil {
+	if err := machine.CheckThreads(ranks, o.workers); err != nil {
 		return fmt.Errorf("%w: %w", world.ErrUsage, err)
 	}
 	return o.world.Run(func(c *mpi.Comm) error {
