@@ -99,6 +99,9 @@ func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	d.Budget = w.rt.domain.Budget
 	d.Rename = w.rt.domain.Rename
 	d.Lines = w.rt.domain.Lines
+	if d.Lines {
+		d.Cover = new(task.Cover)
+	}
 	d.Final = w.rt.domain.Final || r.Flags&task.Final != 0
 	d.Limit = w.window()
 	if w.log != nil {

@@ -225,6 +225,9 @@ func (rt *Runtime) start() {
 	d.Budget = &task.Budget{Limit: rt.opt.rename}
 	d.Rename = rt.opt.rename > 0
 	d.Lines = rt.opt.lines
+	if rt.opt.lines {
+		d.Cover = new(task.Cover)
+	}
 	d.Final = rt.opt.mode == serial || rt.opt.mode == verify
 	if w.log != nil {
 		d.Trace()

@@ -41,4 +41,11 @@
 // a claim, with the modes and the gates that stand there, so a further access looks at
 // the entries around it alone. The children search the accesses of their parent in a tree
 // (givens), which is made when the first child needs it.
+//
+// # Children that their parents do not cover
+//
+// A child is ordered among its siblings, and by its parent's accesses among the tasks of
+// the parent's domain. What it touches beyond them is ordered with nobody outside the
+// parent. Domains that check (Cover) compare such accesses with those of the tasks beside
+// the parent; an error needs both, and no path of dependences between the two tasks.
 package task

@@ -49,10 +49,11 @@ type Domain struct {
 	Root    bool    // of the main program
 	State   *atomic.Uint32
 	Budget  *Budget
-	Lines   bool // record where tasks are spawned
-	Traced  bool // tell Exec of every spawn
-	Rename  bool // buffers may get fresh copies
-	Final   bool // tasks run at their spawn
+	Lines   bool   // record where tasks are spawned
+	Cover   *Cover // checks what children touch; nil if off
+	Traced  bool   // tell Exec of every spawn
+	Rename  bool   // buffers may get fresh copies
+	Final   bool   // tasks run at their spawn
 
 	Spawned uint64        // tasks committed, ever (main) or since the last wait (children)
 	Limit   uint64        // of Spawned: from there on a spawn runs some of the tasks
@@ -83,7 +84,7 @@ func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32)
 	d.Exec, d.Parent, d.State = exec, parent, state
 	d.Owner = osthread.G()
 	d.Spawned, d.edges = 0, 0
-	d.Final, d.Traced, d.Lines = false, false, false
+	d.Final, d.Traced, d.Lines, d.Cover = false, false, false, nil
 	d.Live.Store(0)
 	d.given.known = false
 	d.Tracker.Configure(a.NextID, d.closeReduction, nil)
@@ -258,6 +259,7 @@ func ParamName(i int) string {
 // Commit ends the registration of r and hands it to the runner.
 func (d *Domain) Commit(r *Record) {
 	d.Spawned++
+	d.Cover.commit(r)
 	if d.Final && r.Flags&Comm == 0 {
 		r.Flags |= Inline | Final
 	}
@@ -312,6 +314,7 @@ func (d *Domain) Trim() {
 	}
 	clear(d.renamed)
 	d.renamed = d.renamed[:0]
+	d.Cover.forget()
 }
 
 // maxFailures bounds the errors kept for one report.
