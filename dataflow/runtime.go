@@ -40,6 +40,7 @@ type Runtime struct {
 	// Shared.
 	state     atomic.Uint32 // of the domains: task.Open ...
 	lane      atomic.Pointer[Lane]
+	lender    atomic.Pointer[Lender]
 	skip      atomic.Bool   // tasks that have not started are skipped
 	ids       atomic.Uint64 // task numbers given out
 	workers   atomic.Pointer[[]*worker]
@@ -159,7 +160,6 @@ func (rt *Runtime) takeCores() {
 	if n > osthread.NumCores() {
 		warnOnce(&crowded, "%d workers on %d cores: they take turns, and are not pinned", n, osthread.NumCores())
 		rt.spin = crowdBudget
-		return
 	}
 	if !rt.opt.pin {
 		return

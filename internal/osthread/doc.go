@@ -97,7 +97,8 @@
 //     0..NumCPU-1, and [Affinity] fails.
 //   - The ledger sees this process only. Two processes with overlapping masks
 //     claim the same cores; the launcher has to bind them apart.
-//   - A claim is not told when a later one finds no core and runs unpinned over it.
+//   - A claim is not told when a later one finds no core and runs unpinned over it;
+//     [Crowded] says so when it is asked.
 //   - A change of the mask or of the container's cpuset after the start is not noticed.
 //   - Outside Linux nothing can be pinned, ThreadID is 0 and the two CPU times
 //     are 0, all meaning "not known".

@@ -1,6 +1,9 @@
 package osthread
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // cores is the core ledger of the process. The mask is read during package
 // initialization, which the Go runtime does on the main thread, before any goroutine
@@ -16,7 +19,17 @@ type coreLedger struct {
 	claimed  CPUSet               // guarded by mu: cores that live claims hold; a subset of usable
 	threads  map[int]CPUSet       // guarded by mu: answers of siblings, which do not change
 	siblings func(cpu int) CPUSet // immutable: hardware threads of the physical core of cpu
+	crowd    atomic.Int32         // live claims that got no core, and what Share has told
 }
+
+// Crowded reports whether some thread of a holder may run on cores that others have
+// claimed: a live claim is Oversubscribed, or other processes share the cores ([Share]).
+// Nothing should wait awake then. Any goroutine; one atomic load; the answer changes as
+// claims come and go.
+func Crowded() bool { return cores.crowd.Load() > 0 }
+
+// Share says that other processes use the same cores as this one, for good.
+func Share() { cores.crowd.Add(1) }
 
 // Claim is a number of cores that the ledger has given to one holder, until
 // [Claim.Release]. Its methods may be called by any goroutine and do not block
@@ -57,6 +70,9 @@ func (c *Claim) Release() {
 		c.ledger.mu.Lock()
 		defer c.ledger.mu.Unlock()
 		c.ledger.claimed = c.ledger.claimed.Minus(CPUSetOf(c.cores...))
+		if c.Oversubscribed() {
+			c.ledger.crowd.Add(-1)
+		}
 	})
 }
 
@@ -64,7 +80,11 @@ func (l *coreLedger) claim(from CPUSet, n int) *Claim {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &Claim{ledger: l, want: n}
-	if n <= 0 || from.Minus(l.claimed).Count() < n {
+	if n <= 0 {
+		return c
+	}
+	if from.Minus(l.claimed).Count() < n {
+		l.crowd.Add(1)
 		return c
 	}
 	for range n {

@@ -36,6 +36,19 @@ func TestCoreLedger(t *testing.T) {
 	assert.Zero(t, l.claimed.Count())
 }
 
+func TestCoreLedger_crowded(t *testing.T) {
+	l := &coreLedger{siblings: alone}
+	a := l.claim(firstCPUs(2), 2)
+	assert.Zero(t, l.crowd.Load(), "everybody has cores")
+	b, c := l.claim(firstCPUs(2), 1), l.claim(firstCPUs(2), 0)
+	assert.EqualValues(t, 1, l.crowd.Load(), "b runs on the cores of a; c wants none")
+	a.Release()
+	b.Release()
+	b.Release()
+	c.Release()
+	assert.Zero(t, l.crowd.Load())
+}
+
 func TestCoreLedger_nothing_asked_for(t *testing.T) {
 	l := &coreLedger{siblings: alone}
 	for _, n := range []int{0, -1} {

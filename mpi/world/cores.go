@@ -43,6 +43,9 @@ func splitCores(c *mpi.Comm) error {
 			sharers++
 		}
 	}
+	if sharers > mine.Count() {
+		osthread.Share()
+	}
 	if err := osthread.Confine(share(mine, place, sharers)); err != nil {
 		return fmt.Errorf("mpi/world: splitting the cores: %w", err)
 	}
