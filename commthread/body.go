@@ -155,8 +155,9 @@ func (t *Thread) resume() (moved bool) {
 	return moved
 }
 
-// await returns when done reports true: to a body, after others have had the thread;
-// to the thread itself (an OnReady hook that waits), after steps of its loop.
+// await returns when done reports true: to a body, after others have had the thread; to
+// a worker that has the engine, after turns of its own; to the thread itself (an OnReady
+// hook that waits), after steps of its loop.
 func (t *Thread) await(done func() bool) {
 	if b := t.running(); b != nil {
 		r := t.lane.Current() // perhaps a task run in place inside that of b
@@ -167,18 +168,21 @@ func (t *Thread) await(done func() bool) {
 		}
 		return
 	}
+	if t.holder != 0 {
+		t.awaitHolding(done)
+		return
+	}
 	for !done() {
-		if t.step() {
-			t.idle.busy()
-			continue
-		}
-		t.rest()
+		t.work()
 	}
 }
 
 // awaitCalls is await for calls, which reports name.
 func (t *Thread) awaitCalls(w *waiter) {
 	b := t.running()
+	if t.holder != 0 {
+		b = t.inLease
+	}
 	if b == nil || w.done() {
 		t.await(w.done)
 		return

@@ -17,6 +17,11 @@
 // call in a task costs a worker its core, or deadlocks when all workers sit in one
 // (Marjanovic et al., Hybrid MPI/SMPSs, section 3).
 //
+// Where every worker has a core to itself, one that has nothing to run makes the calls in
+// place of the thread, and so does one that runs a body with many calls (tasks.Leased): it
+// borrows the engine. So a message costs neither a wake-up nor a share of a core that
+// computes. See "The lease".
+//
 // # Vocabulary
 //
 //	operation   a comm task that is one MPI call: Send, Recv, Bcast ... A descriptor
@@ -27,6 +32,7 @@
 //	window      how many operations may be under way before posting waits
 //	forwarded   a call of another goroutine, made by the thread in its place
 //	kin         a communicator and the thread's private duplicate of it
+//	lease       who has the engine: the thread, nobody, or a worker
 //
 // # States of an operation
 //
@@ -71,41 +77,104 @@
 //
 // # Who owns what
 //
-// The engine belongs to the thread. A body is a coroutine of it (iter.Pull: one of the
+// The engine belongs to who has the lease, the thread if no worker has it, and with it
+// all that is of the thread below, but for its coroutines. A body is a coroutine of the
+// thread (iter.Pull: one of the
 // two runs, a switch takes 0.1 us): while it runs, it may call the engine directly, and
 // gives the thread back whenever it waits. So is a compute task that the thread helps
 // with (placement Help). A coroutine lives and dies with the thread that made it: a body
 // that calls runtime.Goexit ends alone, and one must not change the locks of its thread
 // (runtime.LockOSThread) from one wait to the next. Calls of other goroutines
-// (forwarder) are copied, made by the thread, and completed with their results; the
+// (forwarder) are copied, made by who has the engine, and completed with their results; the
 // submitting goroutine runs tasks while it waits for one, a worker gives its core to a
 // spare. When the thread has ended (gone, set with mu held), callers call the engine
 // themselves again.
 //
-//	operation    from Commit to its end: the thread
+//	operation    from Commit to its end: who has the engine
 //	order        domains, their lists and queues, the lists of what may be posted:
 //	             all under Thread.mu, which spawning goroutines and workers take for
 //	             tens of ns
 //	finished, bodies, idle, counts
-//	             the thread alone
-//	window       the thread; changed under mu, for reports
+//	             who has the engine
+//	window       who has the engine; changed under mu, for reports
 //
 // # The loop
 //
-//	accept    take commands, start bodies, post what is offered: receives first, then
-//	          by priority, in batches
+//	accept    take what has been brought, post what is offered: receives first, then by
+//	          priority, in batches
 //	Poll      the engine makes progress; completed operations go to finished
 //	settle    end their tasks; this makes other tasks ready
+//	start     commands, and new bodies
 //	resume    go on with bodies whose wait has ended
+//	oblige    give the engine to a worker that asks for it
 //	rest      nothing of this was any use: spin a little, then sleep
 //
-// Sleep and wake, with sequentially consistent atomics: the thread sets asleep, then
-// looks at poked, then sleeps in the engine. Who brings something puts it into a list
-// and sets poked, under mu, and then looks at asleep: one of the two sees the other. A
-// wake while awake ends the next sleep at once, nothing worse. accept clears poked under
-// mu before it takes the lists, and its caller looks at everything again.
+// The first three are a turn, which a worker with the engine makes as well. accept clears
+// poked under mu before it takes the lists, and its caller looks at everything again.
 //
-// An engine that is told of arrivals (in-process ranks) sleeps until there is one. On
+// # The lease
+//
+// One word says who has the engine, and three more belong to it:
+//
+//	own    the thread's: it is awake, or has been woken
+//	free   nobody's: the thread sleeps or is about to
+//	lent   a worker's: the thread sleeps or is about to
+//	poked  something has been brought, or has arrived
+//	asker  the worker that waits for the engine, if one does
+//	until  when the thread, if it sleeps, wakes up by itself
+//
+// The thread                            Who brings something
+//
+//	T1  a step; if somebody asks: T5       P1  put it into a list, poked = true
+//	T2  nothing to do: until = ...;        P2  if the word is free: free -> own, and
+//	    own -> free                            wake the thread
+//	T3  if poked or somebody asks:
+//	    free -> own, T1                  A body of a worker
+//	T4  sleep until woken, or until;
+//	    own, or free -> own: T1;           A1  asker = itself
+//	    lent: until = later, look at       A2  free -> lent: asker = none, it has it
+//	    the word once more, T4             A3  else sleep until it is granted
+//	T5  asker = none, own -> lent,
+//	    grant, T4                        A worker that gives the engine back
+//
+//	A worker that has nothing to run       R1  the thread is needed: lent -> own, wake it
+//	                                       R2  somebody asks: asker = none, grant
+//	W1  free -> lent                       R3  lent -> free; if somebody asks:
+//	W2  turns, until it finds work, is         free -> lent, R2
+//	    asked, or has nothing to wait      R4  if poked, or until is too late for what
+//	    for: R1                                is under way: P2
+//
+// All are sequentially consistent; the arrows are compare-and-swaps but where the word is
+// own or lent before, which only who has the engine leaves (and T4 sees own come). So there
+// is one user of the engine.
+//
+// Nothing is left lying. Take a P1. If P2 sees free, the thread is woken, by this P2 or by
+// who was faster, or a worker has taken the engine. If P2 sees own, the thread has yet to
+// take T2, and T3 comes after P1. If it sees lent, the worker has yet to take R1 or R3, and
+// R4 comes after P1 (after R1 the thread looks). Nobody asks for ever: after A1, A2 sees own
+// or lent, and whoever had the engine then has yet to look for who asks (T5, T3, R2, R3).
+// Calls under way are looked at: at R4, either the thread's until is early enough, or it is
+// woken; if it moves its until meanwhile, it looks at the word after that (T4), and R4 looks
+// at until after the word was freed. No deadlock: who has the engine waits for nobody,
+// except in R1, where a body passes it to the thread and asks for it again, and the
+// thread serves who asks after every step. TestLease_protocol_exhaustively visits all
+// interleavings, and finds each of these looks missing if it is left out.
+//
+// A coroutine lives and dies with its thread. So a worker does not start or resume one: the
+// thread is needed then, and stays so until it has had the engine. A body on a worker that
+// waits is a loop of turns; a body that waits for the runtime (children, Block) puts
+// the engine back meanwhile. One body at a time is given to the workers, so that no other
+// worker waits for it to end. A worker that has ended a task posts what that has made
+// ready by itself, if nobody has the engine (Serve): that costs a microsecond or two, and
+// waking the thread twelve and a change of threads.
+//
+// Workers borrow where each has a core to itself (dataflow.Lane.Spacious), and the thread
+// has none. Where threads share cores, who waits awake keeps others from what he waits for.
+//
+// # Sleeping
+//
+// An engine that is told of arrivals (in-process ranks) is armed before the engine is laid
+// down, and pokes (mpi.Announcer). On
 // one that must be polled, the thread sleeps 25 times the measured cost of a timer
 // wake-up, and at least 0.2 ms, between polls, because polling steals from the worker
 // on the same core: with a period of 50 us a quarter of it, with 0.5 ms nothing
@@ -134,7 +203,8 @@
 //
 // # Not guaranteed
 //
-// An order between operations of different keys; progress while a body computes, or
+// An order between operations of different keys; progress while a body on the thread, or
+// one that has the engine, computes, or
 // while a compute task that the thread helps with runs (placement Help); that a transfer
 // ends when its rank never polls and its engine needs that; that no call of this rank is
 // caught by the revocation of another that is ahead, such as the last one of Start. The

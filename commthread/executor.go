@@ -37,8 +37,15 @@ func (t *Thread) enlistBody(r *task.Record) *entry {
 
 // Ready is part of dataflow.Executor.
 func (x *executor) Ready(r *task.Record) {
-	t := (*Thread)(x)
-	skip := t.lane.Skips(r)
+	if t := (*Thread)(x); t.ready(r) {
+		t.lease.summon()
+	}
+}
+
+// ready gives a comm task to who has the engine, or to the workers, and reports whether
+// the thread is to be woken if it sleeps.
+func (t *Thread) ready(r *task.Record) bool {
+	leasable, skip := t.leasable(r), t.lane.Skips(r)
 	t.mu.Lock()
 	var e *entry
 	if isOperation(r) {
@@ -51,18 +58,26 @@ func (x *executor) Ready(r *task.Record) {
 		}
 	}
 	e.ready = true
+	if leasable && !skip {
+		e.gone = true
+		turn := t.enqueue(r)
+		t.mu.Unlock()
+		if turn {
+			t.lane.Queue(r)
+		}
+		return false
+	}
+	r.Flags &^= task.Leased
 	if skip {
 		e.gone = true
-		t.poked.Store(true)
+		t.lease.poked.Store(true)
 		t.dropped = append(t.dropped, e)
 	} else {
 		t.offer(e)
 	}
-	poked := t.poked.Load()
+	poked := t.lease.poked.Load()
 	t.mu.Unlock()
-	if poked {
-		t.rouse()
-	}
+	return poked
 }
 
 // Wake is part of dataflow.Executor.

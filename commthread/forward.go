@@ -47,7 +47,7 @@ func (w *waiter) done() bool {
 func (f *forwarder) Post(calls []*mpi.Call) {
 	t := f.t
 	if t.mine() {
-		f.post(calls)
+		t.postCalls(calls)
 		return
 	}
 	var pcs [10]uintptr
@@ -56,28 +56,28 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 	t.mu.Lock()
 	if t.gone.Load() {
 		t.mu.Unlock()
-		f.post(calls)
+		t.postCalls(calls)
 		return
 	}
 	for i, k := range calls {
 		stand[i] = t.standIn(k)
 		t.forwarded[k] = &handed{by: stand[i], pcs: pcs}
 	}
-	t.commands = append(t.commands, func() { f.post(stand) })
-	t.poked.Store(true)
+	t.handedOn = append(t.handedOn, stand)
+	t.lease.poked.Store(true)
 	t.mu.Unlock()
-	t.rouse()
+	t.lease.summon()
 }
 
-// post posts calls on the goroutine that may.
-func (f *forwarder) post(calls []*mpi.Call) {
+// postCalls posts calls on the goroutine that may.
+func (t *Thread) postCalls(calls []*mpi.Call) {
 	for _, k := range calls {
-		f.t.sent(k)
+		t.sent(k)
 	}
-	if !f.t.gone.Load() {
-		f.t.watch(calls)
+	if !t.gone.Load() {
+		t.watch(calls)
 	}
-	f.Engine.Post(calls)
+	t.engine.Post(calls)
 }
 
 // handed is a call that another goroutine has handed over.
@@ -185,9 +185,13 @@ func (f *forwarder) Poll() int {
 	t := f.t
 	switch {
 	case !t.mine():
-		t.rouse()
+		t.lease.summon()
 		return 0
-	case !t.gone.Load() && t.running() != nil: // let others have the thread
+	case t.gone.Load():
+	case t.holder != 0:
+		t.heldTurn()
+		return 0
+	case t.running() != nil: // let others have the thread
 		t.awaitPoll()
 		return 0
 	}
@@ -239,9 +243,9 @@ func (t *Thread) hand(g func()) bool {
 		return false
 	}
 	t.commands = append(t.commands, g)
-	t.poked.Store(true)
+	t.lease.poked.Store(true)
 	t.mu.Unlock()
-	t.rouse()
+	t.lease.summon()
 	return true
 }
 

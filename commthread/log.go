@@ -71,6 +71,8 @@ func (t *Thread) watch(calls []*mpi.Call) {
 	var current uint64
 	if r := t.lane.Current(); r != nil {
 		current = r.Seq()
+	} else if t.inLease != nil {
+		current = t.inLease.rec.Seq()
 	}
 	now := t.now()
 	for _, k := range calls {

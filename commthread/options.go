@@ -14,9 +14,10 @@ type options struct {
 	place  Placement
 	window int
 	poll   time.Duration
+	lease  bool
 }
 
-func defaults() options { return options{place: Auto, window: 256} }
+func defaults() options { return options{place: Auto, window: 256, lease: true} }
 
 func (o *options) check() error {
 	switch {
@@ -42,6 +43,11 @@ func Window(n int) Option { return func(o *options) { o.window = n } }
 // not tell of arrivals. Default: 25 times the measured cost of a timer wake-up, between
 // 0.2 and 1 ms.
 func Poll(d time.Duration) Option { return func(o *options) { o.poll = d } }
+
+// Lease says whether workers that have nothing to run, or a body with tasks.Leased, make
+// the calls of the rank in place of the thread, where they have a core each. Otherwise the
+// thread makes every call, as in the paper. Default: true.
+func Lease(on bool) Option { return func(o *options) { o.lease = on } }
 
 // Placement says where a communication thread runs.
 type Placement uint8

@@ -224,7 +224,7 @@ func (t *Thread) offer(e *entry) {
 		return
 	}
 	e.gone = true
-	t.poked.Store(true)
+	t.lease.poked.Store(true)
 	switch {
 	case e.op == nil:
 		t.startable = append(t.startable, e)

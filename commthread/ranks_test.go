@@ -60,6 +60,7 @@ var modes = map[string]setup{
 	"small window": {rts: []dataflow.Option{dataflow.Window(4)}},
 	"traced":       {rts: []dataflow.Option{dataflow.Trace(0)}},
 	"one call":     {cts: []commthread.Option{commthread.Window(1)}},
+	"no lease":     {cts: []commthread.Option{commthread.Place(commthread.Shared), commthread.Lease(false)}},
 	"shared":       {cts: []commthread.Option{commthread.Place(commthread.Shared)}},
 	"help":         {cts: []commthread.Option{commthread.Place(commthread.Help)}},
 	"no eager":     {net: []local.Option{local.Eager(0)}},

@@ -17,24 +17,21 @@ type idleState struct {
 func (s *idleState) busy() { s.since, s.sleeps = 0, 0 }
 
 const (
-	spinAlone  = 100 * time.Microsecond // before the first sleep, with a core of its own
-	spinShared = 2 * time.Microsecond
-	saturated  = 200 * time.Microsecond // a full window in which nothing ends for so long grows
-	heartbeat  = time.Millisecond       // peers may need our progress
-	helpPeriod = 500 * time.Microsecond // looks for compute tasks
-	noEnd      = time.Hour
+	spinAlone   = 100 * time.Microsecond // before the first sleep, with a core of its own
+	spinShared  = 2 * time.Microsecond
+	saturated   = 200 * time.Microsecond // a full window in which nothing ends for so long grows
+	heartbeat   = time.Millisecond       // peers may need our progress
+	hearing     = 10 * time.Millisecond  // somebody may have revoked something
+	worthASleep = 30 * time.Microsecond  // about what a timer's wake-up costs a core
+	helpPeriod  = 500 * time.Microsecond // looks for compute tasks
+	noEnd       = time.Hour
 )
 
 // rest is what the thread does after a step with nothing to do.
 func (t *Thread) rest() {
 	now := osthread.Nanotime()
 	s := &t.idle
-	if s.since == 0 {
-		s.since = now
-	}
-	if t.posted >= t.window && now-max(s.completed, s.since) > int64(saturated) {
-		t.grow()
-	}
+	t.saturate(now)
 	if t.place == Help && t.help() {
 		s.busy()
 		return
@@ -48,6 +45,17 @@ func (t *Thread) rest() {
 		return
 	}
 	t.sleep(t.nap())
+}
+
+// saturate opens the window if it has been full for a while in which nothing has ended.
+func (t *Thread) saturate(now int64) {
+	s := &t.idle
+	if s.since == 0 {
+		s.since = now
+	}
+	if t.posted >= t.window && now-max(s.completed, s.since) > int64(saturated) {
+		t.grow()
+	}
 }
 
 // nap returns how long the thread may sleep if nobody wakes it.
@@ -64,6 +72,8 @@ func (t *Thread) nap() time.Duration {
 		d = t.period
 	case t.owed || t.windows > 0:
 		d = heartbeat
+	default:
+		d = hearing
 	}
 	if t.place == Help && t.lane.Busy() {
 		d = min(d, helpPeriod)
@@ -79,15 +89,26 @@ func (t *Thread) underWay() (busy, full bool) {
 	return t.posted > 0 || len(t.bodies) > 0 || len(t.forwarded) > 0, t.posted >= t.window && t.waiting()
 }
 
-// sleep lets the engine sleep unless something has been brought: whoever brings it
-// first sets poked and then looks at asleep; the thread does it the other way round.
+// sleep gives the engine up for a time, at the end of which, or when something has been
+// brought, the thread has it again.
 func (t *Thread) sleep(d time.Duration) {
-	t.asleep.Store(true)
-	if !t.poked.Load() {
-		t.engine.Sleep(d)
+	due, ok := t.arm()
+	if !ok {
+		return
+	}
+	if d = min(d, due); d <= worthASleep {
+		t.disarm()
+		osthread.Relax()
+		return
+	}
+	t.awaits.Store(t.useful())
+	t.active.Store(0)
+	if t.lease.layDown(after(d)) {
+		t.standBy(d)
 		t.idle.sleeps++
 	}
-	t.asleep.Store(false)
+	t.disarm()
+	t.enter(nil)
 }
 
 // pin places the thread, which has just been locked to the goroutine.

@@ -20,7 +20,9 @@ import (
 type Thread struct {
 	// Immutable after Start.
 	world   *mpi.Comm
-	engine  mpi.Engine // what the thread alone calls
+	engine  mpi.Engine    // what who has the lease calls
+	bell    mpi.Announcer // of the engine; nil if it has none, or is not told of arrivals
+	lends   bool          // workers may borrow the engine
 	lane    *dataflow.Lane
 	opt     options
 	place   Placement
@@ -38,14 +40,18 @@ type Thread struct {
 	// Of the goroutine that started it.
 	stopped bool
 
-	// Of the thread.
-	window   int // calls under way at which posting waits
-	posted   int // calls of comm tasks under way
+	// Of who has the lease.
+	holder   uintptr // identity of the worker's goroutine; 0: the thread's own
+	fresh    bool    // there are bodies or commands that only the thread can deal with
+	window   int     // calls under way at which posting waits
+	posted   int     // calls of comm tasks under way
 	finished []*operation
 	settled  []*operation    // memory of finished, used in turn
 	taken    []*operation    // memory of a batch
 	calls    []*mpi.Call     // likewise
 	onDone   func(*mpi.Call) // completed
+	ring     func()          // arrived
+	inLease  *body           // that has the engine, on a worker
 	bodies   []*body         // under way, and compute tasks that the thread helps with
 	helped   int             // of these, the latter
 	polls    uint64          // of the engine
@@ -56,9 +62,10 @@ type Thread struct {
 	windows  int             // open
 	self     uintptr         // identity of the thread's own goroutine
 
-	active atomic.Uintptr // identity of the goroutine that may call the engine now
-	asleep atomic.Bool
-	poked  atomic.Bool // look at commands and lists; set with mu held
+	lease  lease
+	bed    osthread.Parker // of the thread, if it does not sleep in the engine
+	active atomic.Uintptr  // identity of the goroutine that may call the engine now
+	awaits atomic.Bool     // something is under way that polling is of use for, or was
 	stop   atomic.Bool
 	gone   atomic.Bool // set with mu held: the thread has ended, nothing is handed to it any more
 	warned sync.Once
@@ -72,7 +79,10 @@ type Thread struct {
 	receives  lineup                        // guarded by mu: may be posted
 	startable []*entry                      // guarded by mu: bodies that may start
 	dropped   []*entry                      // guarded by mu: to be skipped
-	commands  []func()                      // guarded by mu: of other goroutines
+	commands  []func()                      // guarded by mu: of other goroutines, for the thread
+	handedOn  [][]*mpi.Call                 // guarded by mu: calls of other goroutines, to be posted
+	leased    []*task.Record                // guarded by mu: bodies that wait for the one before them
+	leasing   bool                          // guarded by mu: a body has been given to the workers
 	pending   entryList                     // guarded by mu: operations posted and not completed
 	forwarded map[*mpi.Call]*handed         // guarded by mu: calls of other goroutines
 	inCalls   map[*body][]*mpi.Call         // guarded by mu: what bodies wait for
@@ -108,7 +118,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 		family: map[*mpi.Comm]*kin{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{},
 		forwarded: map[*mpi.Call]*handed{}, inCalls: map[*body][]*mpi.Call{}, counts: map[pair]uint64{}, ended: make(chan struct{}),
 	}
-	t.onDone = t.completed
+	t.onDone, t.ring = t.completed, t.arrived
 	var err error
 	if t.lane, err = rt.Attach((*executor)(t)); err != nil {
 		return nil, err
@@ -126,6 +136,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	}
 	t.procs = osthread.RaiseProcs(1)
 	t.place, t.claim = o.place.choose(rt.Workers())
+	t.layOut()
 	register(t)
 	t.unwatch = t.lane.OnCancel(func() { t.hand(t.cancelled) })
 	go t.run()
@@ -237,12 +248,18 @@ func (t *Thread) run() {
 	t.self = osthread.G()
 	t.enter(nil)
 	for !t.over() {
-		if t.step() {
-			t.idle.busy()
-			continue
-		}
+		t.work()
+	}
+}
+
+// work is a turn of the thread's loop.
+func (t *Thread) work() {
+	if t.step() {
+		t.idle.busy()
+	} else {
 		t.rest()
 	}
+	t.oblige()
 }
 
 // over reports whether the thread has been stopped and nothing is left to do; then
@@ -253,21 +270,18 @@ func (t *Thread) over() bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	over := len(t.commands) == 0 && len(t.forwarded) == 0
+	over := len(t.commands)+len(t.handedOn) == 0 && len(t.forwarded) == 0
 	if over {
 		t.gone.Store(true)
 	}
 	return over
 }
 
-// step does what can be done now, and reports whether that was anything.
+// step does what the thread can do now, and reports whether that was anything.
 func (t *Thread) step() bool {
-	moved := t.accept()
-	t.polls++
-	if t.engine.Poll() > 0 {
-		moved = true
-	}
-	if t.settle() {
+	moved := t.turn()
+	if t.fresh {
+		t.startBodies()
 		moved = true
 	}
 	if t.resume() {
@@ -276,28 +290,53 @@ func (t *Thread) step() bool {
 	return moved
 }
 
+// turn is the part of a step that whoever has the engine can do.
+func (t *Thread) turn() bool {
+	moved := t.accept()
+	t.polls++
+	if t.engine.Poll() > 0 {
+		moved = true
+	}
+	if t.settle() {
+		moved = true
+	}
+	return moved
+}
+
 // accept takes over what other goroutines have brought, and posts what may be posted. It
 // reports whether there was news.
 func (t *Thread) accept() bool {
-	if !t.poked.Load() {
+	if !t.lease.poked.Load() {
 		return false
 	}
 	t.mu.Lock()
-	t.poked.Store(false)
-	commands, start, dropped := t.commands, t.startable, t.dropped
-	t.commands, t.startable, t.dropped = nil, nil, nil
+	t.lease.poked.Store(false)
+	calls, dropped := t.handedOn, t.dropped
+	t.handedOn, t.dropped = nil, nil
+	t.fresh = len(t.commands)+len(t.startable) > 0
 	t.mu.Unlock()
-	for _, f := range commands {
-		f()
+	for _, c := range calls {
+		t.postCalls(c)
 	}
 	for _, e := range dropped {
 		t.drop(e)
 	}
 	t.post()
+	return true // also if there was nothing: what has changed is to be looked at again
+}
+
+// startBodies does what accept leaves to the thread.
+func (t *Thread) startBodies() {
+	t.mu.Lock()
+	commands, start := t.commands, t.startable
+	t.commands, t.startable, t.fresh = nil, nil, false
+	t.mu.Unlock()
+	for _, f := range commands {
+		f()
+	}
 	for _, e := range start {
 		t.begin(e)
 	}
-	return true // also if there was nothing: what has changed is to be looked at again
 }
 
 // post starts operations, receives first, in batches, as long as the window is open.
@@ -333,7 +372,7 @@ func (t *Thread) batch() []*operation {
 		}
 		if t.lane.Skips(&o.Record) {
 			t.dropped = append(t.dropped, &o.entry)
-			t.poked.Store(true)
+			t.lease.poked.Store(true)
 			continue
 		}
 		o.posting.posted = now
@@ -369,7 +408,7 @@ func (t *Thread) grow() {
 	defer t.mu.Unlock()
 	if t.posted >= t.window && t.waiting() {
 		t.window *= 2
-		t.poked.Store(true)
+		t.lease.poked.Store(true)
 	}
 }
 
@@ -391,7 +430,7 @@ func (t *Thread) settle() bool {
 			}
 		}
 		if t.waiting() {
-			t.poked.Store(true)
+			t.lease.poked.Store(true)
 		}
 		t.mu.Unlock()
 		for i, o := range done {
@@ -412,18 +451,12 @@ func (t *Thread) settle() bool {
 // wake makes the thread look at what has been brought to it. Any goroutine.
 func (t *Thread) wake() {
 	t.mu.Lock()
-	t.poked.Store(true)
+	t.lease.poked.Store(true)
 	t.mu.Unlock()
-	t.rouse()
+	t.lease.summon()
 }
 
-// rouse ends the sleep of the thread, if it sleeps.
-func (t *Thread) rouse() {
-	if t.asleep.Load() && t.asleep.Swap(false) {
-		t.engine.Wake()
-	}
-}
-
-// mine reports whether the caller may call the engine: it is the thread, or the body
-// that the thread runs at the moment; anybody, when the thread has ended.
+// mine reports whether the caller may call the engine: it is the thread, the body
+// that the thread runs at the moment, or a worker that has the engine; anybody, when the
+// thread has ended.
 func (t *Thread) mine() bool { return t.active.Load() == osthread.G() || t.gone.Load() }

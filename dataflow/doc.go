@@ -99,6 +99,11 @@
 // in place) sleeps in the same way, and is left a token by whoever brings that
 // about: it announces what it waits for before S5, which checks it again.
 //
+// Where every worker has a core to itself and a communication thread lends its engine
+// ([Lender]), a worker without work makes turns of that in S2 for as long as something is
+// under way there: it stays in the state spinning, looks at all queues between two turns,
+// and counts as asleep for the window.
+//
 // # Errors
 //
 // A task fails by returning an error, by a panic or Goexit of its body, by a

@@ -24,6 +24,9 @@ func (w *worker) finish(r *task.Record) {
 		return
 	}
 	w.complete(r)
+	if w.brought {
+		w.serve()
+	}
 }
 
 // complete ends r, and its ancestors as far as it was what kept them.

@@ -32,6 +32,7 @@ func (w *worker) idle(done func() bool) *task.Record {
 	w.flushReturns()
 	w.state.Store(spinning)
 	rt.spinning.Add(1)
+	defer w.leave()
 	var deadline int64
 	for i := 1; ; i++ {
 		if r := w.search(); r != nil {
@@ -41,6 +42,10 @@ func (w *worker) idle(done func() bool) *task.Record {
 		if done() {
 			w.found()
 			return nil
+		}
+		if w.polls() {
+			deadline = 0
+			continue
 		}
 		if i < eagerSpins {
 			continue // search is a call, so the loop can be interrupted (osthread.Relax)
@@ -180,7 +185,7 @@ func (rt *Runtime) stuckCheck(w *worker) {
 // task just now; if not, it soon parks, and asks again.
 func (rt *Runtime) stuck(w *worker) bool {
 	for _, v := range *rt.workers.Load() {
-		if s := v.state.Load(); v != w && v != rt.w0 && s != parked && s != away {
+		if s := v.state.Load(); v != w && v != rt.w0 && s != parked && s != away && !v.polling.Load() && !v.waiting.Load() {
 			return false
 		}
 	}

@@ -67,6 +67,7 @@ func (l *Lane) Detach() error {
 		return err
 	}
 	l.rt.comm = nil
+	l.rt.lender.Store(nil)
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 			}
 			return true
 		}
-		w.rt.comm.Ready(r)
+		w.bring(r)
 		return false
 	}
 	return true

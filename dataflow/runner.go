@@ -15,13 +15,21 @@ import (
 var _ task.Runner = (*worker)(nil)
 
 // Schedule queues nodes that became ready; it is part of task.Runner.
-func (w *worker) Schedule(n *deps.Node) { w.schedule(n) }
+func (w *worker) Schedule(n *deps.Node) {
+	w.schedule(n)
+	if w.brought {
+		w.serve()
+	}
+}
 
 // Submit is part of task.Runner: the inserter of d, which is this worker's
 // goroutine, has committed r.
 func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task.Cold) {
 	if ready && w.admit(r) {
 		w.enter(d, r)
+	}
+	if w.brought {
+		w.serve()
 	}
 	switch {
 	case inline != nil:
@@ -71,7 +79,11 @@ func (w *worker) await(c *task.Cold) {
 		(*e).Await(func() bool { return c.Ready.Load() || w.rt.ending() })
 		return
 	}
-	w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true)
+	if w.holds {
+		w.without(func() { w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true) })
+		return
+	}
+	w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true) // a closure of its own stays on the stack
 }
 
 // Context is part of task.Runner.
@@ -127,6 +139,8 @@ func (w *worker) WaitChildren(r *task.Record) error {
 		w.log.wait(r)
 		if e := w.foreign.Load(); e != nil {
 			(*e).Await(func() bool { return d.Live.Load() == 0 || w.forsaken() })
+		} else if w.holds {
+			w.without(func() { w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true) })
 		} else { // closures of its own: they stay on the stack
 			w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true)
 		}

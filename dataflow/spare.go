@@ -85,7 +85,7 @@ func (w *worker) Block(r *task.Record, f func()) {
 		w.state.Store(active)
 		w.log.unblock(r)
 	}()
-	f()
+	w.without(f)
 }
 
 // takeSpare puts a spare worker to work on core.

@@ -103,7 +103,7 @@ func (rt *Runtime) computes(elapsed, cpu time.Duration) bool {
 		return rt.opt.workers > 1 || !rt.hasWork()
 	}
 	for _, v := range *rt.workers.Load() {
-		if s := v.state.Load(); s == active || s == waking {
+		if s := v.state.Load(); (s == active || s == waking) && !v.waiting.Load() {
 			return cpu == 0 || cpu > elapsed/20
 		}
 	}

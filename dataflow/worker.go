@@ -41,6 +41,8 @@ type worker struct {
 	retN     int
 	rng      uint64
 	log      *eventLog // nil if not traced
+	holds    bool      // the engine, for the body that runs
+	brought  bool      // comm tasks that it has made ready are to be served
 	_        [cacheLine]byte
 
 	// Shared.
@@ -52,6 +54,8 @@ type worker struct {
 	state     atomic.Int32  // workerState
 	published atomic.Uint64 // done, now and then
 	inner     atomic.Uint64 // children, now and then
+	polling   atomic.Bool   // has the engine of the executor, and nothing else to do
+	waiting   atomic.Bool   // in a body, which has the engine and waits for messages
 	retire    atomic.Bool   // a spare: leave the core at the next end; a worker: the runtime closes
 	_         [cacheLine]byte
 }
@@ -139,6 +143,7 @@ func (w *worker) crashed(outer *task.Record, v any) {
 	} else {
 		r.Err = errGoexit
 	}
+	w.handBack(r)
 	w.left(r, outer)
 	if v != nil || w.root == nil {
 		w.finish(r)
@@ -163,6 +168,9 @@ func (w *worker) execute(r *task.Record) {
 	if w.log != nil {
 		w.log.start(r)
 	}
+	if r.Flags&task.Leased != 0 {
+		w.hold(r)
+	}
 	switch {
 	case r.Poisoned() || w.rt.skip.Load():
 		w.skip(r)
@@ -176,6 +184,7 @@ func (w *worker) execute(r *task.Record) {
 			r.Err = err
 		}
 	}
+	w.handBack(r)
 	w.left(r, outer)
 	w.finish(r)
 }

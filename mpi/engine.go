@@ -78,6 +78,17 @@ type Engine interface {
 	Finalize() error
 }
 
+// Announcer is an engine that is told of arrivals and can pass that on, so that whoever
+// uses it need not sleep inside it. The methods belong to whoever is inside the engine.
+type Announcer interface {
+	// Arm has ring called, once, when something arrives from now on; on any goroutine, and
+	// perhaps for nothing. It must not call the engine. It reports false if Poll has
+	// something to do already, and otherwise after how long it has anyway.
+	Arm(ring func()) (due time.Duration, ok bool)
+	// Disarm takes that back; ring may still be called once, by who is about to.
+	Disarm()
+}
+
 // Limits of an engine.
 type Limits struct {
 	MaxTag int // largest tag

@@ -30,6 +30,7 @@ const (
 	clauseWorker
 	clauseAccess
 	clauseIndependent
+	clauseLeased
 )
 
 // HighPriority is Priority(1 << 20): before all tasks of small priorities.
@@ -44,6 +45,16 @@ var OnComm = Clause{kind: clauseComm}
 // same direction. Without it, such a body starts when all communication spawned before
 // it has been started, and what was spawned after it starts when it has ended.
 var Independent = Clause{kind: clauseIndependent}
+
+// Leased says of a body with OnComm and Independent that it makes many calls in a row, so
+// that it had better not share a core with a task that computes: a worker may run it,
+// which then makes all calls of the rank until the body has ended, and waits awake in
+// between. It does so where workers own their cores, and otherwise on the communication
+// thread, as without the clause. Its core computes nothing meanwhile. So a body may have
+// it if it waits for bodies of other ranks that have the clause as well and are spawned in
+// the same order there, and if what these wait for needs no other task of this rank; or if
+// it waits for nothing, as one that leaves the rest to Thread.Watch.
+var Leased = Clause{kind: clauseLeased}
 
 // Priority orders ready tasks: higher first, 0 by default, negative last. It
 // counts across all workers, up to the length of the tasks that are running.
@@ -124,6 +135,8 @@ func apply(r *task.Record, cl []Clause) {
 			r.Flags |= task.Comm
 		case clauseIndependent:
 			r.Flags |= task.Independent
+		case clauseLeased:
+			r.Flags |= task.Leased
 		case clauseWorker:
 			bindWorker(r, c.n)
 		}

@@ -55,6 +55,7 @@ const (
 	Costed                        // Cost is set
 	Gated                         // has gates
 	Independent                   // a body of the comm target whose messages meet those of no other
+	Leased                        // a body of the comm target that a worker may run, with the engine
 	Skipped                       // did not run: a predecessor failed, or the run was cancelled
 	coldUsed
 )

@@ -17,10 +17,11 @@ type endpoint struct {
 	rings  []atomic.Pointer[ring] // messages to this rank, by sender
 	fate   atomic.Pointer[fate]   // why the rank has gone; nil while it is here
 	_      [64]byte
-	until  atomic.Int64 // when the owner, if asleep, wakes up by itself; timed worlds only
-	asleep atomic.Bool  // the owner sleeps or is about to: whoever brings something unparks it
-	news   atomic.Bool  // something changed that waiting probes, locks or notifications want
-	woken  atomic.Bool  // Wake has been called
+	until  atomic.Int64           // when the owner, if asleep, wakes up by itself; timed worlds only
+	asleep atomic.Bool            // the owner sleeps or is about to: whoever brings something unparks it
+	news   atomic.Bool            // something changed that waiting probes, locks or notifications want
+	woken  atomic.Bool            // Wake has been called
+	ring   atomic.Pointer[func()] // what the bell calls in place of waking the owner
 	_      [64]byte
 	mail   mailbox
 	link   link

@@ -73,6 +73,10 @@ func (e *endpoint) send(l letter) {
 // once more: one of the two sees the other.
 func (e *endpoint) bell() {
 	if e.asleep.Load() && e.asleep.CompareAndSwap(true, false) {
+		if ring := e.ring.Load(); ring != nil {
+			(*ring)()
+			return
+		}
 		e.parker.Unpark()
 	}
 }

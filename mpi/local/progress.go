@@ -194,6 +194,7 @@ func (e *endpoint) park(d time.Duration, heed bool) {
 		d = min(d, time.Hour)                     // senders count on the end of it
 		e.until.Store(e.world.clock() + int64(d)) // before asleep: see send
 	}
+	e.ring.Store(nil)
 	e.asleep.Store(true)
 	if !e.ready() && !(heed && e.woken.Load()) {
 		e.parker.ParkTimeout(d)
@@ -224,6 +225,28 @@ func (e *endpoint) Sleep(d time.Duration) {
 	e.park(d, true)
 	e.woken.Store(false)
 }
+
+// Arm implements mpi.Announcer.
+func (e *endpoint) Arm(ring func()) (due time.Duration, ok bool) {
+	due = forever
+	if e.world.timed {
+		now := e.world.clock()
+		if e.since = min(e.since, now); e.timers.next() != forever {
+			due = time.Duration(e.timers.next() - now)
+		}
+		e.until.Store(now + int64(min(due, time.Hour)))
+	}
+	e.ring.Store(&ring)
+	e.asleep.Store(true)
+	if e.ready() {
+		e.Disarm()
+		return 0, false
+	}
+	return due, true
+}
+
+// Disarm implements mpi.Announcer.
+func (e *endpoint) Disarm() { e.asleep.CompareAndSwap(true, false) }
 
 // notWorthASleep is about what a timer's wake-up costs a core (23 us were measured).
 const notWorthASleep = 30 * time.Microsecond

@@ -1,0 +1,354 @@
+package commthread
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The protocol of the lease as a model: the thread, a worker that is idle now and then, a
+// worker with a body that needs the engine, and two goroutines that bring something each.
+// Steps are those of the code: one atomic access each. Every interleaving is visited.
+// Verified: the engine never has two users; when nobody is left who would do anything,
+// nothing that was brought lies about, no coroutine waits for the thread, nobody asks for
+// the engine, and if the engine must be looked at, the thread sleeps no longer than until
+// then. Not verified: the engine, the Parker (package osthread), a second asker.
+type leaseModel struct {
+	word                 int32
+	poked, asker         bool
+	granted, token       bool // of the asker; of the thread's parker
+	late                 bool // until is later than any due time
+	work, fresh, pending bool // brought; left to the thread; calls are under way
+
+	thread, idle, body string
+	bring              [2]string
+	turns              int8 // of the idle worker that may bring calls: bounds the model
+}
+
+// flaw is a mutation of the protocol, which the model must find.
+type flaw string
+
+const (
+	soundLease     flaw = ""
+	noLookAtPoked  flaw = "the thread does not look at poked again before it sleeps"
+	noLookAtAsker  flaw = "a worker that puts the engine back does not look for who asks"
+	noLookBehind   flaw = "a worker that puts the engine back does not look at poked"
+	noLookAtTime   flaw = "a worker that puts the engine back does not look when the thread wakes up"
+	noSecondLook   flaw = "the thread stays asleep for longer without a look at the word"
+	noWakeOnPass   flaw = "the engine is passed to the thread without waking it"
+	takeInTwoSteps flaw = "a worker looks and then stores, in place of comparing and swapping"
+	askLast        flaw = "the asker tries to take the engine before it asks"
+	summonOwn      flaw = "who brings something does not wake the thread"
+)
+
+func (m leaseModel) next(f flaw) (all []leaseModel) {
+	step := func(g func(n *leaseModel)) {
+		n := m
+		g(&n)
+		all = append(all, n)
+	}
+	m.threadSteps(f, step)
+	m.idleSteps(f, step)
+	m.bodySteps(f, step)
+	for i, at := range m.bring {
+		m.bringSteps(f, at, func(n *leaseModel, to string) { n.bring[i] = to }, step)
+	}
+	return all
+}
+
+func (m *leaseModel) threadSteps(f flaw, step func(func(*leaseModel))) {
+	switch m.thread {
+	case "T1": // a step, and oblige
+		step(func(n *leaseModel) {
+			n.poked, n.work, n.fresh = false, false, false
+			n.thread = "T2"
+			if n.asker {
+				n.thread, n.late = "T5", !n.pending
+			}
+		})
+	case "T5": // grant
+		step(func(n *leaseModel) { n.asker, n.word, n.thread = false, lent, "T5b" })
+	case "T5b":
+		step(func(n *leaseModel) { n.granted, n.thread = true, "T4" })
+	case "T2": // layDown
+		step(func(n *leaseModel) { n.late, n.thread = !n.pending, "T2b" })
+	case "T2b":
+		step(func(n *leaseModel) {
+			n.word, n.thread = free, "T3"
+			if f == noLookAtPoked {
+				n.thread = "T4"
+			}
+		})
+	case "T3":
+		step(func(n *leaseModel) {
+			if n.thread = "T4"; n.poked || n.asker {
+				n.thread = "T3b"
+			}
+		})
+	case "T3b":
+		step(func(n *leaseModel) {
+			if n.thread = "T4"; n.word == free {
+				n.word, n.thread = own, "T1"
+			}
+		})
+	case "T4": // asleep
+		if m.token || !m.late { // its time is over some day
+			step(func(n *leaseModel) { n.token, n.thread = false, "T4b" })
+		}
+	case "T4b", "T4d": // regain
+		step(func(n *leaseModel) {
+			switch {
+			case n.word == own:
+				n.thread = "T1"
+			case n.word == free:
+				n.word, n.thread = own, "T1"
+			case n.thread == "T4b":
+				n.thread = "T4c"
+			default:
+				n.thread = "T4"
+			}
+		})
+	case "T4c": // stay, on an engine that tells of arrivals
+		step(func(n *leaseModel) {
+			n.late, n.thread = true, "T4d"
+			if f == noSecondLook {
+				n.thread = "T4"
+			}
+		})
+	}
+}
+
+// idleSteps: a worker that computes ("computes") and is idle now and then.
+func (m *leaseModel) idleSteps(f flaw, step func(func(*leaseModel))) {
+	switch m.idle {
+	case "computes":
+		if m.turns > 0 && m.word == free {
+			step(func(n *leaseModel) {
+				n.turns--
+				n.word, n.idle = lent, "has"
+				if f == takeInTwoSteps {
+					n.word, n.idle = m.word, "takes"
+				}
+			})
+		}
+	case "takes":
+		step(func(n *leaseModel) { n.word, n.idle = lent, "has" })
+	case "has": // a turn, in which calls may be posted, or a coroutine turn out to be needed
+		step(func(n *leaseModel) { n.poked, n.work, n.idle = false, false, "R1" })
+		step(func(n *leaseModel) { n.poked, n.work, n.pending, n.idle = false, false, true, "R1" })
+		if m.work {
+			step(func(n *leaseModel) { n.poked, n.work, n.fresh, n.idle = false, false, true, "R1" })
+		}
+	default:
+		m.release(f, m.idle, func(n *leaseModel, to string) {
+			if n.idle = to; to == "" {
+				n.idle = "computes"
+			}
+		}, step)
+	}
+}
+
+// bodySteps: a body that asks, has the engine, passes it to the thread if that is needed
+// and asks again, and puts it back.
+func (m *leaseModel) bodySteps(f flaw, step func(func(*leaseModel))) {
+	switch m.body {
+	case "A1":
+		step(func(n *leaseModel) {
+			n.asker, n.body = true, "A2"
+			if f == askLast {
+				n.body = "A3"
+			}
+		})
+	case "A0", "A2": // A0 only if it asks last
+		step(func(n *leaseModel) {
+			switch {
+			case n.word == free:
+				n.word, n.body = lent, "A2b"
+			case n.body == "A0":
+				n.body = "A1"
+			default:
+				n.body = "A3"
+			}
+		})
+	case "A2b":
+		step(func(n *leaseModel) { n.asker, n.body = false, "has" })
+	case "A3":
+		if m.granted {
+			step(func(n *leaseModel) { n.granted, n.body = false, "has" })
+		}
+	case "has":
+		step(func(n *leaseModel) { n.poked, n.work, n.body = false, false, "R1" })
+		if m.work {
+			step(func(n *leaseModel) { n.poked, n.work, n.fresh, n.body = false, false, true, "P1" })
+		}
+	case "P1": // pass, and ask again
+		step(func(n *leaseModel) { n.word, n.body = own, "P2" })
+	case "P2":
+		step(func(n *leaseModel) {
+			if n.body = "A1"; f == askLast {
+				n.body = "A0"
+			}
+			n.token = n.token || f != noWakeOnPass
+		})
+	case "done":
+	default:
+		m.release(f, m.body, func(n *leaseModel, to string) {
+			if n.body = to; to == "" {
+				n.body = "done"
+			}
+		}, step)
+	}
+}
+
+// release is giveBack on a worker at step at.
+func (m *leaseModel) release(f flaw, at string, to func(*leaseModel, string), step func(func(*leaseModel))) {
+	step(func(n *leaseModel) {
+		switch at {
+		case "R1":
+			if n.fresh {
+				n.word = own
+				to(n, "R1b")
+			} else {
+				to(n, "R2")
+			}
+		case "R1b":
+			n.token = n.token || f != noWakeOnPass
+			to(n, "")
+		case "R2":
+			if n.asker {
+				n.asker, n.word = false, lent
+				to(n, "R2b")
+			} else {
+				to(n, "R3")
+			}
+		case "R2b":
+			n.granted = true
+			to(n, "")
+		case "R3":
+			n.word = free
+			to(n, "R3b")
+		case "R3b":
+			if n.asker && f != noLookAtAsker {
+				to(n, "R3c")
+			} else {
+				to(n, "R4")
+			}
+		case "R3c":
+			if n.word == free {
+				n.word = lent
+				to(n, "R2")
+			} else {
+				to(n, "")
+			}
+		case "R4":
+			if n.poked && f != noLookBehind || n.late && n.pending && f != noLookAtTime {
+				to(n, "P2a")
+			} else {
+				to(n, "")
+			}
+		default:
+			n.summon(f, at, to)
+		}
+	})
+}
+
+// summon is a step of it.
+func (n *leaseModel) summon(f flaw, at string, to func(*leaseModel, string)) {
+	switch at {
+	case "P2a":
+		to(n, "")
+		if n.word == free && f != summonOwn {
+			to(n, "P2b")
+		}
+	case "P2b":
+		to(n, "")
+		if n.word == free {
+			n.word = own
+			to(n, "P2c")
+		}
+	case "P2c":
+		n.token = true
+		to(n, "")
+	}
+}
+
+func (m *leaseModel) bringSteps(f flaw, at string, to func(*leaseModel, string), step func(func(*leaseModel))) {
+	switch at {
+	case "P1":
+		step(func(n *leaseModel) { n.work, n.poked = true, true; to(n, "P2a") })
+	case "":
+	default:
+		step(func(n *leaseModel) { n.summon(f, at, to) })
+	}
+}
+
+// users counts who may call the engine.
+func (m *leaseModel) users() (n int) {
+	switch m.thread {
+	case "T1", "T2", "T2b", "T5":
+		n++
+	}
+	for _, at := range []string{m.idle, m.body} {
+		switch at {
+		case "has", "A2b", "R1", "R2", "R3", "P1":
+			n++
+		}
+	}
+	return n
+}
+
+// wrong says what is wrong with a state; "" if nothing is.
+func (m *leaseModel) wrong() string {
+	still := m.thread == "T4" && !m.token && m.idle == "computes" && m.bring == [2]string{} &&
+		(m.body == "done" || m.body == "A3" && !m.granted)
+	switch {
+	case m.users() > 1:
+		return "two users of the engine"
+	case !still:
+		return ""
+	case m.body != "done" && m.late:
+		return "a body asks for ever"
+	case m.work && m.late:
+		return "what was brought lies about"
+	case m.fresh && m.late:
+		return "a coroutine waits for the thread"
+	case m.pending && m.late:
+		return "calls are under way and nobody looks at them"
+	}
+	return ""
+}
+
+// explore visits every state, and returns the first that is wrong, and how many there are.
+func exploreLease(f flaw) (states int, wrong string) {
+	start := leaseModel{thread: "T1", idle: "computes", body: "A1", bring: [2]string{"P1", "P1"}, turns: 1, late: true}
+	if f == askLast {
+		start.body = "A0"
+	}
+	seen := map[leaseModel]bool{start: true}
+	for todo := []leaseModel{start}; len(todo) > 0; {
+		m := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if w := m.wrong(); w != "" {
+			return len(seen), w
+		}
+		for _, n := range m.next(f) {
+			if !seen[n] {
+				seen[n] = true
+				todo = append(todo, n)
+			}
+		}
+	}
+	return len(seen), ""
+}
+
+func TestLease_protocol_exhaustively(t *testing.T) {
+	states, wrong := exploreLease(soundLease)
+	require.Empty(t, wrong)
+	t.Logf("%d states", states)
+	for _, f := range []flaw{noLookAtPoked, noLookAtAsker, noLookBehind, noLookAtTime, noSecondLook, noWakeOnPass, takeInTwoSteps, askLast, summonOwn} {
+		_, wrong := exploreLease(f)
+		assert.NotEmpty(t, wrong, "not found: %s", f)
+		t.Logf("%s: %s", f, wrong)
+	}
+}

@@ -1,0 +1,296 @@
+package commthread
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// What workers do with the engine, and how the thread gives it to them.
+
+var _ dataflow.Lender = (*executor)(nil)
+
+// layOut decides how the thread sleeps, and whether it lends the engine: not from a core
+// of its own, on which it is as good as a worker, and not where it must sleep inside it.
+func (t *Thread) layOut() {
+	t.lease.wake = t.bed.Unpark
+	for e := t.engine; t.told && t.bell == nil; {
+		if b, ok := e.(mpi.Announcer); ok {
+			t.bell = b
+			break
+		}
+		u, ok := e.(interface{ Unwrap() mpi.Engine })
+		if !ok {
+			t.lease.wake = t.engine.Wake
+			return
+		}
+		e = u.Unwrap()
+	}
+	if t.lends = t.opt.lease && t.place == Shared; t.lends {
+		t.lane.Lend((*executor)(t))
+	}
+}
+
+// standBy is the sleep of the thread while it does not have the engine.
+func (t *Thread) standBy(d time.Duration) {
+	for {
+		if t.told && t.bell == nil {
+			t.engine.Sleep(d)
+		} else {
+			t.bed.ParkTimeout(d)
+		}
+		if t.lease.regain() {
+			return
+		}
+		if d = t.absence(); !t.lease.stay(after(d)) {
+			return
+		}
+	}
+}
+
+// absence is how long the thread sleeps at a time while a worker has the engine. Where
+// the engine must be polled, it is there again a period after the worker has it no more.
+func (t *Thread) absence() time.Duration {
+	if t.told {
+		return noEnd
+	}
+	return t.period
+}
+
+// oblige gives the engine to a worker that asks for it, and returns when the thread has it
+// again.
+func (t *Thread) oblige() {
+	if t.lease.asker.Load() == nil {
+		return
+	}
+	d := t.absence()
+	t.active.Store(0)
+	t.lease.until.Store(after(d))
+	if t.lease.grant() {
+		t.standBy(d)
+	}
+	t.enter(nil)
+}
+
+// arm has the engine tell of arrivals while nobody is inside it, and returns when somebody
+// has to be there all the same; ok is false if there is something to do now.
+func (t *Thread) arm() (due time.Duration, ok bool) {
+	if t.bell == nil {
+		return noEnd, true
+	}
+	return t.bell.Arm(t.ring)
+}
+
+func (t *Thread) disarm() {
+	if t.bell != nil {
+		t.bell.Disarm()
+	}
+}
+
+// arrived is called by the engine, on any goroutine.
+func (t *Thread) arrived() {
+	t.lease.poked.Store(true)
+	t.lease.summon()
+}
+
+// borrowed is what a worker does that has just got the engine.
+func (t *Thread) borrowed() {
+	t.holder = osthread.G()
+	t.active.Store(t.holder)
+	t.disarm()
+}
+
+// giveBack ends that: the thread gets the engine if it is needed, else who asks for it,
+// else nobody.
+func (t *Thread) giveBack() {
+	t.holder = 0
+	t.active.Store(0)
+	if t.needed() {
+		t.lease.pass()
+		return
+	}
+	due, ok := t.arm()
+	if !ok {
+		t.lease.pass()
+		return
+	}
+	d := min(t.nap(), due)
+	if !t.told {
+		d = max(d, t.period) // it has not slept longer: see absence
+	}
+	t.awaits.Store(t.useful())
+	t.lease.putBack(after(d))
+}
+
+// needed reports whether there is something that only the thread can do: coroutines live
+// and die with it.
+func (t *Thread) needed() bool {
+	if t.fresh || t.stop.Load() {
+		return true
+	}
+	for _, b := range t.bodies {
+		if b.done() {
+			return true
+		}
+	}
+	return false
+}
+
+// useful reports whether polling may be of use: to this rank, or to its peers.
+func (t *Thread) useful() bool {
+	busy, _ := t.underWay()
+	return busy || !t.told && (t.owed || t.windows > 0)
+}
+
+// now and then is every so many turns in which nothing moved.
+const nowAndThen = 16
+
+// Turn is part of dataflow.Lender.
+func (x *executor) Turn(holds bool) bool {
+	t := (*Thread)(x)
+	if !holds {
+		if !t.awaits.Load() && !t.lease.poked.Load() || !t.lease.take() {
+			return false
+		}
+		t.borrowed()
+	}
+	waits := true
+	if t.turn() {
+		t.idle.busy()
+	} else if t.polls%nowAndThen == 0 || !holds {
+		t.saturate(osthread.Nanotime())
+		waits = t.useful()
+	}
+	if waits && t.lease.asker.Load() == nil && !t.needed() {
+		return true
+	}
+	t.giveBack()
+	return false
+}
+
+// Leave is part of dataflow.Lender.
+func (x *executor) Leave() { (*Thread)(x).giveBack() }
+
+// Bring is part of dataflow.Lender.
+func (x *executor) Bring(r *task.Record) { (*Thread)(x).ready(r) }
+
+// Serve is part of dataflow.Lender.
+func (x *executor) Serve() {
+	t := (*Thread)(x)
+	switch {
+	case !t.lease.poked.Load():
+	case t.lease.take():
+		t.borrowed()
+		t.accept()
+		t.settle()
+		t.giveBack()
+	default:
+		t.lease.summon()
+	}
+}
+
+// leasable reports whether a body that is ready may run on a worker.
+func (t *Thread) leasable(r *task.Record) bool {
+	const both = task.Leased | task.Independent
+	return t.lends && r.Flags&both == both && r.Flags&task.Inline == 0 && t.lane.Spacious()
+}
+
+// enqueue gives a body to the workers, one at a time: a second one would keep a worker
+// waiting for the first. It reports whether it is the turn of r. The caller holds t.mu.
+func (t *Thread) enqueue(r *task.Record) bool {
+	if t.leasing {
+		t.leased = append(t.leased, r)
+		return false
+	}
+	t.leasing = true
+	return true
+}
+
+// nextLeased ends the turn of a body, and queues the next one.
+func (t *Thread) nextLeased(ended *task.Record) {
+	var next *task.Record
+	t.mu.Lock()
+	if ended != nil {
+		delete(t.bodyOf, ended)
+	}
+	if t.leasing = len(t.leased) > 0; t.leasing {
+		next, t.leased = t.leased[0], t.leased[1:]
+	}
+	t.mu.Unlock()
+	if next != nil {
+		t.lane.Queue(next)
+	}
+}
+
+// Hold is part of dataflow.Lender.
+func (x *executor) Hold(r *task.Record) { x.Resume(r) }
+
+// Resume is part of dataflow.Lender.
+func (x *executor) Resume(r *task.Record) {
+	t := (*Thread)(x)
+	t.lease.ask(new(asker))
+	t.borrowed()
+	t.inLease = &body{rec: r}
+}
+
+// Pause is part of dataflow.Lender.
+func (x *executor) Pause() {
+	t := (*Thread)(x)
+	t.inLease = nil
+	t.giveBack()
+	t.nextLeased(nil) // the body may wait for it
+}
+
+// HandBack is part of dataflow.Lender.
+func (x *executor) HandBack(r *task.Record) {
+	t := (*Thread)(x)
+	switch {
+	case r.Flags&task.Skipped != 0:
+		t.revoke(nil, r, nil)
+	case r.Err != nil && !errors.Is(r.Err, mpi.ErrRevoked):
+		t.revoke(nil, r, fmt.Errorf("it failed: %w", r.Err))
+	}
+	t.inLease = nil
+	t.giveBack()
+	t.nextLeased(r)
+}
+
+// awaitHolding is await on a worker that has the engine.
+func (t *Thread) awaitHolding(done func() bool) {
+	t.lane.Waits(true)
+	defer t.lane.Waits(false)
+	for !done() {
+		t.heldTurn()
+	}
+}
+
+// heldTurn is a turn on a worker that keeps the engine; if the thread is needed, it has the
+// engine in between.
+func (t *Thread) heldTurn() {
+	switch {
+	case t.turn():
+		t.idle.busy()
+	case t.polls%nowAndThen == 0:
+		t.saturate(osthread.Nanotime())
+		if !t.lane.Spacious() {
+			osthread.Sleep(t.period) // others have come
+		}
+	default:
+		osthread.Relax()
+	}
+	if !t.needed() {
+		return
+	}
+	in := t.inLease
+	t.inLease, t.holder = nil, 0
+	t.active.Store(0)
+	t.lease.pass()
+	t.lease.ask(new(asker))
+	t.borrowed()
+	t.inLease = in
+}
