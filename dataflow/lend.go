@@ -41,7 +41,7 @@ func (l *Lane) Queue(r *task.Record) { l.rt.outside.push(r) }
 func (l *Lane) Spacious() bool { return l.rt.spacious() }
 
 func (rt *Runtime) spacious() bool {
-	return rt.pinned && rt.opt.mode == parallel && !osthread.Crowded()
+	return rt.pin != nil && rt.opt.mode == parallel && !osthread.Crowded()
 }
 
 // Waits says that the worker that calls it waits for messages inside a body, awake; false,

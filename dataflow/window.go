@@ -13,6 +13,8 @@ func (w *worker) window() uint64 { return uint64(w.rt.opt.window) }
 // throttle is called by a spawn above the mark of its domain.
 func (w *worker) throttle(d *task.Domain) {
 	switch {
+	case !d.Root && w.holds:
+		w.without(func() { w.throttleChildren(d) })
 	case !d.Root:
 		w.throttleChildren(d)
 	case w.cur == nil:
