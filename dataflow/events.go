@@ -10,7 +10,7 @@ type EventKind uint8
 const (
 	EventNone    EventKind = iota
 	EventSpawn             // Task was submitted; Arg: its place in Log.Labels, Arg2: its parent
-	EventEdge              // Task waits for task Arg (recorded when the edge is made)
+	EventEdge              // Task comes after task Arg; Arg2: 1 if Arg had not ended when Task was submitted
 	EventStart             // the body of Task starts on the worker that recorded the event
 	EventEnd               // the body of Task ends there; Arg: 1 if it failed, 2 if skipped
 	EventPark              // the worker goes to sleep in the kernel

@@ -62,11 +62,18 @@ func (l *eventLog) end(r *task.Record) {
 
 // done is called after the release of r, before the record is given back.
 func (l *eventLog) done(r *task.Record)    { l.add(EventDone, r.Seq(), 0, 0) }
-func (l *eventLog) edge(pred, succ uint64) { l.add(EventEdge, succ, pred, 0) }
 func (l *eventLog) wait(r *task.Record)    { l.add(EventWait, seqOf(r), 0, 0) }
 func (l *eventLog) waited(r *task.Record)  { l.add(EventWaited, seqOf(r), 0, 0) }
 func (l *eventLog) block(r *task.Record)   { l.add(EventBlock, seqOf(r), 0, 0) }
 func (l *eventLog) unblock(r *task.Record) { l.add(EventUnblock, seqOf(r), 0, 0) }
+
+func (l *eventLog) edge(pred, succ uint64, waits bool) {
+	var w uint64
+	if waits {
+		w = 1
+	}
+	l.add(EventEdge, succ, pred, w)
+}
 
 func seqOf(r *task.Record) uint64 {
 	if r == nil {

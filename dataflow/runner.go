@@ -96,7 +96,7 @@ func (w *worker) ID() int { return w.id }
 func (w *worker) Misuse(err error) { w.rt.domain.AddFailure(err) }
 
 // Edge is part of task.Runner.
-func (w *worker) Edge(pred, succ uint64) { w.log.edge(pred, succ) }
+func (w *worker) Edge(pred, succ uint64, waits bool) { w.log.edge(pred, succ, waits) }
 
 // Spawned is part of task.Runner.
 func (w *worker) Spawned(r *task.Record) { w.log.spawn(r) }

@@ -34,7 +34,7 @@ const fewArrivals = 64
 // before n is released.
 func (t *Tracker) Arriving(n *Node, a *Arrival) {
 	t.Begin(&a.node, n.seq)
-	a.whole = ref{n, n.seq}
+	a.whole = ref{node: n, seq: n.seq}
 	if len(t.arrivals) >= t.manyArrivals {
 		for seq, old := range t.arrivals {
 			if old.whole.ended() {
@@ -63,16 +63,17 @@ func (t *Tracker) followLazily(n *Node, r ref) int32 {
 	if r.node.mark == n.seq { // n waits for the end anyway
 		return 0
 	}
-	if t.tracer != nil {
-		t.tracer(r.seq, n.seq)
-	}
 	if r.node.Failed() {
 		n.Poison()
 	}
-	tracer := t.tracer
-	t.tracer = nil // the arrival is no task
-	edges := t.follow(n, ref{&a.node, a.node.seq})
-	t.tracer = tracer
+	if a.node.mark == n.seq {
+		return 0
+	}
+	a.node.mark = n.seq
+	edges := t.link(&a.node, n)
+	if t.tracer.tell != nil {
+		t.tracer.edge(r.seq, n.seq, edges != 0)
+	}
 	return edges
 }
 

@@ -21,6 +21,7 @@
 //	           concurrent, commutative or reduction accesses
 //	last       the node that every access of the group follows: the last writer,
 //	           or a join node that stands for an earlier group
+//	join       a node of the tracker that waits for several others and does nothing
 //	domain     the tasks that one tracker sees: those of the main program, or
 //	           the children of one task
 //	inserter   the one goroutine that submits to a domain
@@ -54,21 +55,84 @@
 // reference is stale exactly when the numbers differ, and checking that needs
 // no synchronization.
 //
+// # Entries that overlap
+//
+// Two entries whose regions overlap without being equal are linked. An access of one
+// must follow the conflicting accesses of the other; three rules keep this from
+// costing more with every access that was ever made.
+//
+//	since    A write (Out, Inout) conflicts with everything, so its node W follows
+//	         all earlier accesses of the entry and of those that overlap it. Entry
+//	         e notes the time of its latest write as e.since, and a later access of
+//	         e follows only what others did from then on.
+//	gather   An access that must follow many members of a group of another entry
+//	         makes one join node of them, which takes their place in the group.
+//	lists    An entry has a list of the others that it looks at when it is
+//	         accessed. It may drop an entry that has nothing for it to wait for, but
+//	         then that one must look at it: of two that overlap, at least one has
+//	         the other in its list. Whoever is accessed enters itself in the lists
+//	         of those in its own list that lack it.
+//
+// Times are those of a clock of the tracker that advances with every write to an entry
+// that others overlap: what was made before W has a lower time than e.since, what came
+// later has not. Task numbers would not do, because a task that is being submitted may
+// access a region after a node that began later (a combine node, a gate) has.
+//
+// Why an access X of e, after W, need not follow an access A that is older than W and
+// whose region overlaps that of e. X starts after W has ended, because it follows the
+// last node of e, or members of the group that do, and these follow W:
+//
+//   - readers, concurrent and commutative accesses follow last when they join the
+//     group, so whoever follows the group follows last, and a join of the group too;
+//   - a member of a reduction does not, but follows nothing at all: its combine node
+//     stands for it, and follows the group and last;
+//   - a lazy read follows only the arrival of last; so an entry with one is marked
+//     (lazy), and a write then follows last as well. For a lazy X itself: the arrival
+//     of W is released when W has started, so after A has ended;
+//   - if another write V of a region that contains that of e came after W, then V
+//     follows W, and stands for e as its last node; e.since becomes the time of V. All
+//     that overlaps e overlaps what V wrote, so V follows it.
+//
+// And W follows A: directly, or because A is older than the write before W and W
+// follows that. Nodes that are [Tracker.Apart] are two of one task, which end together.
+//
+// Failures take the same way. A failed A poisons W, which then counts as failed in its
+// turn and is remembered until [Node.Forgive] like A; so X is poisoned by W. A join
+// fails if a member does.
+//
+// Why e may drop o: no access of o has a time of e.since or later, so no access of e
+// will follow one before the next access of o, which enters o in the list of e again
+// (o has e in its list, or gets it with the drop); or all accesses of o have ended.
+// A write may drop every entry. What is open as a reduction is never dropped, nor what
+// the task that is being submitted has named. For a search of what is busy, or of what
+// one task named twice, an entry that has been dropped does not count: the access that
+// made it drop stands for it.
+//
 // # Cost
 //
 // A region seen before costs one probe of an open-addressing table (Nanos6's
 // discrete dependencies taught us the single-inserter table). A region seen
 // for the first time is also looked up in an interval tree; entries that
 // overlap without being equal are linked to each other once, so later
-// accesses pay for the overlaps that exist and for nothing else. Entries whose
+// accesses pay for the overlaps that exist and for nothing else: a step for each entry
+// in the list, an edge for each access that is not implied by an earlier write, and,
+// over a whole run, a step for each access and each entry that overlaps it. Lists are
+// cleared up at every eighth access, long ones at every access. Entries whose
 // accesses have all ended are purged when the table fills, so memory follows
 // the number of live regions and not the length of the run; a program that
 // comes back to regions soon after they were purged gets a larger table.
 //
+// A tracker that tells of its edges ([Tracker.Configure]) must also remember accesses
+// that have ended, until a write stands for them: its memory grows with the number of
+// regions and with the reads between two writes. The rules above hold for it too, and
+// what they imply it does not tell.
+//
 // # Not guaranteed
 //
-// Transitively implied edges are not removed (double edges between the same
-// two nodes are). Addresses identify regions, so memory that a live task has
+// Not all edges that others imply are left out (double edges between the same
+// two nodes are, and those of the rules above). Addresses identify regions, so memory
+// that a live task has
 // declared must not move or be reused; Go's heap, globals and mapped memory
-// do not move.
+// do not move. A region without bytes (an empty slice, a nil pointer, a type without
+// size) overlaps nothing and causes no dependence, and that is no error.
 package deps

@@ -269,7 +269,15 @@ func (q *quad) id(n *Node) int {
 func (q *quad) compare(preds [4]uint) string {
 	var got [4]uint
 	for i := range q.tasks {
-		q.tasks[i].Successors(func(n *Node) { got[q.id(n)] |= 1 << i })
+		var through func(n *Node)
+		through = func(n *Node) {
+			if n.join {
+				n.Successors(through)
+			} else {
+				got[q.id(n)] |= 1 << i
+			}
+		}
+		q.tasks[i].Successors(through)
 	}
 	for i := range 4 {
 		for p := range i {

@@ -37,10 +37,10 @@ type lab struct {
 
 func newLab(traced bool) *lab {
 	l := new(lab)
-	var edge func(pred, succ uint64)
+	var edge func(pred, succ uint64, waits bool)
 	if traced {
 		l.edges, l.numbers = map[uint64][]uint64{}, map[uint64]int{}
-		edge = func(pred, succ uint64) { l.edges[succ] = append(l.edges[succ], pred) }
+		edge = func(pred, succ uint64, _ bool) { l.edges[succ] = append(l.edges[succ], pred) }
 	}
 	l.tracker.Configure(l.next, l.combine, edge)
 	return l

@@ -11,7 +11,8 @@ import (
 // bed is a tracker with task numbers, for tests that need no oracle.
 type bed struct {
 	Tracker
-	seq uint64
+	seq   uint64
+	edges int // that access1 made
 }
 
 func newBed() *bed {

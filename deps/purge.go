@@ -1,7 +1,5 @@
 package deps
 
-import "slices"
-
 // recall decides how many entries that are of no use at the moment a table
 // holds. To forget them keeps lists of overlaps short and the rest in the cache,
 // but a program that comes back to its regions after their tasks have ended then
@@ -44,7 +42,7 @@ func (m *recall) meetAfresh() {
 // meet counts a new entry. One that overlaps many is no reason to hold more.
 func (m *recall) meet(e *Entry) {
 	m.met++
-	if m.count > 0 && len(e.overlaps) <= manyOverlaps {
+	if m.count > 0 && len(e.looksAt()) <= manyOverlaps {
 		h := e.region.hash() >> (64 - hashBits)
 		m.metAgain += int(m.forgotten[h/64] >> (h % 64) & 1)
 	}
@@ -67,6 +65,9 @@ func (m *recall) adapt() {
 func (t *table) purge() {
 	t.sift()
 	t.root = weed(t.root)
+	for _, e := range t.alive {
+		e.weedLinks()
+	}
 	for _, e := range t.dead {
 		t.recycle(e)
 	}
@@ -83,7 +84,6 @@ func (t *table) purge() {
 	t.setShift()
 	t.live = 0
 	for _, e := range t.alive {
-		e.overlaps = slices.DeleteFunc(e.overlaps, isDead)
 		t.insert(e)
 	}
 	clear(t.alive)
@@ -98,7 +98,7 @@ func (t *table) sift() {
 		e := t.slots[i].e
 		switch {
 		case e == nil:
-		case t.keep || e.active() || e.reducing():
+		case e.active() || e.reducing() || t.keep && !e.covered():
 			t.alive = append(t.alive, e)
 		default:
 			t.forget(&e.region)

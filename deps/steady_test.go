@@ -15,6 +15,7 @@ import (
 // access1 registers one access of a task that cannot fail.
 func (b *bed) access1(n *Node, r Region, m Mode) int32 {
 	edges, _, _ := b.Access(n, r, m, nil)
+	b.edges += int(edges)
 	return edges
 }
 
@@ -182,7 +183,7 @@ func TestBusyRegionAmongPassers(t *testing.T) {
 	}
 	e := w.Find(all)
 	require.NotNil(t, e)
-	assert.LessOrEqual(t, len(e.overlaps), 256)
+	assert.LessOrEqual(t, len(e.looksAt()), 256)
 	assert.LessOrEqual(t, w.Live(), 256)
 	var last Node
 	assert.False(t, w.task(&last, shape{Region: far(64, 64)}, Out), "the whole is still being read")

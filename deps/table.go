@@ -7,10 +7,12 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// ref points to a node as it was used by task number seq.
+// ref points to a node as it was used by task number seq, for an access made at
+// time at of the clock of the tracker.
 type ref struct {
 	node *Node
 	seq  uint64
+	at   uint64
 }
 
 // ended reports whether the task that r refers to has been released without
@@ -38,10 +40,10 @@ type Entry struct {
 	closing bool // the reduction is being combined
 	lazy    bool // a member of the group may end before last
 
-	by       uint64 // task of the latest access
-	last     ref
-	group    []ref
-	overlaps []*Entry // live entries that overlap this one without being equal
+	by    uint64 // task of the latest access
+	last  ref
+	group []ref // in the order of their times
+	near  *near // what overlaps the region without being equal; nil if nothing ever did
 
 	op any // operation of the open reduction
 
@@ -86,7 +88,7 @@ func (e *Entry) busy() bool {
 	return e.reducing() || e.last.waits() || slices.ContainsFunc(e.group, ref.waits)
 }
 
-// reset forgets the accesses of e: a later write covers them all.
+// reset forgets the accesses of e.
 func (e *Entry) reset() {
 	e.lazy = false
 	e.last = ref{}
@@ -112,6 +114,7 @@ type table struct {
 	root  *Entry
 	rng   uint32
 	pool  *Entry // free entries, joined by left
+	nears []*near
 
 	recall
 	alive, dead []*Entry // of a purge
@@ -186,10 +189,7 @@ func (t *table) insert(e *Entry) {
 // connect links e with the live entries that it overlaps and puts it into the
 // tree.
 func (t *table) connect(e *Entry) {
-	t.root.visit(e.region, e.region.end(), func(o *Entry) {
-		e.overlaps = append(e.overlaps, o)
-		o.overlaps = append(o.overlaps, e)
-	})
+	t.root.visit(e.region, e.region.end(), func(o *Entry) { t.join(e, o) })
 	e.plant(&t.root)
 }
 
@@ -203,8 +203,7 @@ func (t *table) setShift() {
 // recycle puts e on the free list; its lists keep their memory.
 func (t *table) recycle(e *Entry) {
 	e.reset()
-	clear(e.overlaps)
-	e.overlaps = e.overlaps[:0]
+	t.part(e)
 	e.op, e.Acc, e.right = nil, nil, nil
 	e.mode, e.closing = None, false
 	e.left = t.pool

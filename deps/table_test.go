@@ -34,20 +34,33 @@ func (t *table) audit() error {
 		links := 0
 		for _, o := range all {
 			if o != e && e.region.Overlaps(o.region) {
-				links++
-				if !slices.Contains(e.overlaps, o) {
+				there, back := e.linkTo(o), o.linkTo(e)
+				stands := len(o.group) == 0 && o.last.at < o.near.since // another entry tells e
+				if there == absent && (back == absent || e.near.since <= o.newest() && !o.silent() && !stands) {
 					return fmt.Errorf("%v lacks its link to %v", e.region, o.region)
+				}
+				if there == absent {
+					continue
+				}
+				links++
+				if twin := int(e.near.links[there].twin); twin != back {
+					return fmt.Errorf("%v has place %d in the list of %v, noted %d", e.region, back, o.region, twin)
 				}
 			}
 		}
-		if links != len(e.overlaps) {
-			return fmt.Errorf("%v has %d links, overlaps %d", e.region, len(e.overlaps), links)
+		if links != len(e.looksAt()) {
+			return fmt.Errorf("%v has %d links, overlaps %d", e.region, len(e.looksAt()), links)
 		}
 	}
 	if n, err := t.root.audit(); err != nil || n != memory {
 		return fmt.Errorf("%d entries in the tree, want %d: %w", n, memory, err)
 	}
 	return nil
+}
+
+// linkTo returns the place of o in the list of e, or absent.
+func (e *Entry) linkTo(o *Entry) int {
+	return slices.IndexFunc(e.looksAt(), func(l link) bool { return l.other == o })
 }
 
 // audit counts the entries of a treap and checks their order.

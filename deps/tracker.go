@@ -13,9 +13,11 @@ var ErrReductionMix = errors.New("a region cannot be a reduction and something e
 // inserter of the domain. The zero Tracker is ready to use.
 type Tracker struct {
 	table  table
+	clock  uint64 // counts the writes to entries that others overlap
 	chunks chunkPool
 	joins  joinPool
-	tracer func(pred, succ uint64)
+	tracer tracer
+	steps  uint64 // entries looked at because they overlap, and members of groups followed: what tests bound
 
 	open   []*Entry // entries with an open reduction
 	closer func(*Entry)
@@ -30,11 +32,13 @@ type Tracker struct {
 // the join nodes of the tracker, from the same series as those passed to
 // [Tracker.Begin]. closeReduction is called when the open reduction of an entry
 // must be combined: it submits a node that accesses the entry as Inout.
-// edge, if not nil, is told every dependence by task number, also those on
-// tasks that have ended; while it is set nothing is forgotten, so memory grows
-// with the number of regions.
-func (t *Tracker) Configure(nextID func() uint64, closeReduction func(*Entry), edge func(pred, succ uint64)) {
-	t.nextID, t.closer, t.tracer = nextID, closeReduction, edge
+// edge, if not nil, is told by task number every dependence that others do not
+// imply, also those on tasks that have ended; waits says whether succ has to wait,
+// because pred has not. While it is set, an access is forgotten only when a later
+// write stands for it, so memory grows with the number of regions.
+func (t *Tracker) Configure(nextID func() uint64, closeReduction func(*Entry), edge func(pred, succ uint64, waits bool)) {
+	t.nextID, t.closer = nextID, closeReduction
+	t.tracer = tracer{tell: edge}
 	t.table.keep = edge != nil
 }
 
@@ -64,7 +68,7 @@ func (n *Node) Commit(edges int32) bool {
 
 // Follow makes n wait for p, if p has not ended, and returns the number of
 // edges made: 0 or 1.
-func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, ref{p, p.seq}) }
+func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, ref{node: p, seq: p.seq}) }
 
 // followRef makes n wait for what r refers to.
 func (t *Tracker) followRef(n *Node, r ref) int32 {
@@ -81,19 +85,23 @@ func (t *Tracker) followRef(n *Node, r ref) int32 {
 func (t *Tracker) Apart(n, p *Node) { p.mark = n.seq }
 
 // follow makes n a successor of what r refers to, unless that has ended.
-func (t *Tracker) follow(n *Node, r ref) int32 {
+func (t *Tracker) follow(n *Node, r ref) (edges int32) {
 	p := r.node
-	stale := p.seq != r.seq
-	if !stale && (p == n || p.mark == n.seq) {
-		return 0
+	if p.seq == r.seq {
+		if p == n || p.mark == n.seq {
+			return 0
+		}
+		p.mark = n.seq
+		edges = t.link(p, n)
 	}
-	if t.tracer != nil {
-		t.tracer(r.seq, n.seq)
+	if t.tracer.tell != nil {
+		t.tracer.edge(r.seq, n.seq, edges != 0)
 	}
-	if stale {
-		return 0
-	}
-	p.mark = n.seq
+	return edges
+}
+
+// link makes n a successor of p and returns 1, or 0 if p has ended.
+func (t *Tracker) link(p, n *Node) int32 {
 	w := atomic.LoadUint32(&p.word)
 	if w&closedBit == 0 {
 		if i := w & countMask; i < inlineSucc {
@@ -113,8 +121,9 @@ func (t *Tracker) follow(n *Node, r ref) int32 {
 
 // followAll makes n wait for the members of a group.
 func (t *Tracker) followAll(n *Node, group []ref) (edges int32) {
+	t.steps += uint64(len(group))
 	for i := range group {
-		if r := &group[i]; r.node.mark != n.seq || t.tracer != nil {
+		if r := &group[i]; r.node.mark != n.seq || t.tracer.tell != nil {
 			edges += t.follow(n, *r)
 		}
 	}
@@ -134,7 +143,7 @@ func (t *Tracker) Access(n *Node, r Region, m Mode, op any) (edges int32, e *Ent
 	if e == nil {
 		e = t.table.add(r)
 	}
-	if e.by == n.seq || m > Inout || len(t.open) > 0 || len(e.overlaps) > 0 {
+	if e.by == n.seq || m > Inout || len(t.open) > 0 || e.near != nil {
 		return t.accessSlowly(n, e, m, op)
 	}
 	e.by, e.byMode = n.seq, m
@@ -163,8 +172,8 @@ func (t *Tracker) accessSlowly(n *Node, e *Entry, m Mode, op any) (edges int32, 
 		t.closeAround(e, m, op)
 	}
 	e.by, e.byMode = n.seq, m
-	if m != Reduction {
-		edges = t.followOverlaps(n, e, m)
+	if e.near != nil {
+		edges = t.meetOverlaps(n, e, m)
 	}
 	switch m {
 	case In:
@@ -179,20 +188,6 @@ func (t *Tracker) accessSlowly(n *Node, e *Entry, m Mode, op any) (edges int32, 
 	return edges, e, nil
 }
 
-// followOverlaps makes n, which accesses e in mode m, wait for the accesses of
-// the entries that overlap e.
-func (t *Tracker) followOverlaps(n *Node, e *Entry, m Mode) (edges int32) {
-	for _, o := range e.overlaps {
-		edges += t.followOther(n, o, m)
-		if (m == Out || m == Inout) && e.region.Contains(o.region) {
-			o.group = o.group[:0]
-			o.lazy = false
-			o.last = ref{n, n.seq} // stands for all it covers
-		}
-	}
-	return edges
-}
-
 // write makes n the last writer of e.
 func (t *Tracker) write(n *Node, e *Entry) (edges int32) {
 	if len(e.group) == 0 {
@@ -204,7 +199,7 @@ func (t *Tracker) write(n *Node, e *Entry) (edges int32) {
 		}
 		e.group = e.group[:0]
 	}
-	e.last = ref{n, n.seq}
+	e.last = ref{n, n.seq, t.clock}
 	e.closing, e.lazy = false, false
 	return edges
 }
@@ -215,7 +210,7 @@ func (t *Tracker) read(n *Node, e *Entry) (edges int32) {
 		t.admit(e, In)
 	}
 	edges = t.followRef(n, e.last)
-	e.group = append(e.group, ref{n, n.seq})
+	e.group = append(e.group, ref{n, n.seq, t.clock})
 	return edges
 }
 
@@ -224,7 +219,7 @@ func (t *Tracker) read(n *Node, e *Entry) (edges int32) {
 func (t *Tracker) readLazily(n *Node, e *Entry) (edges int32) {
 	t.admit(e, In)
 	edges = t.followLazily(n, e.last)
-	e.group = append(e.group, ref{n, n.seq})
+	e.group = append(e.group, ref{n, n.seq, t.clock})
 	e.lazy = true
 	return edges
 }
@@ -240,7 +235,7 @@ func (t *Tracker) join(n *Node, e *Entry, m Mode, op any) (edges int32) {
 	} else {
 		edges = t.followRef(n, e.last)
 	}
-	e.group = append(e.group, ref{n, n.seq})
+	e.group = append(e.group, ref{n, n.seq, t.clock})
 	return edges
 }
 
@@ -271,39 +266,29 @@ func (t *Tracker) settle(e *Entry) {
 		edges += t.followRef(j, e.last)
 		e.lazy = false
 	}
-	if j.Commit(edges) {
-		// Every member has ended; nothing can have been linked to j yet.
-		w := uint32(closedBit | freeBit)
-		if j.Poisoned() {
-			w |= failedBit
-		}
-		atomic.StoreUint32(&j.word, w)
-	}
+	j.commitJoin(edges)
+	e.last = ref{j, j.seq, e.group[len(e.group)-1].at}
 	e.group = e.group[:0]
-	e.last = ref{j, j.seq}
 }
 
-// followOther makes n wait for the accesses of an entry that overlaps without
-// being equal. Only readers, and concurrent accesses, pass each other there.
-func (t *Tracker) followOther(n *Node, o *Entry, m Mode) (edges int32) {
-	switch {
-	case m == Lazy && (len(o.group) == 0 || o.mode == In):
-		return t.followLazily(n, o.last)
-	case len(o.group) == 0 || o.mode == m && (m == In || m == Concurrent):
-		return t.followRef(n, o.last)
+// commitJoin ends the registration of a join node.
+func (j *Node) commitJoin(edges int32) {
+	if !j.Commit(edges) {
+		return
 	}
-	edges = t.followAll(n, o.group)
-	if o.lazy {
-		edges += t.followRef(n, o.last)
+	// Every member has ended; nothing can have been linked to j yet.
+	w := uint32(closedBit | freeBit)
+	if j.Poisoned() {
+		w |= failedBit
 	}
-	return edges
+	atomic.StoreUint32(&j.word, w)
 }
 
 // mixes reports whether n has named a region that overlaps e without being equal,
 // and that access or the one in mode m is a reduction.
 func mixes(n *Node, e *Entry, m Mode) bool {
-	for _, o := range e.overlaps {
-		if o.by == n.seq && (m == Reduction || o.byMode == Reduction) {
+	for _, l := range e.looksAt() {
+		if o := l.other; o.by == n.seq && (m == Reduction || o.byMode == Reduction) {
 			return true
 		}
 	}
@@ -316,9 +301,9 @@ func (t *Tracker) closeAround(e *Entry, m Mode, op any) {
 	if e.reducing() && (m != Reduction || e.op != op) {
 		t.close(e)
 	}
-	for _, o := range e.overlaps {
-		if o.reducing() {
-			t.close(o)
+	for _, l := range e.looksAt() {
+		if l.other.reducing() {
+			t.close(l.other)
 		}
 	}
 }
@@ -355,7 +340,7 @@ func (t *Tracker) Find(r Region) *Entry {
 }
 
 // Around calls f for the entry of region r, which it makes if there is none, and for
-// every entry that overlaps it.
+// every entry that overlaps it and has an access that a write to r would have to follow.
 func (t *Tracker) Around(r Region, f func(*Entry)) {
 	if r.Empty() {
 		return
@@ -365,8 +350,8 @@ func (t *Tracker) Around(r Region, f func(*Entry)) {
 		e = t.table.add(r)
 	}
 	f(e)
-	for _, o := range e.overlaps {
-		f(o)
+	for _, l := range e.looksAt() {
+		f(l.other)
 	}
 }
 
@@ -383,8 +368,8 @@ func (t *Tracker) Busy(r Region) (busy bool) {
 		return busy
 	}
 	busy = e.busy()
-	for _, o := range e.overlaps {
-		busy = busy || o.busy()
+	for _, l := range e.looksAt() {
+		busy = busy || l.other.busy()
 	}
 	return busy
 }

@@ -32,10 +32,10 @@ type Runner interface {
 	WaitOn(d *Domain, regions []deps.Region) error
 	Hold(r *Record) func(error) // the returned function is called once, on any goroutine
 	Block(r *Record, f func())
-	Schedule(ready *deps.Node) // nodes that became ready, joined by Next; the runner's goroutine
-	Edge(pred, succ uint64)    // traced domains: inserter
-	Spawned(r *Record)         // traced domains: inserter
-	Announce(r *Record)        // a task of the comm target is about to be committed: inserter
+	Schedule(ready *deps.Node)          // nodes that became ready, joined by Next; the runner's goroutine
+	Edge(pred, succ uint64, waits bool) // traced domains: inserter
+	Spawned(r *Record)                  // traced domains: inserter
+	Announce(r *Record)                 // a task of the comm target is about to be committed: inserter
 }
 
 // Domain is a set of tasks with one tracker. It belongs to its inserter: the
