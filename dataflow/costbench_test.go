@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,7 +129,7 @@ func runEight(b *testing.B, data []int64, workers int) {
 
 // BenchmarkRuns is ten runtimes on each of 64 goroutines, all at once.
 func BenchmarkRuns(b *testing.B) {
-	most := 0
+	var most atomic.Int64
 	for b.Loop() {
 		var wg sync.WaitGroup
 		for range 64 {
@@ -136,13 +137,13 @@ func BenchmarkRuns(b *testing.B) {
 				data := make([]int64, 8)
 				for range 10 {
 					runEight(b, data, 2)
+					most.Store(max(most.Load(), int64(runtime.GOMAXPROCS(0))))
 				}
 			})
 		}
-		most = max(most, runtime.GOMAXPROCS(0))
 		wg.Wait()
 	}
-	b.ReportMetric(float64(most), "GOMAXPROCS")
+	b.ReportMetric(float64(most.Load()), "GOMAXPROCS")
 }
 
 // BenchmarkChildren is a million children of one task (ns/op is per child).

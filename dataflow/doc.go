@@ -87,6 +87,11 @@
 //	    spinning--; if work, Q2         S7  waking: it is counted as spinning; parked
 //	                                        (woken for something else): count it; S2
 //
+// A worker starts out as parked, without a goroutine: the first wake-up makes one, in
+// the state waking, and takes Ps for all workers. So a runtime without tasks, or with
+// tasks that the submitter runs, costs no thread and no change of GOMAXPROCS. When the
+// runtime closes, the thread goes back to the Go scheduler with the mask it had.
+//
 // All are sequentially consistent atomics. No task is left lying while a worker
 // sleeps for want of it: if Q2 sees parked == 0, the sleeper has yet to do S4, and
 // its S5 comes after Q1. If Q3 sees a spinner, that one finds the task in S2, or

@@ -118,9 +118,7 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 func (rt *Runtime) wake() {
 	for rt.parked.Load() > 0 && rt.spinning.CompareAndSwap(0, 1) {
 		for _, v := range *rt.workers.Load() {
-			if v.state.Load() == parked && v.state.CompareAndSwap(parked, waking) {
-				rt.parked.Add(-1)
-				v.parker.Unpark()
+			if v.state.Load() == parked && rt.rouse(v) {
 				return
 			}
 		}
@@ -128,6 +126,31 @@ func (rt *Runtime) wake() {
 			return
 		}
 	}
+}
+
+// rouse wakes v, or starts it, if it is parked, and reports whether it was: then it
+// is counted as spinning, by the caller.
+func (rt *Runtime) rouse(v *worker) bool {
+	if !v.state.CompareAndSwap(parked, waking) {
+		return false
+	}
+	rt.parked.Add(-1)
+	if v.thread.Load() != 0 || !rt.launch(v) {
+		v.parker.Unpark()
+	}
+	return true
+}
+
+// wakeBound wakes w for what is in its mail.
+func (rt *Runtime) wakeBound(w *worker) {
+	rt.spinning.Add(1)
+	if rt.rouse(w) {
+		return
+	}
+	if rt.spinning.Add(-1) == 0 {
+		rt.wakeMore()
+	}
+	w.parker.Unpark()
 }
 
 // wakeMore wakes a worker if there is work for it.

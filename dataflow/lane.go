@@ -55,6 +55,10 @@ func (rt *Runtime) Attach(e Executor) (*Lane, error) {
 		l = &Lane{rt: rt, w: rt.newWorker(rt.opt.workers, -1)}
 		l.w.outside = true
 	}
+	rt.takeProcs(osthread.Procs{Sleep: rt.opt.goroutines()}) // bodies may wait in faults, which keep their P
+	rt.mu.Lock()
+	rt.reserve() // now, and not when a body, which a change of GOMAXPROCS would wait for, is in a fault
+	rt.mu.Unlock()
 	l.w.foreign.Store(&e)
 	rt.lane.Store(l)
 	rt.comm = e

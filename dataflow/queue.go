@@ -120,8 +120,13 @@ type entrance struct {
 	_    [cacheLine - 8]byte
 	head atomic.Int64 // moved by CAS
 	_    [cacheLine - 8]byte
-	slot [entranceSize]slot
+	ring atomic.Pointer[entranceRing] // from the first task on
 }
+
+type entranceRing [entranceSize]slot
+
+// entranceRings keeps rings of runtimes that have closed: 32 KiB that the next may want.
+var entranceRings = sync.Pool{New: func() any { return new(entranceRing) }}
 
 const (
 	entranceSize  = 1 << (12 - 10*invariant.Tiny)
@@ -135,9 +140,22 @@ func (q *entrance) put(r *task.Record) bool {
 	if t-q.head.Load() >= entranceSize {
 		return false
 	}
-	q.slot[t%entranceSize].set(r)
+	g := q.ring.Load()
+	if g == nil {
+		g = entranceRings.Get().(*entranceRing)
+		q.ring.Store(g)
+	}
+	g[t%entranceSize].set(r)
 	q.tail.Store(t + 1)
 	return true
+}
+
+// free gives the ring back. Producer, when nobody takes any more.
+func (q *entrance) free() {
+	if g := q.ring.Swap(nil); g != nil {
+		clear(g[:min(q.tail.Load(), entranceSize)])
+		entranceRings.Put(g)
+	}
 }
 
 // take moves the oldest elements to out, at most a share of 1/parts, and returns
@@ -150,8 +168,9 @@ func (q *entrance) take(out *[entranceBatch]*task.Record, parts int64) int64 {
 			return 0
 		}
 		n = min(max(n/parts, 1), entranceBatch)
+		g := q.ring.Load()
 		for i := range n {
-			out[i] = q.slot[(h+i)%entranceSize].get()
+			out[i] = g[(h+i)%entranceSize].get()
 		}
 		if q.head.CompareAndSwap(h, h+n) {
 			return n
@@ -166,7 +185,7 @@ func (q *entrance) takeOne() *task.Record {
 		if q.tail.Load() <= h {
 			return nil
 		}
-		r := q.slot[h%entranceSize].get()
+		r := q.ring.Load()[h%entranceSize].get()
 		if q.head.CompareAndSwap(h, h+1) {
 			return r
 		}

@@ -26,7 +26,6 @@ type Runtime struct {
 	spin    time.Duration
 	batch   uint64 // a worker publishes when its count of ends has none of these bits
 	claim   *osthread.Claim
-	procs   func()
 	w0      *worker
 	outside *worker
 	comm    Executor // of the submitter, and of workers while there are comm tasks
@@ -58,6 +57,8 @@ type Runtime struct {
 
 	mu      sync.Mutex
 	spares  []*worker // guarded by mu: not needed now
+	procs   []func()  // guarded by mu: give back Ps
+	started bool      // guarded by mu: there are Ps for all workers
 	group   sync.WaitGroup
 	blocked registry // what is waited for outside of the runtime
 	labels  labels
@@ -121,11 +122,7 @@ func New(opts ...Option) (*Runtime, error) {
 	if rt.ctx.Err() != nil {
 		rt.cancelled()
 	}
-	if o.stall > 0 {
-		rt.stalls.stop = make(chan struct{})
-		rt.group.Add(1)
-		go rt.watchdog()
-	}
+	rt.watch()
 	return rt, nil
 }
 
@@ -149,11 +146,10 @@ func (o *options) batch() uint64 {
 	return n
 }
 
-// takeCores claims a core for every worker, raises GOMAXPROCS, and pins the
-// calling thread.
+// takeCores claims a core for every worker, and pins the calling thread.
 func (rt *Runtime) takeCores() {
 	n := rt.opt.goroutines()
-	rt.procs = osthread.RaiseProcsFunc(2*n+1, noteProcs)
+	rt.takeProcs(osthread.Procs{Compute: 1})
 	if inherited, online := osthread.Inherited().Count(), osthread.Online(); inherited == 1 && online > 1 {
 		warnOnce(&oneCore, "this process may use 1 of %d cores: if a launcher bound it, lift that (mpirun --bind-to none, or taskset)", online)
 	}
@@ -194,7 +190,6 @@ func (rt *Runtime) warn(format string, args ...any) {
 func (rt *Runtime) newWorker(id, core int) *worker {
 	w := &worker{rt: rt, id: id, core: core, rng: rt.opt.seed + uint64(id)}
 	w.alloc = task.NewAllocator(&rt.ids)
-	w.dq.init(firstDeque)
 	if rt.opt.trace > 0 {
 		w.log = newEventLog(rt)
 	}
@@ -208,7 +203,8 @@ func (rt *Runtime) core(i int) int {
 	return rt.claim.Cores()[i]
 }
 
-// start makes the workers and the domain of the main program.
+// start makes the workers, of which only this goroutine's runs yet, and the domain of
+// the main program.
 func (rt *Runtime) start() {
 	all := make([]*worker, rt.opt.goroutines())
 	for i := range all {
@@ -216,6 +212,7 @@ func (rt *Runtime) start() {
 	}
 	rt.workers.Store(&all)
 	w := all[0]
+	w.dq.init(firstDeque)
 	rt.w0 = w
 	w.g.Store(osthread.G())
 	w.thread.Store(int64(osthread.ThreadID()))
@@ -233,9 +230,9 @@ func (rt *Runtime) start() {
 		d.Trace()
 	}
 	rt.domain, w.root = d, d
-	for _, w := range all[1:] {
-		rt.group.Add(1)
-		go w.loop()
+	for _, w := range all[1:] { // each starts when it is woken for the first time
+		w.state.Store(parked)
+		rt.parked.Add(1)
 	}
 }
 
@@ -381,13 +378,15 @@ func (rt *Runtime) Close() error {
 	rt.state.Store(task.Closed)
 	rt.unwatch()
 	rt.uncause(ErrClosed)
-	if rt.stalls.stop != nil {
-		close(rt.stalls.stop)
-	}
-	rt.mu.Lock()
+	rt.unwatchStalls()
+	rt.mu.Lock() // from here on no worker starts
 	for _, w := range *rt.workers.Load() {
 		w.retire.Store(true)
-		w.parker.Unpark()
+		if w.launched || w.root != nil {
+			w.parker.Unpark()
+		} else if w.state.CompareAndSwap(parked, away) {
+			rt.parked.Add(-1)
+		}
 	}
 	rt.mu.Unlock()
 	rt.dismiss(stalled)
@@ -397,7 +396,10 @@ func (rt *Runtime) Close() error {
 	if rt.claim != nil {
 		rt.claim.Release()
 	}
-	rt.procs()
+	rt.giveProcs()
+	if !stalled { // otherwise somebody may be looking for work yet
+		rt.entrance.free()
+	}
 	runtime.UnlockOSThread()
 	return err
 }
@@ -427,7 +429,7 @@ func (rt *Runtime) pushBound(r *task.Record) {
 	}
 	w := (*rt.workers.Load())[r.Worker-1]
 	w.mail.put(r)
-	w.parker.Unpark()
+	rt.wakeBound(w)
 }
 
 // hasWorker refuses r if it is bound to a worker that the runtime does not have.

@@ -10,9 +10,9 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// life is what the goroutine of a worker does until the runtime closes. If a body
-// ends the goroutine (Goexit), another one takes its place.
-func (w *worker) life() {
+// life is what the goroutine of a worker does until the runtime closes; leave then gives
+// up its core. If a body ends the goroutine (Goexit), another one takes its place.
+func (w *worker) life(leave func()) {
 	returned := false
 	defer func() {
 		if returned {
@@ -30,6 +30,7 @@ func (w *worker) life() {
 	}
 	w.publish()
 	w.flushReturns()
+	leave()
 	returned = true
 }
 
@@ -106,6 +107,8 @@ func (rt *Runtime) takeSpare(core int) *worker {
 	w.id = max(w.id, rt.opt.workers)
 	more := append(all[:len(all):len(all)], w)
 	rt.workers.Store(&more)
+	rt.reserve()
+	w.launched = true
 	rt.group.Add(1)
 	go w.loop()
 	return w

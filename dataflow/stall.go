@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +28,7 @@ func (e *StallError) Error() string {
 // stallReport is the dealing of the watchdog with the submitting goroutine, which
 // alone may look into the tracker.
 type stallReport struct {
-	stop    chan struct{}
+	dog     watchdog
 	waiting atomic.Int32  // waits that the submitter is in, one inside the other
 	waits   atomic.Uint64 // waits that the submitter has begun
 	asked   atomic.Uint64 // the watchdog wants a report: Runtime.moves when it asked, plus 1
@@ -40,34 +41,70 @@ type stallReport struct {
 
 const stallLines = 32 // of a report
 
-// watchdog looks a few times per stall period whether anything has moved.
-func (rt *Runtime) watchdog() {
-	defer rt.group.Done()
-	tick := time.NewTicker(max(rt.opt.stall/4, time.Millisecond))
-	defer tick.Stop()
-	last, since, cpu, told := rt.moves(), time.Now(), osthread.ProcessCPUTime(), 0
-	for {
-		select {
-		case <-rt.stalls.stop:
-			return
-		case <-tick.C:
-		}
-		elapsed := time.Since(since)
-		if now := rt.moves(); now == last && elapsed < rt.opt.stall {
-			continue
-		} else if now != last || rt.computes(elapsed, osthread.ProcessCPUTime()-cpu) {
-			last, since, cpu, told = now, time.Now(), osthread.ProcessCPUTime(), 0
-			continue
-		}
-		switch {
-		case told == 0:
-			told++
-			rt.reportStall(last)
-		case told == 1 && elapsed > 2*rt.opt.stall && rt.stalls.asked.Load() != 0: // it may still answer
-			told++
-			fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that sleeps\n%s\n",
-				elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
-		}
+// watchdog looks a few times per stall period whether anything has moved. It is a
+// timer: a runtime that ends soon pays for no goroutine.
+type watchdog struct {
+	mu    sync.Mutex    // guards all fields
+	timer *time.Timer   // nil if there is none, or no more
+	last  uint64        // moves when something was last seen to move
+	since time.Time     // that moment
+	cpu   time.Duration // of the process till then
+	told  int           // reports since
+}
+
+// watch starts the watchdog.
+func (rt *Runtime) watch() {
+	if rt.opt.stall == 0 {
+		return
+	}
+	g := &rt.stalls.dog
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	rt.moved(g, rt.moves())
+	g.timer = time.AfterFunc(rt.watchPeriod(), rt.look)
+}
+
+func (rt *Runtime) watchPeriod() time.Duration { return max(rt.opt.stall/4, time.Millisecond) }
+
+// unwatchStalls ends the watchdog; it does not look afterwards.
+func (rt *Runtime) unwatchStalls() {
+	g := &rt.stalls.dog
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.timer != nil {
+		g.timer.Stop()
+		g.timer = nil
+	}
+}
+
+func (rt *Runtime) moved(g *watchdog, moves uint64) {
+	g.last, g.since, g.cpu, g.told = moves, time.Now(), osthread.ProcessCPUTime(), 0
+}
+
+// look is what the watchdog does once per period.
+func (rt *Runtime) look() {
+	g := &rt.stalls.dog
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.timer == nil {
+		return
+	}
+	g.timer.Reset(rt.watchPeriod())
+	elapsed := time.Since(g.since)
+	if now := rt.moves(); now == g.last && elapsed < rt.opt.stall {
+		return
+	} else if now != g.last || rt.computes(elapsed, osthread.ProcessCPUTime()-g.cpu) {
+		rt.moved(g, now)
+		return
+	}
+	switch {
+	case g.told == 0:
+		g.told++
+		rt.reportStall(g.last)
+	case g.told == 1 && elapsed > 2*rt.opt.stall && rt.stalls.asked.Load() != 0: // it may still answer
+		g.told++
+		fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that sleeps\n%s\n",
+			elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/sourcegraph/conc/panics"
@@ -27,6 +26,8 @@ type worker struct {
 	alloc   *task.Allocator
 	root    *task.Domain             // worker 0: the domain of the main program
 	foreign atomic.Pointer[Executor] // whose goroutine this is, if not the runtime's own
+
+	launched bool // guarded by Runtime.mu: it has got its goroutine
 
 	// Of the worker's goroutine.
 	cur      *task.Record   // the innermost body that runs, nil outside
@@ -227,19 +228,4 @@ func (w *worker) runVerified(r *task.Record) {
 		return // so may children whose events are held
 	}
 	r.Err = errors.Join(r.Err, v.After())
-}
-
-// loop is the goroutine of a worker other than 0, from its start to the end of the
-// runtime. It ends without unlocking, so that its pinned thread ends too.
-func (w *worker) loop() {
-	runtime.LockOSThread()
-	w.g.Store(osthread.G())
-	w.thread.Store(int64(osthread.ThreadID()))
-	if w.core >= 0 {
-		if err := osthread.SetAffinity(osthread.CPUSetOf(w.core)); err != nil {
-			w.rt.warn("worker %d cannot be pinned to core %d: %v", w.id, w.core, err)
-			w.core = -1
-		}
-	}
-	w.life()
 }

@@ -3,6 +3,7 @@ package osthread
 import (
 	"fmt"
 	"runtime"
+	"sync"
 )
 
 // Usable returns the mask the process was started with: the cores that taskset,
@@ -48,8 +49,11 @@ func NumCores() int { return Usable().Count() }
 
 // Online returns the number of cores of the machine that are switched on,
 // usable or not, so that a one-core mask on a larger machine can be reported. Any
-// goroutine; on Linux it reads a small file of the kernel (tens of us).
-func Online() int { return max(online(), NumCores()) }
+// goroutine; on Linux the first call reads a small file of the kernel (tens of us), and
+// what is switched on or off later goes unnoticed.
+func Online() int { return max(onlineAtFirst(), NumCores()) }
+
+var onlineAtFirst = sync.OnceValue(online)
 
 // Affinity returns the mask of the calling thread. The caller is locked to its
 // thread, or the answer means nothing. Does not block. Errors: errors.ErrUnsupported

@@ -12,31 +12,47 @@ var procs procsLedger
 type procsLedger struct {
 	mu      sync.Mutex // guards all fields; held while the world is stopped to change the number
 	holders int        // live holders
-	need    int        // sum of what they need
+	sum     Procs      // of what they need
 	found   int        // GOMAXPROCS at the first of them
 	set     int        // what this ledger last set it to, 0 if it did not
 	changes int        // how often this ledger has changed it since the process started
 }
 
-// RaiseProcs keeps GOMAXPROCS at least at the sum of need over all live holders,
-// plus one for the rest of the program, whatever the environment says. It is
-// never lowered while there is a holder, and the last restore brings back what the
+// Procs is what a holder of the GOMAXPROCS ledger needs.
+type Procs struct {
+	// Compute counts goroutines that take turns on the cores. All holders together get at
+	// most two Ps per usable core for them: one for who computes, one for who sleeps
+	// there in a way that keeps its P.
+	Compute int
+	// Sleep counts goroutines that may sleep and keep their P, beyond those: comm
+	// threads, and bodies that block. Each gets a P.
+	Sleep int
+}
+
+// total is the number of Ps for p on so many cores.
+func (p Procs) total(cores int) int { return min(p.Compute, 2*cores) + p.Sleep }
+
+func (p Procs) plus(q Procs) Procs { return Procs{p.Compute + q.Compute, p.Sleep + q.Sleep} }
+
+// RaiseProcs keeps GOMAXPROCS at least at what all live holders need together, plus one
+// for the rest of the program, whatever the environment says; need counts goroutines
+// that may sleep and keep their P. It is never lowered while there is a holder, and the last restore brings back what the
 // first holder found, unless the program has set another number meanwhile: then
 // that one stays. Restoring twice does nothing. After an explicit change the Go
 // runtime no longer follows the container's CPU limit by itself.
 //
 // Any goroutine. A change stops the world, so it waits until every running
 // goroutine can be interrupted; without a change nothing stops. need >= 0.
-func RaiseProcs(need int) (restore func()) { return RaiseProcsFunc(need, nil) }
+func RaiseProcs(need int) (restore func()) { return RaiseProcsFunc(Procs{Sleep: need}, nil) }
 
-// RaiseProcsFunc is [RaiseProcs] and tells the caller: if this very call had to
+// RaiseProcsFunc is [RaiseProcs] for needs of both kinds, and tells the caller: if this very call had to
 // change GOMAXPROCS, changed is called once with the number before and after,
 // on the calling goroutine, before RaiseProcsFunc returns and outside any lock.
-func RaiseProcsFunc(need int, changed func(from, to int)) (restore func()) {
-	if need < 0 {
-		panic(fmt.Sprintf("osthread: RaiseProcs of %d", need))
+func RaiseProcsFunc(need Procs, changed func(from, to int)) (restore func()) {
+	if need.Compute < 0 || need.Sleep < 0 {
+		panic(fmt.Sprintf("osthread: RaiseProcs of %+v", need))
 	}
-	from, to := procs.raise(need)
+	from, to := procs.raise(need, NumCores())
 	if from != to && changed != nil {
 		changed(from, to)
 	}
@@ -52,7 +68,7 @@ func ProcsChanges() int {
 	return procs.changes
 }
 
-func (l *procsLedger) raise(need int) (from, to int) {
+func (l *procsLedger) raise(need Procs, cores int) (from, to int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := runtime.GOMAXPROCS(0)
@@ -60,19 +76,20 @@ func (l *procsLedger) raise(need int) (from, to int) {
 		l.found = now
 	}
 	l.holders++
-	l.need += need
-	if now > l.need {
+	l.sum = l.sum.plus(need)
+	n := l.sum.total(cores)
+	if now > n {
 		return now, now
 	}
-	l.set = l.change(l.need + 1)
+	l.set = l.change(n + 1)
 	return now, l.set
 }
 
-func (l *procsLedger) restore(need int) {
+func (l *procsLedger) restore(need Procs) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.holders--
-	l.need -= need
+	l.sum = l.sum.plus(Procs{-need.Compute, -need.Sleep})
 	if l.holders > 0 {
 		return
 	}

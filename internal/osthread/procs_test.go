@@ -15,9 +15,9 @@ func TestRaiseProcs_nesting(t *testing.T) {
 	var told [][2]int
 	tell := func(from, to int) { told = append(told, [2]int{from, to}) }
 
-	low := RaiseProcsFunc(1, tell)
+	low := RaiseProcsFunc(Procs{Sleep: 1}, tell)
 	assert.Equal(t, 3, runtime.GOMAXPROCS(0), "never lowered")
-	a := RaiseProcsFunc(4, tell)
+	a := RaiseProcsFunc(Procs{Sleep: 4}, tell)
 	assert.Equal(t, 6, runtime.GOMAXPROCS(0))
 	b := RaiseProcs(2)
 	assert.Equal(t, 8, runtime.GOMAXPROCS(0))
@@ -26,7 +26,7 @@ func TestRaiseProcs_nesting(t *testing.T) {
 	a()
 	a()
 	assert.Equal(t, 8, runtime.GOMAXPROCS(0), "kept while there is a holder")
-	c := RaiseProcsFunc(4, tell)
+	c := RaiseProcsFunc(Procs{Sleep: 4}, tell)
 	assert.Equal(t, 8, runtime.GOMAXPROCS(0), "what was given back is used again")
 	low()
 	b()
@@ -38,6 +38,26 @@ func TestRaiseProcs_nesting(t *testing.T) {
 	RaiseProcs(7)()
 	assert.Equal(t, 3, runtime.GOMAXPROCS(0), "a second generation starts afresh")
 	assert.Panics(t, func() { RaiseProcs(-1) })
+}
+
+// Goroutines that take turns on the cores need no more Ps than these allow, however
+// many there are; those that sleep with their P need one each.
+func TestRaiseProcs_is_bounded(t *testing.T) {
+	found := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(found)
+	var restore []func()
+	for range 64 {
+		restore = append(restore, RaiseProcsFunc(Procs{Compute: 4}, nil))
+	}
+	assert.Equal(t, 2*NumCores()+1, runtime.GOMAXPROCS(0))
+	restore = append(restore, RaiseProcs(3))
+	assert.Equal(t, 2*NumCores()+3+1, runtime.GOMAXPROCS(0))
+	for _, f := range restore {
+		f()
+	}
+	assert.Equal(t, 1, runtime.GOMAXPROCS(0))
+	defer RaiseProcsFunc(Procs{Compute: 1}, nil)()
+	assert.Equal(t, 2, runtime.GOMAXPROCS(0), "nothing is left of the old sum")
 }
 
 func TestRaiseProcs_leaves_the_number_of_the_program(t *testing.T) {

@@ -1,0 +1,86 @@
+package dataflow
+
+import (
+	"runtime"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+)
+
+// The goroutines of workers, and the Ps they need.
+
+// launch starts the goroutine of w, which is waking, and reports whether this is the
+// first time. A worker that is never needed costs neither a thread nor a P.
+func (rt *Runtime) launch(w *worker) bool {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if w.launched {
+		return false
+	}
+	if rt.ending() {
+		w.state.Store(away)
+		rt.spinning.Add(-1)
+		return true
+	}
+	rt.reserve()
+	w.launched = true
+	rt.group.Add(1)
+	go w.loop()
+	return true
+}
+
+// reserve takes Ps for all workers, and as many bodies that sleep. The caller holds mu.
+func (rt *Runtime) reserve() {
+	if !rt.started {
+		rt.started = true
+		rt.addProcs(osthread.Procs{Compute: 2*rt.opt.goroutines() - 1})
+	}
+}
+
+// takeProcs raises GOMAXPROCS for this runtime.
+func (rt *Runtime) takeProcs(need osthread.Procs) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.addProcs(need)
+}
+
+// addProcs is takeProcs for who holds mu.
+func (rt *Runtime) addProcs(need osthread.Procs) {
+	rt.procs = append(rt.procs, osthread.RaiseProcsFunc(need, noteProcs))
+}
+
+// giveProcs takes that back.
+func (rt *Runtime) giveProcs() {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	for _, restore := range rt.procs {
+		restore()
+	}
+	rt.procs = nil
+}
+
+// loop is the goroutine of a worker other than 0, from its first task to the end of
+// the runtime. Then the thread, with the mask that was found on it, goes back to the Go
+// scheduler, which uses it again; one whose goroutine was ended by a body dies with it.
+func (w *worker) loop() {
+	runtime.LockOSThread()
+	w.g.Store(osthread.G())
+	w.thread.Store(int64(osthread.ThreadID()))
+	w.dq.init(firstDeque)
+	mask, err := osthread.Affinity()
+	if w.core >= 0 && err == nil {
+		err = osthread.SetAffinity(osthread.CPUSetOf(w.core))
+	}
+	if w.core >= 0 && err != nil {
+		w.rt.warn("worker %d cannot be pinned to core %d: %v", w.id, w.core, err)
+		w.core = -1
+	}
+	if w.state.Load() == waking { // what it was woken for, counted as spinning till then
+		w.next = w.find()
+		w.found()
+	}
+	w.life(func() {
+		if w.core < 0 || osthread.SetAffinity(mask) == nil {
+			runtime.UnlockOSThread()
+		}
+	})
+}
