@@ -100,7 +100,11 @@ func (w *worker) endRare(r *task.Record) {
 	if r.Doomed() {
 		r.Flags |= task.Skipped
 	}
-	r.Ungate(r.Err != nil || r.Flags&task.Skipped != 0, w.complete)
+	failed := r.Err != nil || r.Flags&task.Skipped != 0
+	if failed && r.Decl.Undo != nil {
+		r.Decl.Undo(r)
+	}
+	r.Ungate(failed, w.complete)
 }
 
 // unlock passes the commutative locks of r on.

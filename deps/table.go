@@ -22,9 +22,6 @@ func (r ref) ended() bool {
 	return r.node == nil || r.node.seq != r.seq || atomic.LoadUint32(&r.node.word)&(closedBit|failedBit) == closedBit
 }
 
-// waits reports whether the task that r refers to has not been released.
-func (r ref) waits() bool { return r.node != nil && r.node.seq == r.seq && !r.node.Ended() }
-
 // Entry is what a tracker remembers of one region. The first cache line is what
 // a search in the tree reads, the second what an access of a known region needs
 // besides.
@@ -82,11 +79,9 @@ func (e *Entry) active() bool {
 	return false
 }
 
-// busy reports whether a write to e would have to wait: for a task, or for the
-// combination of a reduction.
-func (e *Entry) busy() bool {
-	return e.reducing() || e.last.waits() || slices.ContainsFunc(e.group, ref.waits)
-}
+// busy reports whether a write to e would have to wait, for a task or for the
+// combination of a reduction, or would be poisoned.
+func (e *Entry) busy() bool { return e.reducing() || e.active() }
 
 // reset forgets the accesses of e.
 func (e *Entry) reset() {

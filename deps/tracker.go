@@ -355,7 +355,8 @@ func (t *Tracker) Around(r Region, f func(*Entry)) {
 	}
 }
 
-// Busy reports whether a write to r submitted now would have to wait.
+// Busy reports whether a write to r submitted now would have to wait, or would not run
+// because a task that it follows has failed.
 func (t *Tracker) Busy(r Region) (busy bool) {
 	if r.Empty() {
 		return false

@@ -115,8 +115,9 @@ func TestBusy(t *testing.T) {
 	var failed, r, w Node
 	require.True(t, b.task(&failed, x, Out))
 	failed.Release(true)
-	assert.False(t, b.Busy(x.Region), "a failed task is no reason to wait")
+	assert.True(t, b.Busy(x.Region), "a write would be poisoned")
 	failed.Forgive()
+	assert.False(t, b.Busy(x.Region), "the failure is forgiven")
 
 	b.task(&w, part, Out)
 	assert.True(t, b.Busy(x.Region), "overlaps what is known")

@@ -20,15 +20,45 @@ import (
 // runtime (Option RenameBudget); when that is used up, the write waits.
 // A task that passes its Buffer parameter on to children passes its own version,
 // which is not renamed again.
+//
+// If a task that overwrites a buffer fails or is skipped, tasks that read it
+// afterwards are skipped, and one that overwrites it again gets a fresh copy. After the
+// next Wait the buffer holds what the last task that succeeded left; elements that a
+// failed one has written may have either value.
 type Buffer[T any] struct {
-	data     []T
-	of       *Buffer[T] // the buffer that this is a version of; nil for the buffer itself
-	cur      *Buffer[T] // buffer: the newest version
-	versions []*Buffer[T]
-	domain   *task.Domain // where the versions are known
-	use      uint64       // number of that use of the domain
-	seen     uint64       // the last task that was looked through for this buffer
-	shared   uint64       // the last task that has it as more than one parameter
+	data   []T
+	of     *Buffer[T]   // the buffer that this is a version of; nil for the buffer itself
+	cur    *Buffer[T]   // buffer: the newest version
+	old    queue[T]     // buffer: the other versions
+	copies int64        // buffer: how many those are
+	order  uint64       // version: place of its content in the order of spawns; buffer: the last given
+	before uint64       // version: the same of the content that is being overwritten
+	writer uint64       // version: the task that it was given to as a fresh copy
+	domain *task.Domain // buffer: where the versions are known
+	use    uint64       // buffer: number of that use of the domain
+	seen   uint64       // buffer: the last task that was looked through for it
+	shared uint64       // buffer: the last task that has it as more than one parameter
+	tries  int          // buffer: versions looked at, for tests
+	next   *Buffer[T]   // version: in a queue
+}
+
+// queue holds versions of a buffer, those first that have not been its newest for the
+// longest time.
+type queue[T any] struct{ first, last *Buffer[T] }
+
+func (q *queue[T]) put(v *Buffer[T]) {
+	if v.next = nil; q.first == nil {
+		q.first = v
+	} else {
+		q.last.next = v
+	}
+	q.last = v
+}
+
+func (q *queue[T]) take() *Buffer[T] {
+	v := q.first
+	q.first = v.next
+	return v
 }
 
 // NewBuffer returns a buffer of n elements, all zero.
@@ -36,9 +66,8 @@ func NewBuffer[T any](n int) *Buffer[T] {
 	if n < 0 {
 		panic(fmt.Sprintf("tasks: NewBuffer(%d): negative length", n))
 	}
-	b := new(Buffer[T])
-	b.cur = &Buffer[T]{data: make([]T, n), of: b}
-	b.versions = []*Buffer[T]{b.cur}
+	b := &Buffer[T]{order: 1}
+	b.cur = &Buffer[T]{data: make([]T, n), of: b, order: 1}
 	return b
 }
 
@@ -61,6 +90,7 @@ func (b *Buffer[T]) Region() deps.Region { return deps.Slice(b.Slice()) }
 type renamer interface {
 	version(r *task.Record, m deps.Mode) (unsafe.Pointer, deps.Region, error)
 	count(r *task.Record)
+	undo(r *task.Record)
 	isNil() bool
 }
 
@@ -91,27 +121,59 @@ func (b *Buffer[T]) version(r *task.Record, m deps.Mode) (unsafe.Pointer, deps.R
 		b.domain, b.use = d, d.Use()
 	}
 	if m == deps.Out && d.Rename && b.shared != r.Seq() && d.Tracker.Busy(deps.Slice(b.cur.data)) {
-		b.rename(d)
+		b.rename(d, r)
 	}
 	return unsafe.Pointer(b.cur), deps.Slice(b.cur.data), nil
 }
 
-// rename makes cur a version that nobody uses, if the budget allows.
-func (b *Buffer[T]) rename(d *task.Domain) {
-	for _, v := range b.versions {
-		if v != b.cur && !d.Tracker.Busy(deps.Slice(v.data)) {
-			b.cur = v
+// rename gives r a version that nobody uses, if the budget allows, and makes it the newest.
+func (b *Buffer[T]) rename(d *task.Domain, r *task.Record) {
+	v := b.idle(d)
+	if v == nil {
+		if !d.Budget.Take(b.bytes()) {
 			return
 		}
+		if b.copies++; b.copies == 1 {
+			d.Renamed(b.trim)
+		}
+		v = &Buffer[T]{data: make([]T, len(b.cur.data)), of: b}
 	}
-	if !d.Budget.Take(b.bytes()) {
-		return
+	b.order++
+	v.order, v.before, v.writer = b.order, v.order, r.Seq()
+	b.old.put(b.cur)
+	b.cur = v
+}
+
+// maxTries bounds the versions that one spawn looks at.
+const maxTries = 4
+
+// idle takes a version that nobody uses out of the queue, or returns nil. Versions become
+// idle about in the order in which they were the newest. One that is in use while a later
+// one is not is looked at again when it comes to the front the next time; so is the first
+// if all are in use, or some that are in use for long would hide the others.
+func (b *Buffer[T]) idle(d *task.Domain) *Buffer[T] {
+	v := b.old.first
+	for n := 0; v != nil && n < maxTries; n++ {
+		if b.tries++; !d.Tracker.Busy(deps.Slice(v.data)) {
+			for b.old.first != v {
+				b.old.put(b.old.take())
+			}
+			return b.old.take()
+		}
+		v = v.next
 	}
-	if len(b.versions) == 1 {
-		d.Renamed(b.trim)
+	if b.old.first != nil {
+		b.old.put(b.old.take())
 	}
-	b.cur = &Buffer[T]{data: make([]T, len(b.cur.data)), of: b}
-	b.versions = append(b.versions, b.cur)
+	return nil
+}
+
+// undo notes that r, which got v, has failed or was skipped: what v holds counts as what
+// it held before. On the goroutine that ends r, before anything that waits for r.
+func (v *Buffer[T]) undo(r *task.Record) {
+	if v.writer == r.Seq() {
+		v.order = v.before
+	}
 }
 
 func (b *Buffer[T]) bytes() int64 {
@@ -119,9 +181,14 @@ func (b *Buffer[T]) bytes() int64 {
 	return int64(len(b.cur.data)) * int64(unsafe.Sizeof(t))
 }
 
-// trim drops all versions but the newest.
+// trim drops all versions but that of the last task that did not fail.
 func (b *Buffer[T]) trim() {
-	b.domain.Budget.Give(int64(len(b.versions)-1) * b.bytes())
-	clear(b.versions)
-	b.versions = append(b.versions[:0], b.cur)
+	for b.old.first != nil {
+		if v := b.old.take(); v.order > b.cur.order {
+			b.cur = v
+		}
+	}
+	b.old, b.cur.next = queue[T]{}, nil
+	b.domain.Budget.Give(b.copies * b.bytes())
+	b.copies = 0
 }

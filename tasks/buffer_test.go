@@ -1,6 +1,8 @@
 package tasks_test
 
 import (
+	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,4 +72,108 @@ func TestBuffer_each(t *testing.T) {
 	}, dataflow.Workers(2)))
 	assert.Equal(t, keep, append(a, b...))
 	assert.Equal(t, 101, a[1].Slice()[0])
+}
+
+// However many versions are in use, a spawn looks at a few, and versions that nobody uses
+// any more are found again.
+func TestBuffer_cost_of_many_versions(t *testing.T) {
+	produce := tasks.Declare1("produce", func(*tasks.Buffer[int]) {}, tasks.Output)
+	consume := tasks.Declare1("consume", func(*tasks.Buffer[int]) {}, tasks.Input)
+	hold := tasks.DeclareCtx2("hold", func(ctx *tasks.Context, _ *tasks.Buffer[int], ev *[]*tasks.Event) error {
+		*ev = append(*ev, ctx.Hold())
+		return nil
+	}, tasks.Input, tasks.Value)
+	for _, window := range []int{16, 256, 4096} {
+		for _, held := range []int{0, 10} { // readers that last: the first ones
+			b := tasks.NewBuffer[int](1)
+			var ev []*tasks.Event
+			assert.NoError(t, one(t, func(rt *dataflow.Runtime) {
+				for range held {
+					hold.Spawn(rt, b, &ev)
+					produce.Spawn(rt, b)
+				}
+				n := 20 * window
+				for range n {
+					produce.Spawn(rt, b)
+					consume.Spawn(rt, b)
+				}
+				assert.LessOrEqual(t, b.Tries(), 3*n, "window %d, %d held", window, held)
+				assert.LessOrEqual(t, b.Copies(), 3*window/4+2*held, "window %d, %d held", window, held)
+				for _, e := range ev {
+					e.Done()
+				}
+			}, dataflow.Window(window)))
+		}
+	}
+}
+
+var errFill = errors.New("no")
+
+// A buffer keeps its value when the task that was to overwrite it fails, also where a fresh
+// copy had been made for that task, as in the serial mode. One that overwrites it
+// afterwards runs.
+func TestBuffer_failed_output(t *testing.T) {
+	type buf = *tasks.Buffer[int]
+	fill := tasks.DeclareCtx3("fill", func(_ *tasks.Context, b buf, x int, err error) error {
+		if err == nil {
+			b.Slice()[0] = x
+		}
+		return err
+	}, tasks.Output, tasks.Value, tasks.Value)
+	fillAll := tasks.DeclareCtx2("fill all", func(*tasks.Context, []buf, buf) error { return errFill }, tasks.Each(tasks.Output), tasks.Value)
+	fillBelow := tasks.DeclareCtx1("fill below", func(ctx *tasks.Context, b buf) error {
+		fill.Spawn(ctx, b, 0, errFill)
+		return nil
+	}, tasks.Weak(tasks.Output))
+	fillAfter := tasks.Declare2("fill after", func(*int, buf) {}, tasks.Input, tasks.Output)
+	read := tasks.Declare2("read", func(b buf, sum *atomic.Int64) { sum.Add(int64(b.Slice()[0])) }, tasks.Input, tasks.Value)
+	for _, c := range []struct {
+		name string
+		want int // of the buffer, which holds 5
+		sum  int // of what the readers have seen: one before, one after each step
+		do   func(rt *dataflow.Runtime, b buf, read func())
+	}{
+		{"one", 5, 5, func(rt *dataflow.Runtime, b buf, _ func()) { fill.Spawn(rt, b, 6, errFill) }},
+		{"each", 5, 5, func(rt *dataflow.Runtime, b buf, _ func()) { fillAll.Spawn(rt, []buf{b}, nil) }},
+		{"child", 5, 5, func(rt *dataflow.Runtime, b buf, _ func()) { fillBelow.Spawn(rt, b) }},
+		{"skipped", 5, 5, func(rt *dataflow.Runtime, b buf, _ func()) {
+			x := new(int)
+			rt.Spawn("fails", func(*tasks.Context) error { return errFill }, tasks.Updates(x))
+			fillAfter.Spawn(rt, x, b)
+		}},
+		{"after another", 7, 12, func(rt *dataflow.Runtime, b buf, read func()) {
+			fill.Spawn(rt, b, 7, nil)
+			read()
+			fill.Spawn(rt, b, 8, errFill)
+			read()
+			fill.Spawn(rt, b, 9, errFill)
+		}},
+		{"before another", 9, 14, func(rt *dataflow.Runtime, b buf, read func()) {
+			fill.Spawn(rt, b, 8, errFill)
+			read()
+			fill.Spawn(rt, b, 9, nil)
+			read()
+		}},
+	} {
+		for name, opt := range map[string]dataflow.Option{
+			"one worker": dataflow.Workers(1), "two": dataflow.Workers(2), "seeded": dataflow.Seeded(3), "serial": dataflow.Serial(),
+		} {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				b, sum := tasks.NewBuffer[int](2), new(atomic.Int64)
+				b.Slice()[0], b.Slice()[1] = 5, 1
+				require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+					rd := func() { read.Spawn(rt, b, sum) }
+					rd()
+					c.do(rt, b, rd)
+					assert.ErrorIs(t, rt.Wait(), errFill)
+					assert.Equal(t, c.want, b.Slice()[0])
+					assert.EqualValues(t, c.sum, sum.Load())
+					rd()
+					assert.NoError(t, rt.Wait())
+					assert.EqualValues(t, c.sum+c.want, sum.Load(), "what is spawned now reads that value")
+					return nil
+				}, opt))
+			})
+		}
+	}
 }

@@ -54,7 +54,18 @@ func declare(name string, isNil bool, rec reflect.Type, clauses []Clause, acc ..
 		}
 	}
 	d.Verify = func(r *task.Record) task.Verifier { return newVerifier(d, r) }
+	if d.buffers > 0 {
+		d.Undo = func(r *task.Record) { d.eachBuffer(r, func(b renamer) { b.undo(r) }) }
+	}
 	return d
+}
+
+// eachBuffer calls f for every buffer among the arguments of r.
+func (d *declaration) eachBuffer(r *task.Record, f func(renamer)) {
+	for i := range d.params {
+		p := &d.params[i]
+		p.eachBuffer(unsafe.Add(unsafe.Pointer(r), p.offset), f)
+	}
 }
 
 // submit registers the accesses of a record whose arguments are filled in, and
@@ -70,9 +81,7 @@ func (d *declaration) submit(r *task.Record, cl []Clause) {
 		}
 	}
 	if d.buffers > 1 {
-		for i := range d.params {
-			d.params[i].countBuffers(r, unsafe.Add(unsafe.Pointer(r), d.params[i].offset))
-		}
+		d.eachBuffer(r, func(b renamer) { b.count(r) })
 	}
 	dom := r.Domain
 	for i := range d.params {

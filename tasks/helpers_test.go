@@ -10,13 +10,13 @@ import (
 )
 
 // one runs body with one worker and returns what its tasks failed with.
-func one(t testing.TB, body func(rt *dataflow.Runtime)) (failed error) {
+func one(t testing.TB, body func(rt *dataflow.Runtime), opts ...dataflow.Option) (failed error) {
 	t.Helper()
 	require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
 		body(rt)
 		failed = rt.Wait()
 		return nil
-	}, dataflow.Workers(1)))
+	}, append(opts, dataflow.Workers(1))...))
 	return failed
 }
 

@@ -174,17 +174,17 @@ func (p *param) lookup(r *task.Record, v unsafe.Pointer) (deps.Region, error) {
 	return methodRegion(p.methods(v))
 }
 
-// countBuffers notes every buffer at v as a parameter of r.
-func (p *param) countBuffers(r *task.Record, v unsafe.Pointer) {
+// eachBuffer calls f for every buffer at v.
+func (p *param) eachBuffer(v unsafe.Pointer, f func(renamer)) {
 	switch {
 	case p.kind == kindBuffer:
 		if b := p.methods(v).(renamer); !b.isNil() {
-			b.count(r)
+			f(b)
 		}
 	case p.kind == kindEach && p.elem.kind == kindBuffer:
 		s := *(*[]byte)(v)
 		for i := range len(s) {
-			p.elem.countBuffers(r, unsafe.Add(unsafe.Pointer(unsafe.SliceData(s)), uintptr(i)*p.size))
+			p.elem.eachBuffer(unsafe.Add(unsafe.Pointer(unsafe.SliceData(s)), uintptr(i)*p.size), f)
 		}
 	}
 }

@@ -225,6 +225,7 @@ type Decl struct {
 
 	Run    func(r *Record) error // calls the body; on the runner's goroutine
 	Skip   func(r *Record)       // runs instead of Run when the task is skipped; may be nil
+	Undo   func(r *Record)       // r has failed or was skipped; may be nil
 	Clear  func(r *Record)       // drops the arguments, so that they can be collected
 	New    func(n int) []*Record // makes n typed records side by side
 	Where  func(r *Record) (name, file string, line int)
