@@ -15,6 +15,10 @@ func truncateCases() []Case {
 		one("truncate/strided", truncateStrided),
 		one("truncate/matched message", truncateMatched),
 		one("truncate/one of many", truncateOneOfMany),
+		one("truncate/from anywhere", truncateFromAnywhere),
+		one("truncate/persistent", truncatePersistent),
+		one("truncate/long ones among others", truncateAmongOthers),
+		two("truncate/broadcast", truncateBroadcast),
 	}
 }
 
@@ -56,11 +60,14 @@ func truncate(r *rank, early bool) {
 }
 
 func truncateNothing(r *rank) {
-	out := r.Isend(mpi.Of([]byte{1, 2, 3}), r.right(), 0)
-	_, err := r.Recv(mpi.Buffer{}, r.left(), 0)
-	r.wants(err, mpi.ErrTruncate, "receive into no buffer")
-	r.sent(out)
-	r.usable()
+	for _, n := range []int{3, 300_000} {
+		r.at("%d bytes", n)
+		out := r.Isend(mpi.Of(octets(1, n)), r.right(), 0)
+		_, err := r.Recv(mpi.Buffer{}, r.left(), 0)
+		r.wants(err, mpi.ErrTruncate, "receive into no buffer")
+		r.sent(out)
+		r.usable()
+	}
 }
 
 func truncateStrided(r *rank) {
@@ -122,5 +129,127 @@ func truncateOneOfMany(r *rank) {
 	}
 	r.equal("rank in the error", e.Rank, r.Rank())
 	r.equal("communicator in the error", e.Comm, r.Name())
+	r.usable()
+}
+
+// tooLong checks what a receive into the first bytes of m, room many, has left of a message
+// that was longer.
+func (m mailbox) tooLong(r *rank, err error, room int) {
+	r.wants(err, mpi.ErrTruncate, "receive into a short buffer")
+	same(r, "memory behind the buffer", m.whole[8+room:], newMailbox(len(m.bytes())).whole[8+room:])
+}
+
+// truncateFromAnywhere meets long messages with receives that name neither sender nor
+// tag, posted first and late.
+func truncateFromAnywhere(r *rank) {
+	const n = 200_000
+	for _, room := range []int{0, 8, 5000, n - 1} {
+		for _, early := range []bool{true, false} {
+			r.at("room for %d, posted first %v", room, early)
+			m := newMailbox(n)
+			var in *mpi.Request
+			if early {
+				in = r.Irecv(mpi.Of(m.bytes()[:room]), mpi.AnySource, mpi.AnyTag)
+				r.must(r.Barrier())
+			}
+			out := r.Isend(mpi.Of(octets(seedOf(r.Rank()), n)), r.right(), 9)
+			if !early {
+				r.must(r.Barrier())
+				in = r.Irecv(mpi.Of(m.bytes()[:room]), mpi.AnySource, mpi.AnyTag)
+			}
+			m.tooLong(r, wait(in), room)
+			r.sent(out)
+			r.usable()
+		}
+	}
+}
+
+// truncatePersistent starts a persistent receive for messages that fit and for those
+// that do not.
+func truncatePersistent(r *rank) {
+	const n, room = 100_000, 60_000
+	m := newMailbox(n)
+	in := r.RecvInit(mpi.Of(m.bytes()[:room]), r.left(), 2)
+	for i, length := range []int{room, n, 10, n} {
+		r.at("start %d, %d bytes", i, length)
+		r.must(in.Start())
+		out := r.Isend(mpi.Of(octets(seedOf(r.Rank(), i), length)), r.right(), 2)
+		if err := wait(in); length > room {
+			m.tooLong(r, err, room)
+		} else {
+			r.must(err)
+			same(r, "message", m.bytes()[:length], octets(seedOf(r.left(), i), length))
+		}
+		r.sent(out)
+	}
+	r.usable()
+}
+
+// truncateAmongOthers posts receives of all lengths side by side in memory before their
+// messages come, of which some are too long: the others get theirs, and nothing is
+// written beside a buffer.
+func truncateAmongOthers(r *rank) {
+	lengths := []int{8, 70_000, 0, 5000, 300_000, 16, 4097, 70_001}
+	total := 0
+	for _, n := range lengths {
+		total += n
+	}
+	m := newMailbox(total)
+	excess := func(i int) int { return []int{0, 90_000, 1}[i%3] }
+	var in, out []*mpi.Request
+	at := 0
+	for _, n := range lengths {
+		in = append(in, r.Irecv(mpi.Of(m.bytes()[at:at+n]), r.left(), 4))
+		at += n
+	}
+	r.must(r.Barrier())
+	for i, n := range lengths {
+		out = append(out, r.Isend(mpi.Of(octets(seedOf(r.Rank(), i), n+excess(i))), r.right(), 4))
+	}
+	for i := range lengths {
+		r.at("message %d", i)
+		if err := wait(in[i]); excess(i) > 0 {
+			r.wants(err, mpi.ErrTruncate, "receive into a short buffer")
+		} else {
+			r.must(err)
+		}
+		r.sent(out[i])
+	}
+	at = 0
+	for i, n := range lengths {
+		r.at("message %d", i)
+		got, want := m.bytes()[at:at+n], octets(seedOf(r.left(), i), n)
+		at += n
+		if excess(i) == 0 {
+			same(r, "message", got, want)
+			continue
+		}
+		for k, b := range got { // the beginning of the message, or what was there
+			if b != want[k] && b != guardByte {
+				r.failf("byte %d of a short buffer belongs to another message", k)
+			}
+		}
+	}
+	same(r, "ends", []byte{m.whole[7], m.whole[8+total]}, []byte{guardByte, guardByte})
+	r.usable()
+}
+
+// truncateBroadcast: pairs of ranks that disagree about the length of a broadcast. What
+// they are told is the engine's affair; the memory of others is not.
+func truncateBroadcast(r *rank) {
+	const n, room = 200_000, 100_000
+	pair := r.keep(r.Split(r.Rank()/2, r.Rank()))
+	if pair.Size() == 2 {
+		m := newMailbox(n)
+		b := mpi.Of(octets(1, n))
+		if pair.Rank() == 1 {
+			b = mpi.Of(m.bytes()[:room])
+		}
+		_ = pair.Bcast(b, 0)
+		pair.Revoke(errors.New("its ranks disagree"))
+		if pair.Rank() == 1 {
+			same(r, "memory behind the buffer", m.whole[8+room:], newMailbox(n).whole[8+room:])
+		}
+	}
 	r.usable()
 }

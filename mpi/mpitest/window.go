@@ -2,6 +2,7 @@ package mpitest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -24,6 +25,7 @@ func windowCases() []Case {
 		one("accumulate/operations", accumulateOperations),
 		one("accumulate/replace", accumulateReplace),
 		one("accumulate/no update is lost", accumulateAtomic),
+		one("accumulate/in order", accumulateInOrder),
 	}
 }
 
@@ -400,5 +402,39 @@ func windowOfNobody(r *rank) {
 	r.must(w.Fence())
 	same(r, "window", mem, words(seedOf(r.Rank()), 4))
 	same(r, "what was read", x, blank(2))
+	r.close(w)
+}
+
+// accumulateInOrder replaces one element, and a long part behind it, again and again: the
+// last one stays, be they waited for one by one or all at once.
+func accumulateInOrder(r *rank) {
+	const count, long = 200, 3000
+	mem := make([]int64, 1+long)
+	w := r.open(mpi.Of(mem))
+	data := make([]int64, count*long)
+	for i := range data {
+		data[i] = int64(i/long + 1)
+	}
+	part := func(i, n int) mpi.Buffer { return mpi.Of(data[i*long:][:n]) }
+	for _, atOnce := range []bool{false, true} {
+		r.at("all at once %v", atOnce)
+		var q []*mpi.Request
+		for i := range count {
+			q = append(q, w.Iaccumulate(part(i, 1), mpi.Replace, r.right(), 0))
+			if i%20 == 19 {
+				q = append(q, w.Iaccumulate(part(i-1, long), mpi.Replace, r.right(), 1), w.Iaccumulate(part(i, long), mpi.Replace, r.right(), 1))
+			}
+			if !atOnce {
+				r.must(mpi.Waitall(q...))
+				q = q[:0]
+			}
+		}
+		r.must(mpi.Waitall(q...))
+		r.must(w.Fence())
+		same(r, "replaced last", mem, slices.Repeat([]int64{count}, 1+long))
+		r.must(w.Fence())
+		clear(mem)
+		r.must(w.Fence())
+	}
 	r.close(w)
 }

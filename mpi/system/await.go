@@ -50,10 +50,11 @@ func (e *engine) Do(k *mpi.Call) {
 // fillPlain is fill for most messages: elements of a predefined kind without gaps. It
 // reports whether k is one.
 func fillPlain(o *C.weft_op, k *mpi.Call) bool {
-	b := &k.Send
+	b, room := &k.Send, -1
 	switch k.Kind {
 	case mpi.CallRecv:
 		b = &k.Recv
+		room = b.Bytes()
 	case mpi.CallSend, mpi.CallSsend:
 	default:
 		return false
@@ -63,7 +64,7 @@ func fillPlain(o *C.weft_op, k *mpi.Call) bool {
 		return false
 	}
 	o.what, o.comm, o.peer, o.tag, o.flags, o.counts = codes[k.Kind], C.int32_t(k.Comm.Handle()), C.int32_t(k.Peer), C.int32_t(k.Tag), 0, nil
-	o.scount, o.stype, o.rcount, o.rtype = C.int32_t(n), C.int32_t(kind), C.int32_t(n), C.int32_t(kind)
+	o.scount, o.stype, o.rcount, o.rtype, o.room = C.int32_t(n), C.int32_t(kind), C.int32_t(n), C.int32_t(kind), C.int64_t(room)
 	return true
 }
 

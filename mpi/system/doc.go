@@ -69,16 +69,33 @@
 // A window is an MPI window that is locked shared, by all and for all, as long as it
 // is open, and a second one of hidden words: a lock, which is taken by fetch and add, and
 // the notification counters. PutNotify, Flush and Unlock complete their accesses at
-// the target before they return, even from Post: MPI has no non-blocking flush.
+// the target before they return, even from Post: MPI has no non-blocking flush. Accumulate
+// returns from Post when its buffer may be used again, so that accesses of one rank to one
+// place keep their order.
 // Accumulate with an operation that MPI does not have excludes others of its kind only.
 //
 // # Settings
 //
 // Init sets, in the environment of Open MPI and as far as they are not set: no signal
-// handlers; messages between processes of one machine by two copies and to itself
-// without shortcuts, because 4.1 lets a message that is too long for its receive write
-// behind the buffer otherwise; and, on machines without InfiniBand, no windows of UCX,
-// which it offers and cannot make.
+// handlers; messages between processes of one machine by one copy, with the system call
+// process_vm_readv (below), and to itself without shortcuts; and, on machines without
+// InfiniBand, no windows of UCX, which it offers and cannot make.
+//
+// # Messages that are too long
+//
+// Open MPI 4.1 reads a long message from the memory of its sender straight into the
+// buffer of its receive, all of it: if it is too long, what lies behind the buffer is
+// overwritten, and the receive fails only then. Nobody but the library knows both lengths
+// before: the receive may have been posted before the message came, for any sender and tag. So
+// the program contains a process_vm_readv of its own (guard.c), which the dynamic linker gives
+// to the library. It finds the operation that receives at this address, and stops where its
+// buffer ends; the library then reports the message as too long. It costs something for long
+// messages only, whose buffer is looked for among the operations under way. If the library
+// would not get this function (the program is linked in another way), Init has it copy twice,
+// which is safe, and slower.
+//
+// Collectives are guarded up to the end of the program's buffer. Ranks that disagree about
+// the length of a reduction may still write over memory of the library.
 //
 // # What is not guaranteed
 //

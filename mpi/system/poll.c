@@ -19,11 +19,15 @@ static int moving; // start of the window that moves
 
 typedef void (*completer)(void *cookie, int64_t bytes, int32_t err);
 
+// place is a buffer that an operation receives into, if its room is not negative.
+typedef struct { const char *at; int64_t room; } place;
+
 typedef struct {
 	int at;        // in requests, -1 if not under way
 	int cancelled; // it has been asked for
 	int awaited;   // by C: fn is of a mover
 	int *counts;
+	place into;
 	completer fn;
 	void *cookie;
 } slot_state;
@@ -247,11 +251,11 @@ static void grow(int slot) {
 	}
 }
 
-static void enter(int slot, MPI_Request r, int *counts) {
+static void enter(int slot, MPI_Request r, const weft_op *o) {
 	grow(slot);
 	requests[tail] = r;
 	slots[tail] = slot;
-	states[slot] = (slot_state){.at = tail, .counts = counts};
+	states[slot] = (slot_state){.at = tail, .counts = o->counts, .into = {(char *)o->recv, o->room}};
 	tail++;
 	live++;
 }
@@ -269,15 +273,37 @@ static void await_end(const weft_op *o) {
 	weft_background_more();
 }
 
+static const weft_op *starting; // or held by weft_do
+
+// better takes the buffer that bytes for to belong to: one that begins there, or else one
+// in which it lies.
+static void better(place *best, const char *to, const char *at, int64_t room) {
+	if (room >= 0 && (to == at || (best->at != to && to > at && to < at + room)))
+		*best = (place){at, room};
+}
+
+size_t weft_room(const char *to, size_t n) {
+	place best = {to + n, 0}; // nobody's
+	if (starting != NULL)
+		better(&best, to, (char *)starting->recv, starting->room);
+	for (int i = head; i < tail; i++)
+		if (requests[i] != MPI_REQUEST_NULL && !states[slots[i]].cancelled)
+			better(&best, to, states[slots[i]].into.at, states[slots[i]].into.room);
+	size_t left = best.at + best.room - to;
+	return left < n ? left : n;
+}
+
 int weft_post(int n) {
 	WEFT_INSIDE;
 	begin_results();
 	for (int i = 0; i < n; i++) {
 		weft_op *o = &weft_mem->ops[i];
 		MPI_Request r;
+		starting = o;
 		int err = weft_start(o, &r);
+		starting = NULL;
 		if (err == MPI_SUCCESS && r != MPI_REQUEST_NULL) {
-			enter(o->slot, r, o->counts);
+			enter(o->slot, r, o);
 			await_end(o);
 			continue;
 		}
@@ -321,6 +347,7 @@ static int *held_counts;
 
 static int do_ended(MPI_Status *st, int err) {
 	weft_result *r = &weft_mem->single;
+	starting = NULL;
 	r->err = err;
 	if (st != NULL && weft_mem->one.what >= WEFT_RECV) // a send says nothing
 		read_status(r, st, err, 0);
@@ -355,6 +382,7 @@ int weft_do(char *send, char *recv) {
 	o->send = (uintptr_t)send;
 	o->recv = (uintptr_t)recv;
 	held_counts = o->counts;
+	starting = o;
 	int err = weft_start(o, &held);
 	if (err != MPI_SUCCESS || held == MPI_REQUEST_NULL)
 		return do_ended(NULL, err);
@@ -363,8 +391,9 @@ int weft_do(char *send, char *recv) {
 
 int weft_do_keep(int slot) {
 	WEFT_INSIDE;
-	enter(slot, held, held_counts);
+	enter(slot, held, &weft_mem->one);
 	held_counts = NULL;
+	starting = NULL;
 	return 0;
 }
 

@@ -30,7 +30,7 @@ var codes = [...]C.int32_t{
 func (e *engine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
 	send, recv := buffers(k, b)
 	*o = C.weft_op{what: codes[k.Kind], comm: C.int32_t(k.Comm.Handle()), peer: C.int32_t(k.Peer), tag: C.int32_t(k.Tag),
-		send: address(send), recv: address(recv)}
+		send: address(send), recv: address(recv), room: -1}
 	if k.Hidden {
 		o.flags = C.WEFT_HIDDEN
 	}
@@ -64,6 +64,9 @@ func (e *engine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
 	if k.Kind == mpi.CallMrecv {
 		o.at = C.int64_t(k.Message.Slot)
 	}
+	if k.Recv.Contiguous() {
+		o.room = C.int64_t(k.Recv.Bytes())
+	}
 	o.rcount, o.rtype, err = e.shape(k.Recv)
 	return err
 }
@@ -86,7 +89,7 @@ func (e *engine) fillCollective(o *C.weft_op, k *mpi.Call, send, recv mpi.Buffer
 	if err != nil {
 		return err
 	}
-	o.stype, o.rtype = C.int32_t(st), C.int32_t(rt)
+	o.stype, o.rtype, o.room = C.int32_t(st), C.int32_t(rt), C.int64_t(recv.Bytes())
 	o.scount, o.rcount = C.int32_t(send.Len()), C.int32_t(recv.Len())
 	if k.Op != nil {
 		fillReduction(o, k)

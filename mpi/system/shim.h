@@ -50,6 +50,7 @@ typedef struct {
 	int32_t scount, stype, rcount, rtype;
 	int64_t at;
 	uintptr_t send, recv;
+	int64_t room; // bytes from recv on that what arrives may fill, or -1; see guard.c
 	int32_t *counts;
 	uintptr_t fn, cookie; // a function of weft_on_complete, if C waits for the end
 } weft_op;
@@ -78,6 +79,8 @@ void weft_running(char *text, int n); // the library that runs
 // weft_unsigned_order is 1 if MPI_MAX and MPI_MIN compare unsigned integers as such.
 int weft_unsigned_order(void);
 int weft_class(int err);
+// weft_guarded is 1 if a message that is copied once cannot be written behind its receive.
+int weft_guarded(void);
 void weft_text(int err, char *text, int n);
 
 // Datatypes. Counts and the stride are in elements of base; the number goes to out.

@@ -38,6 +38,10 @@ void weft_deaf(void);
 
 int weft_all_ended(void);
 
+// weft_room returns how many of n bytes at to may be written: fewer if an operation
+// receives there and has room for fewer.
+size_t weft_room(const char *to, size_t n);
+
 static inline MPI_Comm weft_comm_of(const weft_op *o) {
 	return o->flags & WEFT_HIDDEN ? weft_comms[o->comm].hidden : weft_comms[o->comm].visible;
 }
