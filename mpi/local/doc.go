@@ -56,7 +56,8 @@
 //   - A call is completed by the owner of its endpoint and by nobody else. Others write
 //     a letter. Calls whose result is set wait on a list until all locks are free.
 //
-// Locks, outer before inner: registry.mu, group.mu; endpoint.mu (matching), then
+// Locks, outer before inner: endpoint.awake, which an owner holds while it is not asleep;
+// registry.mu, group.mu; endpoint.mu (matching), then
 // mailbox.mu. lock.mu, part.adding, link.mu, timing.mu and transfer.mu are innermost.
 // No two endpoints' matching locks are held together, and nothing is copied under
 // one but the 96 bytes of a small message.
@@ -102,6 +103,12 @@
 // without error has sent what it has sent: calls that need more of it fail. A receive
 // from any source that only the rank itself could still answer fails once the rank waits
 // for it alone, and not before.
+//
+// [Run] looks once per second whether ranks wait for each other: whose owners sleep in
+// Await, with nothing on its way to them, and whose calls need such ranks again. That is
+// exact, because only ranks can end such a wait; what two looks see, nothing moved between
+// them, ends the world. A communication thread sleeps outside of Await: what its rank will
+// do next is not known here, and package dataflow reports when it does nothing.
 //
 // The first rank that makes a collective call writes down which, the others compare:
 // a difference is the verdict mpi.ErrOrder, naming both.

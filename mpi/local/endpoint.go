@@ -32,6 +32,10 @@ type endpoint struct {
 	limbo []*message // guarded by mu: messages that a fault holds back
 	_     [64]byte
 
+	// awake is held by the owner, but for the time that it sleeps in: whoever has it then
+	// may look at what is the owner's. It is outside of all other locks.
+	awake sync.Mutex
+
 	// Owner only: the goroutine that is inside the engine.
 	parker     osthread.Parker
 	to         []*ring // rings from this rank, by receiver
@@ -65,6 +69,7 @@ func newEndpoint(w *World, rank int) *endpoint {
 	e := &endpoint{world: w, rank: rank, rings: make([]atomic.Pointer[ring], w.size), to: make([]*ring, w.size)}
 	e.latest, e.landed = make([]int64, w.size), make([]int64, w.size)
 	e.since = forever
+	e.awake.Lock()
 	e.match.init()
 	e.faults.init(w.faults, rank)
 	e.running.init(e)

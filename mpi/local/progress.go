@@ -197,7 +197,9 @@ func (e *endpoint) park(d time.Duration, heed bool) {
 	e.ring.Store(nil)
 	e.asleep.Store(true)
 	if !e.ready() && !(heed && e.woken.Load()) {
+		e.awake.Unlock()
 		e.parker.ParkTimeout(d)
+		e.awake.Lock()
 	}
 	if !e.asleep.CompareAndSwap(true, false) {
 		e.parker.ParkTimeout(0) // a token of the bell, if it came too late

@@ -31,6 +31,7 @@ type World struct {
 	aborted atomic.Pointer[AbortError]
 	restore func()
 
+	looks    time.Duration                          // between two looks for deadlocks
 	onTiming func(n int, mean, worst time.Duration) // may be nil
 	once     sync.Once
 }
@@ -65,7 +66,7 @@ func New(ranks int, opts ...Option) (*World, error) {
 	if ranks < 1 {
 		return nil, fmt.Errorf("mpi/local: %d ranks: there is at least 1", ranks)
 	}
-	w := &World{size: ranks, eager: defaultEager, spin: longSpin, lead: longLead, clock: osthread.Nanotime}
+	w := &World{size: ranks, eager: defaultEager, spin: longSpin, lead: longLead, looks: lookEvery, clock: osthread.Nanotime}
 	if ranks > osthread.NumCores() {
 		w.spin, w.lead = shortSpin, shortLead
 	}
@@ -122,11 +123,14 @@ func (w *World) Close() error {
 // AbortError is what Run returns after a rank has called [mpi.Comm.Abort].
 type AbortError struct {
 	Code   int // for os.Exit
-	Rank   int // in the world
+	Rank   int // in the world; -1 after a deadlock
 	Reason string
 }
 
 func (a *AbortError) Error() string {
+	if a.Rank < 0 {
+		return "mpi/local: " + a.Reason
+	}
 	return fmt.Sprintf("mpi/local: rank %d aborted the program with code %d: %s", a.Rank, a.Code, a.Reason)
 }
 
