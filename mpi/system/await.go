@@ -27,6 +27,7 @@ func (e *engine) Do(k *mpi.Call) {
 		}
 		return
 	}
+	e.number(k)
 	var ended C.int
 	if o := &e.mem.one; fillPlain(o, k) {
 		ended = C.weft_do((*C.char)(k.Send.Pointer()), (*C.char)(k.Recv.Pointer()))
@@ -42,6 +43,7 @@ func (e *engine) Do(k *mpi.Call) {
 		ended = C.weft_do_on()
 	}
 	runtime.KeepAlive(k)
+	e.goOn()
 	if ended != 0 {
 		e.end(k, nil, &e.mem.single)
 	}
@@ -99,24 +101,43 @@ func (e *engine) busy() bool {
 // interrupted hears the news that came while k was waited for, and reports whether
 // k has ended with it.
 func (e *engine) interrupted(k *mpi.Call) bool {
+	e.one[0] = k
+	e.stalled(false, e.one[:])
+	e.stall.alone = e.stall.calls != nil
 	e.hear()
-	c := e.comms[k.Comm.Handle()]
-	if !c.revoked {
+	err := e.stall.failed
+	if c := e.comms[k.Comm.Handle()]; c.revoked {
+		err = c.refusal(k)
+	}
+	if err == nil {
 		return false
 	}
 	i := e.take(k, nil)
 	C.weft_do_keep(C.int(i))
 	e.abandon(i)
-	e.complete(k, mpi.Status{}, c.refusal(k))
+	e.complete(k, mpi.Status{}, err)
 	return true
+}
+
+// number counts the collectives of a communicator.
+func (e *engine) number(k *mpi.Call) {
+	if k.Kind.Collective() {
+		c := e.comms[k.Comm.Handle()]
+		c.called++
+		k.Due = int64(c.called)
+	}
 }
 
 // Await polls until all calls have completed, or any.
 func (e *engine) Await(any bool, calls []*mpi.Call) {
 	for done, idle := 0, 0; !satisfied(any, calls, &done); {
 		if !e.busy() {
-			e.deliver(C.weft_wait(C.int64_t(time.Second)))
+			n := C.weft_wait(C.int64_t(time.Second))
+			e.deliver(n)
 			e.turn()
+			if n == 0 {
+				e.stalled(any, calls)
+			}
 			continue
 		}
 		if e.Poll() > 0 {
@@ -127,8 +148,15 @@ func (e *engine) Await(any bool, calls []*mpi.Call) {
 		if idle++; idle%8 == 0 {
 			runtime.Gosched()
 		}
+		if idle%lookStall == 0 {
+			e.stalled(any, calls)
+		}
 	}
+	e.goOn()
 }
+
+// lookStall is the number of idle rounds after which a wait may have become long.
+const lookStall = 256
 
 // satisfied reports whether all calls have completed, or any; the first done ones have.
 func satisfied(any bool, calls []*mpi.Call, done *int) bool {

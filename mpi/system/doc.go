@@ -64,6 +64,17 @@
 // for them for a bounded time. A notice is heard inside engine calls only, after some
 // milliseconds of waiting there at the latest.
 //
+// # Waits without an end
+//
+// A rank that has been in one blocking call for two seconds, and then after four, eight
+// and so on, asks the ranks that it waits for, by notices as for revocations, and they pass the
+// question on if they are in such a wait themselves and have not made the matching call. A
+// question that comes back twice by the same waits is the proof of a deadlock: the first
+// of its ranks prints the circle and aborts the program. A rank that has ended well answers
+// that it has, and the call fails. After a minute in one call, and again after twice as
+// long, a rank says on standard error what it waits for. All of this takes place once per
+// second at most, and costs calls that end sooner nothing.
+//
 // # Windows
 //
 // A window is an MPI window that is locked shared, by all and for all, as long as it
@@ -101,7 +112,11 @@
 //
 //   - The library moves bytes only inside engine calls; others may wait for this
 //     rank, in one-sided calls too.
-//   - If a rank dies, the launcher ends the program. [mpi.ErrPeerGone] does not occur.
+//   - If a rank dies, the launcher ends the program. [mpi.ErrPeerGone] is only what a blocking
+//     call gets that waits for a rank that has ended well.
+//   - Deadlocks are found among ranks in blocking calls that each need certain others; not
+//     where any one of several could go on (any source, Waitany, locks), in circles of more
+//     than eight ranks, or with a communication thread.
 //   - The order of collectives is not checked: ranks that differ hang, or worse.
 //   - Open MPI 4.1 says nothing to a rank that sends itself a message longer than a
 //     receive it posted before; the receive gets its beginning. To other ranks, and in

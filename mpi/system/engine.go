@@ -45,6 +45,8 @@ type engine struct {
 
 	revoking bool              // notices may still be going out
 	early    map[uint64]string // notices about communicators that are not there yet
+	stall    stall
+	left     bool // this rank has ended well
 	closed   bool
 
 	park  osthread.Parker       // anyone wakes it
@@ -59,6 +61,7 @@ type communicator struct {
 	revoked   bool
 	reason    string
 	scheduled int // collectives by schedule so far
+	called    int // collectives so far
 }
 
 func (e *engine) Name() string                    { return e.name }

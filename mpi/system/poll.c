@@ -358,6 +358,8 @@ static int do_ended(MPI_Status *st, int err) {
 	return 1;
 }
 
+enum { LONG_WAIT = 1000000000 }; // ns, after which Go looks whether the wait can end
+
 int weft_do_on(void) {
 	WEFT_INSIDE;
 	weft_patience p = {0};
@@ -372,7 +374,8 @@ int weft_do_on(void) {
 		if (weft_mem->news)
 			return 0;
 		weft_let_in();
-		weft_linger(&p);
+		if (weft_linger(&p) > LONG_WAIT)
+			return 0;
 	}
 }
 

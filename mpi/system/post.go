@@ -28,6 +28,7 @@ func (e *engine) Post(calls []*mpi.Call) {
 // start starts k, or puts it into the batch.
 func (e *engine) start(k *mpi.Call) {
 	c := e.comms[k.Comm.Handle()]
+	e.number(k)
 	switch {
 	case e.closed:
 		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "the engine has been finalized"))

@@ -52,6 +52,10 @@ func (e *engine) hear() {
 }
 
 func (e *engine) heard(key uint64, reason string) {
+	if key == stallKey {
+		e.noticed(reason)
+		return
+	}
 	for h, c := range e.comms {
 		if c != nil && c.key == key {
 			e.revoked(mpi.Handle(h), reason)

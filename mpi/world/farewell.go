@@ -44,6 +44,8 @@ const storyBytes = 8 << 10
 func (f *farewell) leave(err error) error {
 	if err != nil {
 		f.world.Revoke(err)
+	} else if e, ok := f.world.Engine().(interface{ Leaving() }); ok {
+		e.Leaving() // who waits for this rank is told so
 	}
 	code, err := f.round(err)
 	if code == 0 {

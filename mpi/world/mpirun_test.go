@@ -98,6 +98,12 @@ func TestUnderLauncher(t *testing.T) {
 				{[]string{"receive"}, 2, 1, []string{"recv on world, rank 1, peer 0, tag 9"}},
 				{[]string{"stuck"}, 2, 1, []string{"rank one is unhappy", "rank 0 has not ended"}},
 				{[]string{"elsewhere"}, 2, 1, []string{"rank one is unhappy"}},
+				{[]string{"head-to-head"}, 2, 1, []string{"a deadlock: ", "rank 0 waits for send on world to rank 1, tag 5", "rank 1 waits for send on world to rank 0, tag 5"}},
+				{[]string{"circle"}, 3, 1, []string{"a deadlock: ", "rank 2 waits for recv on world from rank 0, tag 5"}},
+				{[]string{"barrier-circle"}, 2, 1, []string{"a deadlock: ", "rank 1 waits for barrier on world"}},
+				{[]string{"slow"}, 2, 0, nil},
+				{[]string{"leaver"}, 2, 1, []string{"rank 0: mpi: recv on world, rank 0, peer 1, tag 5: peer is gone: rank 1 of the world has finished"}},
+				{[]string{"leaver-barrier"}, 2, 1, []string{"rank 0: mpi: barrier on world, rank 0: peer is gone: rank 1 of the world has finished"}},
 				{[]string{"dies"}, 2, anyFailure, nil}, // its code, or that of the others' end
 				{[]string{"-ranks", "3", "sum"}, 2, 2, []string{"leave -ranks out"}},
 				{[]string{"-net", "gige", "sum"}, 2, 2, []string{"-net is for ranks inside one process"}},

@@ -92,6 +92,45 @@ var conduct = map[string]func(c *mpi.Comm) error{
 		}
 		return d.Barrier()
 	},
+	"head-to-head": func(c *mpi.Comm) error {
+		return c.Send(mpi.Of(make([]byte, 1<<20)), 1-c.Rank(), 5)
+	},
+	"circle": func(c *mpi.Comm) error {
+		_, err := c.Recv(mpi.Of(make([]byte, 1)), (c.Rank()+1)%c.Size(), 5)
+		return err
+	},
+	"barrier-circle": func(c *mpi.Comm) error {
+		if c.Rank() > 0 {
+			return c.Barrier()
+		}
+		_, _, err := mpi.Waitany(c.Irecv(mpi.Of(make([]byte, 1)), 1, 5))
+		return err
+	},
+	"slow": func(c *mpi.Comm) error { // no deadlock: rank 0 is busy for longer than it takes to find one
+		x := make([]byte, 1)
+		if c.Rank() == 1 {
+			_, err := c.Recv(mpi.Of(x), 0, 5)
+			return errors.Join(err, c.Send(mpi.Of(x), 0, 5))
+		}
+		for start := time.Now(); time.Since(start) < 9*time.Second; {
+		}
+		q := c.Irecv(mpi.Of(x), 1, 5)
+		err := c.Send(mpi.Of(x), 1, 5)
+		return errors.Join(err, mpi.Waitall(q))
+	},
+	"leaver": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return nil
+		}
+		_, err := c.Recv(mpi.Of(make([]byte, 1)), 1, 5)
+		return err
+	},
+	"leaver-barrier": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return nil
+		}
+		return mpi.Waitall(c.Ibarrier())
+	},
 	"dies": func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
 			os.Exit(3)

@@ -1,0 +1,324 @@
+//go:build mpi && cgo
+
+package system
+
+/*
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// How ranks that wait for each other find out: a rank that has been in one blocking call for
+// some time asks those that it waits for, by notices as revocations are (Chandy, Misra and
+// Haas 1983). Who is asked
+//
+//	has ended well                      says so: the call of who asked fails
+//	is in a blocking call itself, and   passes the question on to those that it waits for,
+//	has not made the matching call      with itself added to the path
+//	does something else                 says nothing
+//
+// A question that comes back to its origin has gone around a circle of ranks, each in a wait
+// that only the next one can end. The same circle twice, seconds apart, each rank in the same
+// wait, is a deadlock. Calls that one of several ranks can end are not asked about.
+
+// stall is the blocking call that a rank has been in for a while. Owner only.
+type stall struct {
+	calls   []*mpi.Call // that all have to complete; nil if there is no such wait
+	began   int64       // Nanotime, which identifies the wait
+	asked   int64
+	next    int64            // until then nothing is looked at
+	pause   int64            // until the next question
+	told    int64            // when the user was last told, after began
+	gone    map[string]int   // answers by call and rank that has ended
+	circles map[string]bool  // paths that have come back
+	passed  map[string]int64 // questions passed on, by origin: when
+	failed  error            // what Do is to end its call with
+	alone   bool             // the only call is that of Do, which is not in a slot
+}
+
+const (
+	stallKey    = 1<<64 - 1       // of notices that are questions and answers
+	firstAsk    = 2 * time.Second // after the begin of a wait, then after twice as long
+	tellStall   = time.Minute     // the same for the user
+	longestPath = 8               // waits, each with
+	longestCall = 80              // bytes about its call: what fits into a notice
+	apart       = "\x1f"          // fields
+	between     = "\x1e"          // waits of a path
+	passAgain   = time.Second
+	lookAgain   = 250 * time.Millisecond
+)
+
+// stalled is called about once a second while this rank is in one blocking call.
+func (e *engine) stalled(any bool, calls []*mpi.Call) {
+	s, now := &e.stall, osthread.Nanotime()
+	if now < s.next {
+		return
+	}
+	open := slices.DeleteFunc(slices.Clone(calls), (*mpi.Call).Done)
+	if any && len(open) > 1 || len(open) == 0 {
+		return
+	}
+	if s.calls == nil || len(open) != len(s.calls) {
+		*s = stall{began: now, pause: int64(firstAsk), gone: map[string]int{}, circles: map[string]bool{}, passed: map[string]int64{}}
+	}
+	s.calls, s.next = open, now+int64(lookAgain)
+	if now-s.began >= s.asked+s.pause {
+		s.asked = now - s.began
+		s.pause *= 2
+		e.ask(e.waitID(), nil)
+	}
+	if waited := now - s.began; waited >= max(2*s.told, int64(tellStall)) {
+		s.told = waited
+		for _, k := range open {
+			fmt.Fprintf(os.Stderr, "weft: rank %d has waited %v for %v\n", e.comms[0].rank, time.Duration(waited).Round(time.Second), k)
+		}
+	}
+}
+
+// waitID names the present wait among those of all ranks.
+func (e *engine) waitID() string { return fmt.Sprintf("%d %d", e.comms[0].rank, e.stall.began) }
+
+// goOn ends a wait.
+func (e *engine) goOn() {
+	if e.stall.began != 0 {
+		e.stall = stall{}
+	}
+}
+
+// question is about one call of the rank that sends it.
+type question struct {
+	origin string   // rank and begin of the wait it started from
+	path   []string // the waits that it came through, each with its call; the last one asks
+	call   int      // number among those of the wait
+	key    uint64   // of the communicator
+	kind   mpi.CallKind
+	tag    int
+	number int // of a collective
+	from   int // rank in the communicator that asks
+}
+
+func (q *question) text() string {
+	return strings.Join([]string{"?", q.origin, strings.Join(q.path, between), fmt.Sprint(q.call), fmt.Sprint(q.key), fmt.Sprint(uint8(q.kind)),
+		fmt.Sprint(q.tag), fmt.Sprint(q.number), fmt.Sprint(q.from)}, apart)
+}
+
+func parseQuestion(fields []string) (q question, ok bool) {
+	if len(fields) != 8 {
+		return q, false
+	}
+	var numbers [6]int64
+	for i, f := range fields[2:] {
+		n, err := strconv.ParseUint(f, 10, 64)
+		if x, e := strconv.ParseInt(f, 10, 64); e == nil {
+			n, err = uint64(x), nil
+		}
+		if err != nil {
+			return q, false
+		}
+		numbers[i] = int64(n)
+	}
+	return question{origin: fields[0], path: strings.Split(fields[1], between), call: int(numbers[0]), key: uint64(numbers[1]),
+		kind: mpi.CallKind(numbers[2]), tag: int(numbers[3]), number: int(numbers[4]), from: int(numbers[5])}, true
+}
+
+// ask sends questions to all ranks that this one waits for, for a question that came by path.
+func (e *engine) ask(origin string, path []string) {
+	s := &e.stall
+	for i, k := range s.calls {
+		text := k.String()
+		path := append(slices.Clone(path), e.waitID()+" "+text[:min(len(text), longestCall)])
+		c := e.comms[k.Comm.Handle()]
+		q := question{origin: origin, path: path, call: i, key: c.key, kind: k.Kind, tag: k.Tag, number: int(k.Due), from: c.rank}
+		for _, r := range waitsFor(k, c.rank) {
+			e.notify(c.world[r], q.text())
+		}
+	}
+}
+
+// waitsFor returns the ranks that k needs, all of them: as ranks of its communicator.
+func waitsFor(k *mpi.Call, me int) (who []int) {
+	if !k.Kind.Collective() {
+		switch {
+		case !k.Kind.PointToPoint() || k.Kind == mpi.CallMrecv:
+		case k.Peer >= 0 && k.Peer != me:
+			who = []int{k.Peer}
+		case k.Peer == mpi.AnySource && k.Comm.Size() == 2:
+			who = []int{1 - me}
+		}
+		return who
+	}
+	for r := range k.Comm.Size() {
+		if r != me && needed(k, me, r) {
+			who = append(who, r)
+		}
+	}
+	return who
+}
+
+// needed reports whether a collective cannot end on rank me without rank r.
+func needed(k *mpi.Call, me, r int) bool {
+	switch k.Kind {
+	case mpi.CallBcast, mpi.CallScatter:
+		return r == k.Peer
+	case mpi.CallReduce, mpi.CallGather:
+		return me == k.Peer
+	case mpi.CallScan, mpi.CallExscan:
+		return r < me
+	}
+	return true
+}
+
+// notify sends a notice to one rank of the world.
+func (e *engine) notify(world int, text string) {
+	if len(text) >= C.WEFT_REASON {
+		return
+	}
+	t, to := C.CString(text), C.int(world)
+	C.weft_revoke(stallKey, 1, &to, t)
+	C.free(unsafe.Pointer(t))
+	e.revoking = true
+}
+
+// noticed takes a question or an answer.
+func (e *engine) noticed(text string) {
+	fields := strings.Split(text, apart)
+	switch fields[0] {
+	case "?":
+		if q, ok := parseQuestion(fields[1:]); ok {
+			e.answer(&q)
+		}
+	case "gone":
+		if len(fields) == 4 {
+			e.hasGone(fields[1], fields[2], fields[3])
+		}
+	}
+}
+
+// answer deals with a question.
+func (e *engine) answer(q *question) {
+	s, mine := &e.stall, e.waitID()
+	seen := func(wait string) bool { return strings.HasPrefix(wait, mine+" ") }
+	switch asker := q.path[len(q.path)-1]; {
+	case e.meets(q):
+	case e.left:
+		e.notify(rankOf(asker), strings.Join([]string{"gone", asker, fmt.Sprint(q.call), fmt.Sprint(e.comms[0].rank)}, apart))
+	case s.calls == nil:
+	case q.origin == mine:
+		e.cameBack(q)
+	case slices.ContainsFunc(q.path, seen) || len(q.path) >= longestPath:
+	default:
+		if now := osthread.Nanotime(); s.passed[q.origin] == 0 || now-s.passed[q.origin] > int64(passAgain) {
+			s.passed[q.origin] = now
+			e.ask(q.origin, q.path)
+		}
+	}
+}
+
+// rankOf returns the rank, in the world, of a wait on a path.
+func rankOf(wait string) int {
+	number, _, _ := strings.Cut(wait, " ")
+	r, err := strconv.Atoi(number)
+	if err != nil {
+		return -1
+	}
+	return r
+}
+
+// meets reports whether this rank has made the call, or one of those, that the asked one
+// waits for, or may have.
+func (e *engine) meets(q *question) bool {
+	i := slices.IndexFunc(e.comms, func(c *communicator) bool { return c != nil && c.key == q.key })
+	if i < 0 {
+		return true // freed, or not made yet
+	}
+	if q.kind.Collective() {
+		return e.comms[i].called >= q.number
+	}
+	met := false
+	look := func(k *mpi.Call) {
+		fits := k.Kind.PointToPoint() && int(k.Comm.Handle()) == i && k.Kind.Sends() != q.kind.Sends() &&
+			(k.Peer == q.from || k.Peer == mpi.AnySource) && (k.Tag == q.tag || k.Tag == mpi.AnyTag || q.tag == mpi.AnyTag)
+		met = met || fits
+	}
+	e.Outstanding(look)
+	for _, k := range e.stall.calls {
+		look(k)
+	}
+	return met
+}
+
+// cameBack takes a question of this rank's that has come back to it. Of the ranks on the
+// circle, the first one tells.
+func (e *engine) cameBack(q *question) {
+	path := strings.Join(q.path, between)
+	if !e.stall.circles[path] {
+		e.stall.circles[path] = true
+		return
+	}
+	report := "a deadlock: these ranks wait for each other, and none of them can go on:"
+	for _, wait := range q.path {
+		if rankOf(wait) < e.comms[0].rank {
+			return
+		}
+		call := strings.SplitN(wait, " ", 3)[2]
+		report += fmt.Sprintf("\n  rank %d waits for %s", rankOf(wait), call)
+	}
+	e.Abort(1, report)
+}
+
+// hasGone takes the answer of a rank that has ended well; the second one counts: what it had
+// sent before is there by then.
+func (e *engine) hasGone(wait, call, rank string) {
+	s := &e.stall
+	i, _ := strconv.Atoi(call)
+	if s.calls == nil || !strings.HasPrefix(wait, e.waitID()+" ") || i >= len(s.calls) {
+		return
+	}
+	if s.gone[call+" "+rank]++; s.gone[call+" "+rank] < 2 {
+		return
+	}
+	k := s.calls[i]
+	if k.Done() {
+		return
+	}
+	e.drop(k, k.Fail(mpi.ErrPeerGone, 0, 0, "rank %s of the world has finished", rank))
+}
+
+// drop ends a call that cannot complete.
+func (e *engine) drop(k *mpi.Call, err error) {
+	if e.stall.alone {
+		e.stall.failed = err // Do ends it
+		return
+	}
+	if i := slices.Index(e.polled, k); i >= 0 {
+		e.polled = slices.Delete(e.polled, i, i+1)
+		e.complete(k, mpi.Status{}, err)
+		return
+	}
+	for i := range e.slots {
+		if e.slots[i].call == k {
+			e.abandon(int32(i))
+			e.complete(k, mpi.Status{}, err)
+			return
+		}
+	}
+	e.runner.Abort(func(x *mpi.Call) bool { return x == k }, err)
+	e.completed++
+	e.countSchedules()
+}
+
+// Leaving says that this rank has ended well, and makes no call any more but to say so.
+func (e *engine) Leaving() { e.left = true }
