@@ -151,11 +151,7 @@ func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cou
 	if counts == nil && c != nil {
 		counts = slices.Repeat([]int{whole.Len() / c.Size()}, c.Size())
 	}
-	displs := make([]int, len(counts))
-	for i := 1; i < len(counts); i++ {
-		displs[i] = displs[i-1] + counts[i-1]
-	}
-	o.call.Send, o.call.Recv, o.call.Op, o.call.RecvCounts, o.call.RecvDispls = s, r, op, counts, displs
+	o.call.Send, o.call.Recv, o.call.Op, o.call.RecvCounts, o.call.RecvDispls = s, r, op, counts, oneAfterAnother(counts, nil)
 	if s.IsInPlace() {
 		o.access(r, deps.Inout)
 	} else {

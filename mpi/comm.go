@@ -135,6 +135,42 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.create(members, seq, color+1)
 }
 
+// Subset returns a communicator of the given ranks of c, in this order; nil on ranks that
+// are not among them. All ranks of c call it, with the same list. Errors: [ErrRank] for a
+// rank that is not there or named twice, [ErrCount] if the lists differ. Collective.
+func (c *Comm) Subset(ranks []int) (*Comm, error) {
+	if err := c.usable("subset"); err != nil {
+		return nil, err
+	}
+	seq := c.seq.Add(1)
+	sum := int64(hashList(ranks))
+	ends := []int64{sum, -sum}
+	if err := c.Allreduce(InPlace, Of(ends), Max); err != nil {
+		return nil, err
+	}
+	if ends[0] != -ends[1] {
+		return nil, c.fail(ErrCount, "subset", "the ranks give different lists, this one %v: all give the same", ranks)
+	}
+	for i, r := range ranks {
+		if r < 0 || r >= c.Size() || slices.Contains(ranks[:i], r) {
+			return nil, c.fail(ErrRank, "subset", "rank %d in the list %v: each is from 0 to %d, and named once", r, ranks, c.Size()-1)
+		}
+	}
+	if !slices.Contains(ranks, c.rank) {
+		return nil, nil
+	}
+	return c.create(slices.Clone(ranks), seq, 0)
+}
+
+// hashList derives a number from a list of ranks.
+func hashList(ranks []int) uint32 {
+	h := uint32(len(ranks))
+	for _, r := range ranks {
+		h = hashID(h, uint32(r))
+	}
+	return h
+}
+
 // SplitShared returns the communicator of the ranks that run on the same machine,
 // in rank order. Collective.
 func (c *Comm) SplitShared() (*Comm, error) {

@@ -1,6 +1,7 @@
 package mpitest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weft-hpc/weft/mpi"
@@ -17,6 +18,7 @@ func communicatorCases() []Case {
 		two("communicator/split without some", communicatorUndefined),
 		one("communicator/split into single ranks", communicatorSingles),
 		one("communicator/split of a split", communicatorNested),
+		one("communicator/from a list of ranks", communicatorSubset),
 		one("communicator/ranks that share memory", communicatorShared),
 		one("communicator/made and freed again and again", communicatorMany),
 	}
@@ -199,6 +201,43 @@ func communicatorMany(r *rank) {
 		r.equal("message", got[0], int64(100*i+r.left()))
 		r.must(wait(out))
 		c.drop()
+	}
+	r.usable()
+}
+
+// communicatorSubset makes communicators of lists: their order counts, and what is not in
+// them gets none.
+func communicatorSubset(r *rank) {
+	var odd []int
+	for p := r.Size() - 1; p >= 0; p -= 2 {
+		odd = append(odd, p)
+	}
+	for i, list := range [][]int{odd, {r.Size() - 1}, {0}, nil} {
+		r.at("%v", list)
+		c, err := r.Subset(list)
+		r.must(err)
+		at := slices.Index(list, r.Rank())
+		r.equal("there is a communicator", c != nil, at >= 0)
+		if c == nil {
+			continue
+		}
+		d := r.keep(c, nil)
+		r.equal("rank", d.Rank(), at)
+		r.equal("size", d.Size(), len(list))
+		for p := range list {
+			r.equal("world rank", d.World(p), r.World(list[p]))
+		}
+		d.usable()
+		d.usableCollectively(i)
+	}
+	for _, list := range [][]int{{0, r.Size()}, {0, 0}, {-1}} {
+		r.at("%v", list)
+		_, err := r.Subset(list)
+		r.wants(err, mpi.ErrRank, "no list of ranks")
+	}
+	if r.Size() > 1 {
+		_, err := r.Subset([]int{min(r.Rank(), 1)})
+		r.wants(err, mpi.ErrCount, "different lists")
 	}
 	r.usable()
 }
