@@ -168,6 +168,9 @@
 // ready by itself, if nobody has the engine (Serve): that costs a microsecond or two, and
 // waking the thread twelve and a change of threads.
 //
+// The thread, before it sleeps with something under way, wakes a worker that sleeps: that
+// has a core to itself, and waits awake in place of the thread.
+//
 // Workers borrow where each has a core to itself (dataflow.Lane.Spacious), and the thread
 // has none. Where threads share cores, who waits awake keeps others from what he waits for.
 //

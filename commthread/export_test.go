@@ -26,6 +26,8 @@ func Audit(t *Thread) error {
 	none(len(t.bodies), "coroutines")
 	none(t.helped, "compute tasks being helped with")
 	none(len(t.inCalls), "bodies inside calls")
+	none(len(t.checks), "tasks kept by Watch")
+	none(len(t.leased), "bodies for workers")
 	none(t.receives.len()+t.sendable.len(), "operations to be posted")
 	none(len(t.startable)+len(t.dropped), "bodies to be started or skipped")
 	none(len(t.commands), "commands")

@@ -78,6 +78,7 @@ func (t *Thread) postCalls(calls []*mpi.Call) {
 		t.watch(calls)
 	}
 	t.engine.Post(calls)
+	t.changed = true
 }
 
 // handed is a call that another goroutine has handed over.
@@ -188,6 +189,8 @@ func (f *forwarder) Poll() int {
 		t.lease.summon()
 		return 0
 	case t.gone.Load():
+	case t.checking:
+		return 0
 	case t.holder != 0:
 		t.heldTurn()
 		return 0
@@ -195,6 +198,7 @@ func (f *forwarder) Poll() int {
 		t.awaitPoll()
 		return 0
 	}
+	t.changed = true
 	return f.Engine.Poll()
 }
 

@@ -173,6 +173,9 @@ func (x *executor) Turn(holds bool) bool {
 	return false
 }
 
+// Wanted is part of dataflow.Lender.
+func (x *executor) Wanted() bool { return x.awaits.Load() && x.lease.state.Load() != lent }
+
 // Leave is part of dataflow.Lender.
 func (x *executor) Leave() { (*Thread)(x).giveBack() }
 

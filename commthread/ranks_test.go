@@ -44,12 +44,13 @@ func (r rank) apart() (*mpi.Comm, error) {
 
 // setup is what a program runs with besides the number of ranks.
 type setup struct {
-	rts   []dataflow.Option // after Workers(1)
-	cts   []commthread.Option
-	net   []local.Option
-	world func(*local.World) // is given the world before it starts
-	alone bool               // one goroutine runs all bodies
-	dead  bool               // a rank dies: what it leaves in the engine is not looked at
+	rts    []dataflow.Option // after Workers(1)
+	cts    []commthread.Option
+	net    []local.Option
+	world  func(*local.World)                     // is given the world before it starts
+	before func(*mpi.Comm) (restore func() error) // is given a communicator before its thread starts
+	alone  bool                                   // one goroutine runs all bodies
+	dead   bool                                   // a rank dies: what it leaves in the engine is not looked at
 }
 
 var modes = map[string]setup{
@@ -100,6 +101,10 @@ func run(t testing.TB, n int, s setup, body func(r rank) error) []error {
 	for i := range n {
 		wg.Go(func() {
 			c := w.Comm(i)
+			if s.before != nil {
+				restore := s.before(c)
+				defer func() { assert.NoError(t, restore()) }()
+			}
 			errs[i] = commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 				threads[i] = ct
 				return body(rank{c, rt, ct, s})

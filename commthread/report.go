@@ -67,6 +67,9 @@ func (t *Thread) waits() (all []wait) {
 			}
 		}
 	}
+	for _, k := range t.checks {
+		all = append(all, wait{peer: -1, text: fmt.Sprintf("task %d %q has messages under way", k.rec.Seq(), k.rec.Label())})
+	}
 	for k, h := range t.forwarded {
 		all = append(all, waitOf(k, "a call at "+h.where()+", handed to the communication thread,"))
 	}

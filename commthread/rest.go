@@ -86,7 +86,7 @@ func (t *Thread) nap() time.Duration {
 func (t *Thread) underWay() (busy, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.posted > 0 || len(t.bodies) > 0 || len(t.forwarded) > 0, t.posted >= t.window && t.waiting()
+	return t.posted > 0 || len(t.bodies)+len(t.checks) > 0 || len(t.forwarded) > 0, t.posted >= t.window && t.waiting()
 }
 
 // sleep gives the engine up for a time, at the end of which, or when something has been
@@ -101,8 +101,12 @@ func (t *Thread) sleep(d time.Duration) {
 		osthread.Relax()
 		return
 	}
-	t.awaits.Store(t.useful())
+	awaits := t.useful()
+	t.awaits.Store(awaits)
 	t.active.Store(0)
+	if awaits && t.lends {
+		t.lane.Rouse() // who waits on a core of its own does so awake
+	}
 	if t.lease.layDown(after(d)) {
 		t.standBy(d)
 		t.idle.sleeps++

@@ -51,6 +51,8 @@ type Thread struct {
 	calls    []*mpi.Call     // likewise
 	onDone   func(*mpi.Call) // completed
 	ring     func()          // arrived
+	checking bool            // a check of checks is being called
+	changed  bool            // calls may have ended since the last look at them
 	inLease  *body           // that has the engine, on a worker
 	bodies   []*body         // under way, and compute tasks that the thread helps with
 	helped   int             // of these, the latter
@@ -86,6 +88,7 @@ type Thread struct {
 	pending   entryList                     // guarded by mu: operations posted and not completed
 	forwarded map[*mpi.Call]*handed         // guarded by mu: calls of other goroutines
 	inCalls   map[*body][]*mpi.Call         // guarded by mu: what bodies wait for
+	checks    []*check                      // what Watch keeps; of who has the engine, changed under mu
 	messages  []noted                       // guarded by mu
 	watches   []func()                      // guarded by mu: end what Attend began
 }
@@ -295,9 +298,12 @@ func (t *Thread) turn() bool {
 	moved := t.accept()
 	t.polls++
 	if t.engine.Poll() > 0 {
-		moved = true
+		moved, t.changed = true, true
 	}
 	if t.settle() {
+		moved = true
+	}
+	if t.changed && t.check() {
 		moved = true
 	}
 	return moved
@@ -353,6 +359,7 @@ func (t *Thread) post() {
 			}
 		}
 		t.engine.Post(t.calls)
+		t.changed = true
 		t.settle()
 	}
 }

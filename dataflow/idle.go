@@ -94,9 +94,11 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 		}
 		return r, true
 	}
-	w.log.mark(EventPark)
-	w.parker.Park()
-	w.log.mark(EventUnpark)
+	if !w.wanted() {
+		w.log.mark(EventPark)
+		w.parker.Park()
+		w.log.mark(EventUnpark)
+	}
 	if w.state.CompareAndSwap(parked, spinning) { // woken for something else than work
 		rt.parked.Add(-1)
 		rt.spinning.Add(1)

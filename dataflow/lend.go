@@ -13,6 +13,8 @@ type Lender interface {
 	// since the Turn before if holds is set. It reports whether the worker has it now: not
 	// if it is elsewhere, or wanted there, or if there is nothing to wait for.
 	Turn(holds bool) bool
+	// Wanted reports whether a worker that is about to sleep had better try Turn again.
+	Wanted() bool
 	// Leave gives the engine back after a Turn that has reported true.
 	Leave()
 	// Bring is Ready of the executor for a worker that calls Serve soon.
@@ -42,6 +44,14 @@ func (l *Lane) Spacious() bool { return l.rt.spacious() }
 
 func (rt *Runtime) spacious() bool {
 	return rt.pin != nil && rt.opt.mode == parallel && !osthread.Crowded()
+}
+
+// Rouse wakes a worker that sleeps, if none is looking for work: it then has something to
+// wait for. Any goroutine.
+func (l *Lane) Rouse() {
+	if l.rt.parked.Load() > 0 && l.rt.spacious() {
+		l.rt.wake()
+	}
 }
 
 // Waits says that the worker that calls it waits for messages inside a body, awake; false,
@@ -104,6 +114,13 @@ func (w *worker) polls() bool {
 		w.rt.answerWatchdog()
 	}
 	return has
+}
+
+// wanted reports whether w, which is counted as parked, shall wait awake instead: Rouse may
+// have come before it was.
+func (w *worker) wanted() bool {
+	l := w.borrow()
+	return l != nil && l.Wanted()
 }
 
 // leave gives back what polls has taken.

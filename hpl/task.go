@@ -12,13 +12,16 @@ import (
 // panels and bands; a band is a block column with its buffers.
 //
 //	task        runs on                    touches                priority
-//	factor      worker; if P > 1 comm th.  panel, its band        highest
+//	factor      worker (*)                 panel, its band        highest
 //	send, recv  comm thread, if Q > 1      part of the panel      highest
 //	open        worker                     head of the panel      highest
 //	pack        worker, if P > 1           panel, band            of the band
-//	exchange    comm thread, if P > 1      panel, band            of the band
+//	exchange    worker (*), if P > 1       panel, band            of the band
 //	update      worker                     panel, band            of the band
 //	report      worker, if asked for       panel                  lowest
+//
+// (*) With messages, if P > 1: a worker that has the engine, where workers have a core each
+// (tasks.Leased), and otherwise the comm thread.
 //
 // A band that the next panel lies in has the highest priority, of the others those on the
 // left come first, because they are the next panels. The update of the former, and all
@@ -42,14 +45,14 @@ import (
 // thread to open and to the first update elsewhere.
 //
 // P > 1, the panel: jb exchanges of 2*jb+4 numbers, each with log2(P) messages in either
-// direction. factor is a coroutine of the comm thread, so none of them is handed over; one
-// hand-over to the thread and one back. It waits awake for a short time (trade), which
-// costs less than sleeping if the network is fast; if it is not, the thread sleeps, and
-// updates of earlier panels fill the time.
+// direction, none of which is handed over. A worker that has the engine waits awake. As a
+// coroutine of the comm thread, factor has one hand-over to the thread and one back, and
+// waits awake for a short time (trade), which costs less than sleeping if the network is
+// fast; if it is not, the thread sleeps, and updates of earlier panels fill the time.
 //
 // P > 1, rows: per band one exchange, with P = 2 one message in either direction (of jb*n
-// numbers at most, half of it from the other process row), and two hand-overs: pack to exchange,
-// exchange to update. The exchanges that neither of the next two panels waits for begin when
+// numbers at most, half of it from the other process row). exchange starts
+// it and returns; who has the engine when the messages have come ends the task (Watch). The exchanges that neither of the next two panels waits for begin when
 // the next one has been factored: otherwise its short messages would queue up behind long
 // ones in the network, and the thread would do their work between its columns.
 //
@@ -64,9 +67,12 @@ import (
 //
 // # Why ranks cannot wait for each other for ever
 //
-// What blocks until a message comes is a body on the comm thread, which goes on with the
-// others meanwhile. No task on a worker waits for another rank, so any number of workers
-// and any order of ready tasks will do. Bodies are independent of each other: exchanges of
+// What blocks until a message comes is factor, on the comm thread, which goes on with
+// others meanwhile, or on a worker. There it waits for the factors of the same panel in the
+// other processes of the column, one panel after the other on all of them; and what these
+// need, exchanges of earlier panels, has been started here before this factor, because it
+// needs them, too. No other task on a worker waits for another rank, so any number of
+// workers and any order of ready tasks will do. Bodies are independent of each other: exchanges of
 // different bands have different tags, those of one band follow each other, and so do the
 // panels of a column of processes, and these have a communicator of their own. Every message
 // is spawned, on all ranks, at the same place of the same serial program.
@@ -86,7 +92,6 @@ type taskRun struct {
 // traffic, for which the workers of the other drivers do as well.
 func runTask(s *solver, graph func(*taskRun)) error {
 	t := &taskRun{solver: s, graph: graph}
-	s.onComm = s.cfg.P > 1
 	defer t.free()
 	if err := together(s.grid.all, t.allocate()); err != nil {
 		return err

@@ -24,14 +24,19 @@ var (
 	factor   = tasks.DeclareCtx3("factor", factorPanel, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority)
 	open     = tasks.DeclareCtx3("open", openPanel, tasks.Value, arriving, tasks.Inout, tasks.HighPriority)
 	pack     = tasks.Declare3("pack", packRows, tasks.Value, arriving, tasks.Inout)
-	exchange = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, arriving, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent)
+	exchange = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, arriving, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent, tasks.Leased)
 	update   = tasks.Declare3("update", updateBand, tasks.Value, arriving, tasks.Inout)
 	solve    = tasks.Declare3("solve", solveBand, tasks.Value, arriving, tasks.Inout)
 	multiply = tasks.Declare3("multiply", multiplyRows, tasks.Value, arriving, tasks.Concurrent)
 	report   = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
 )
 
-func factorPanel(_ *tasks.Context, st stage, _, _ []float64) error { return st.t.factor(st.p) }
+// factorPanel factors a panel. Where P > 1 it may be on the comm thread, beside a worker
+// that computes, or on a worker.
+func factorPanel(ctx *tasks.Context, st stage, _, _ []float64) error {
+	st.t.onComm = st.t.grid.p > 1 && ctx.Worker() >= st.t.rt.Workers()
+	return st.t.factor(st.p)
+}
 
 func openPanel(_ *tasks.Context, st stage, _, _ []float64) error {
 	st.t.touchHead(st.p)
@@ -45,11 +50,13 @@ func packRows(st stage, _, _ []float64) {
 	st.p.swaps.Pack(st.last-st.first, m.at(0, st.first), m.ld, st.b.work)
 }
 
-// exchangeRows sends and receives rows. On the comm thread.
-func exchangeRows(_ *tasks.Context, st stage, _, _, _ []float64) error {
+// exchangeRows starts to send and receive rows; its task ends when they have come.
+func exchangeRows(ctx *tasks.Context, st stage, _, _, _ []float64) error {
 	defer st.t.watch.since(osthread.Nanotime(), timeSwap)
 	n := st.last - st.first
-	return route.Exchange(st.t.grid.swaps, st.b.number, st.b.work, st.p.swaps.Route(st.t.way(n), n))
+	way := route.Start(st.t.grid.swaps, st.b.number, st.b.work, st.p.swaps.Route(st.t.way(n), n))
+	st.t.ct.Watch(ctx, way.Test)
+	return nil
 }
 
 // solveBand makes U of the rows that have come.

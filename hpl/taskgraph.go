@@ -69,7 +69,7 @@ func (t *taskRun) spawnFactor(p *panel) {
 	if t.grid.p == 1 {
 		factor.Spawn(t.rt, st, p.memory, st.b.columns)
 	} else {
-		factor.Spawn(t.rt, st, p.memory, st.b.columns, tasks.OnComm, tasks.Independent)
+		factor.Spawn(t.rt, st, p.memory, st.b.columns, tasks.OnComm, tasks.Independent, tasks.Leased)
 	}
 }
 

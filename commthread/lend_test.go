@@ -1,0 +1,302 @@
+package commthread_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// spacious skips a test where two ranks of one worker do not have a core each.
+func spacious(t *testing.T) {
+	t.Helper()
+	if osthread.Usable().Count() < 2 {
+		t.Skip("needs two cores")
+	}
+}
+
+var (
+	lending = setup{cts: []commthread.Option{commthread.Place(commthread.Shared)}}
+	keeping = setup{cts: []commthread.Option{commthread.Place(commthread.Shared), commthread.Lease(false)}}
+)
+
+// watched counts the polls of one goroutine.
+type watched struct {
+	mpi.Engine
+	by    *atomic.Uintptr
+	polls *atomic.Int64
+}
+
+func (w *watched) Unwrap() mpi.Engine { return w.Engine }
+
+func (w *watched) Poll() int {
+	if osthread.G() == w.by.Load() {
+		w.polls.Add(1)
+	}
+	return w.Engine.Poll()
+}
+
+// A worker that waits for a message polls for it, and sleeps when nothing is under way;
+// without the lease it never polls.
+func TestLend_a_worker_without_work_polls(t *testing.T) {
+	spacious(t)
+	for _, c := range []struct {
+		setup
+		polls bool
+	}{{lending, true}, {keeping, false}} {
+		hangs(t)
+		polls := pollsOfWaiter(t, c.setup)
+		if c.polls {
+			assert.Greater(t, polls, int64(1000))
+		} else {
+			assert.Zero(t, polls)
+		}
+	}
+}
+
+// pollsOfWaiter returns how often the worker of rank 0 has polled while it waited for a
+// message of rank 1.
+func pollsOfWaiter(t *testing.T, s setup) int64 {
+	var me atomic.Uintptr
+	var polls atomic.Int64
+	var late atomic.Bool
+	s.before = func(c *mpi.Comm) func() error {
+		return c.Intercept(func(next mpi.Engine) mpi.Engine { return &watched{Engine: next, by: &me, polls: &polls} })
+	}
+	errs := run(t, 2, s, func(r rank) error {
+		x := r.Rank()
+		if r.Rank() == 1 {
+			for !late.Load() {
+				time.Sleep(time.Millisecond)
+			}
+			r.ct.Send(r.rt, r.Comm, mpi.One(&x), 0, 1)
+			return r.rt.Wait()
+		}
+		me.Store(osthread.G())
+		time.AfterFunc(20*time.Millisecond, func() { late.Store(true) })
+		r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 1, 1)
+		err := r.rt.Wait()
+		assert.Equal(t, 1, x)
+		return err
+	})
+	require.NoError(t, errors.Join(errs...))
+	return polls.Load()
+}
+
+// A leased body runs on a worker if that may be, and on the thread if not; either way it
+// may send and receive, wait for children, block, and run beside bodies of the thread that
+// its peer must get through before it can answer.
+func TestLend_bodies(t *testing.T) {
+	spacious(t)
+	for name, c := range map[string]struct {
+		setup
+		worker bool
+	}{"lent": {lending, true}, "kept": {keeping, false}} {
+		t.Run(name, func(t *testing.T) {
+			errs := run(t, 2, c.setup, func(r rank) error {
+				var first, second int
+				chatty := func(ctx *tasks.Context) error {
+					assert.Equal(t, c.worker, ctx.Worker() < r.rt.Workers(), "on worker %d", ctx.Worker())
+					for i := range 20 {
+						got, mine := -1, i
+						if _, err := r.Sendrecv(mpi.One(&mine), r.peer(), 1, mpi.One(&got), r.peer(), 1); err != nil || got != i {
+							return errors.Join(err, errors.New("the wrong message"))
+						}
+					}
+					child := 0
+					ctx.Spawn("child", func(*tasks.Context) error { child = 1; return r.Barrier() }, tasks.Writes(&child), tasks.OnComm, tasks.Independent, tasks.Leased)
+					err := ctx.Wait()
+					ctx.Block(func() { time.Sleep(time.Millisecond) })
+					assert.Equal(t, 1, child)
+					return errors.Join(err, r.Barrier())
+				}
+				coroutine := func(*tasks.Context) error {
+					got := -1
+					_, err := r.Sendrecv(mpi.One(&second), r.peer(), 2, mpi.One(&got), r.peer(), 2)
+					return err
+				}
+				after := tasks.Updates(&second)
+				if r.Rank() == 1 { // its chatty body is not ready before both coroutines have run
+					after = tasks.Updates(&first)
+				}
+				r.rt.Spawn("coroutine", coroutine, tasks.OnComm, tasks.Independent, tasks.Updates(&first), tasks.Priority(-1))
+				r.rt.Spawn("chatty", chatty, tasks.OnComm, tasks.Independent, tasks.Leased, after)
+				return r.rt.Wait()
+			})
+			require.NoError(t, errors.Join(errs...))
+		})
+	}
+}
+
+// A body that has the engine, and waits, lets the thread go on with what only that can: a
+// coroutine without which the peer never answers.
+func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
+	spacious(t)
+	begun := make(chan struct{})
+	errs := run(t, 2, lending, func(r rank) error {
+		var x, y int
+		trade := func() error {
+			_, err := r.Sendrecv(mpi.One(&x), r.peer(), 1, mpi.One(&y), r.peer(), 1)
+			return err
+		}
+		inTurn := []tasks.Clause{tasks.OnComm, tasks.Independent}
+		if r.Rank() == 1 {
+			r.rt.Spawn("coroutine", func(ctx *tasks.Context) error {
+				ctx.Block(func() { <-begun })
+				_, err := r.Recv(mpi.One(&y), 0, 3)
+				return errors.Join(r.Send(mpi.One(&x), 0, 2), err)
+			}, append(inTurn, tasks.Updates(&x))...)
+			r.rt.Spawn("leased", func(*tasks.Context) error { return trade() }, append(inTurn, tasks.Leased, tasks.Updates(&x))...)
+			return r.rt.Wait()
+		}
+		r.rt.Spawn("coroutine", func(ctx *tasks.Context) error {
+			ctx.Block(func() { <-begun; time.Sleep(time.Millisecond) })
+			err := r.Send(mpi.One(&x), 1, 3)
+			_, e := r.Recv(mpi.One(&y), 1, 2)
+			return errors.Join(err, e)
+		}, inTurn...)
+		r.rt.Spawn("leased", func(*tasks.Context) error { close(begun); return trade() }, append(inTurn, tasks.Leased)...)
+		return r.rt.Wait()
+	})
+	require.NoError(t, errors.Join(errs...))
+}
+
+// While a body has the engine, another one that is ready for it keeps no worker from other
+// tasks, even if it is more urgent.
+func TestLend_one_body_at_a_time(t *testing.T) {
+	spacious(t)
+	s := lending
+	s.rts = []dataflow.Option{dataflow.Workers(2)}
+	var ran atomic.Bool
+	errs := run(t, 1, s, func(r rank) error {
+		leased := func(body func() error) {
+			r.rt.Spawn("leased", func(*tasks.Context) error { return body() }, tasks.OnComm, tasks.Independent, tasks.Leased, tasks.HighPriority)
+		}
+		leased(func() error {
+			for !ran.Load() {
+				if _, _, err := r.Iprobe(0, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		leased(func() error { return nil })
+		leased(func() error { return nil })
+		r.rt.Spawn("other", func(*tasks.Context) error { ran.Store(true); return nil })
+		return r.rt.Wait()
+	})
+	require.NoError(t, errors.Join(errs...))
+}
+
+// A leased body that fails revokes what a body of the thread does, gives the engine back,
+// and so does one whose predecessor has failed.
+func TestLend_failing_bodies(t *testing.T) {
+	spacious(t)
+	broken := errors.New("broken")
+	for name, fail := range map[string]func(r rank) error{
+		"error":   func(rank) error { return broken },
+		"panic":   func(rank) error { panic(broken) },
+		"skipped": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs := run(t, 2, lending, func(r rank) error {
+				other, err := r.apart()
+				if err != nil {
+					return err
+				}
+				x := r.Rank()
+				switch {
+				case r.Rank() == 1: // in a leased body, for a message that does not come
+					r.rt.Spawn("waits", func(*tasks.Context) error { _, err := r.Recv(mpi.One(&x), 0, 7); return err }, tasks.OnComm, tasks.Independent, tasks.Leased)
+				case fail == nil:
+					r.rt.Spawn("cause", func(*tasks.Context) error { return broken }, tasks.Writes(&x))
+					r.rt.Spawn("fails", func(*tasks.Context) error { return nil }, tasks.OnComm, tasks.Independent, tasks.Leased, tasks.Reads(&x))
+				default:
+					r.rt.Spawn("fails", func(*tasks.Context) error { return fail(r) }, tasks.OnComm, tasks.Independent, tasks.Leased)
+				}
+				err = r.rt.Wait()
+				sum := 0
+				r.ct.Allreduce(r.rt, other, mpi.One(&x), mpi.One(&sum), mpi.Sum) // the engine is there
+				assert.NoError(t, r.rt.Wait())
+				return err
+			})
+			assert.ErrorIs(t, errs[0], broken)
+			assert.ErrorIs(t, errs[1], mpi.ErrRevoked)
+			assert.ErrorContains(t, errs[1], "does not run fails")
+		})
+	}
+}
+
+// Watch ends a task when its messages have come, with their error, on a worker and on the
+// thread.
+func TestWatch(t *testing.T) {
+	for name, s := range map[string]setup{"lent": lending, "kept": keeping, "traced": {rts: []dataflow.Option{dataflow.Trace(0)}}} {
+		t.Run(name, func(t *testing.T) {
+			errs := run(t, 2, s, func(r rank) error {
+				mine, theirs := r.Rank(), -1
+				var in, out *mpi.Request
+				r.rt.Spawn("start", func(ctx *tasks.Context) error {
+					in, out = r.Irecv(mpi.One(&theirs), r.peer(), 1), r.Isend(mpi.One(&mine), r.peer(), 1)
+					r.ct.Watch(ctx, func() (bool, error) { return mpi.Testall(in, out) })
+					return nil
+				}, tasks.OnComm, tasks.Independent, tasks.Leased, tasks.Writes(&theirs))
+				r.rt.Spawn("use", func(*tasks.Context) error { assert.Equal(t, r.peer(), theirs); return nil }, tasks.Reads(&theirs))
+				return r.rt.Wait()
+			})
+			require.NoError(t, errors.Join(errs...))
+		})
+	}
+}
+
+// A check that fails is the failure of its task; the peers learn of it.
+func TestWatch_failures(t *testing.T) {
+	broken := errors.New("broken")
+	for name, s := range map[string]setup{"lent": lending, "kept": keeping} {
+		t.Run(name, func(t *testing.T) {
+			errs := run(t, 2, s, func(r rank) error {
+				other, err := r.apart()
+				if err != nil {
+					return err
+				}
+				x := 0
+				r.rt.Spawn("start", func(ctx *tasks.Context) error {
+					in := r.Irecv(mpi.One(&x), r.peer(), 1)
+					r.ct.Watch(ctx, func() (bool, error) {
+						done, err := mpi.Testall(in)
+						if r.Rank() == 0 && !done {
+							_ = in.Cancel()
+							return true, broken
+						}
+						return done, err
+					})
+					return nil
+				}, tasks.OnComm, tasks.Independent, tasks.Leased)
+				err = r.rt.Wait()
+				return errors.Join(err, other.Barrier())
+			})
+			assert.ErrorIs(t, errs[0], broken)
+			assert.ErrorIs(t, errs[1], mpi.ErrRevoked)
+		})
+	}
+}
+
+// The report of a run in which a worker with the engine waits for ever.
+func TestReport_of_a_worker_that_polls(t *testing.T) {
+	spacious(t)
+	text := stalling(t, 1, lending.cts, func(r rank) int {
+		x := 0
+		r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 0, 42, tasks.Label("halo"))
+		return 1
+	})[0]
+	assert.Contains(t, text, `"halo"`)
+	assert.Contains(t, text, "tag 42")
+}
