@@ -123,6 +123,20 @@
 // that ends its goroutine ends its task and those below it on that goroutine;
 // another goroutine takes the worker's place.
 //
+// A task with an OnReady hook is kept aside (worker.hooks) when its dependences are
+// satisfied, until the worker has finished with the task that ended, so that a hook
+// that ends the goroutine leaves nothing half done. Where the goroutine is not a
+// worker's (an event, the executor), the hook has one of its own.
+//
+// # Waits that are given up
+//
+// If a stall is to be an error, the report is handed to the submitter's innermost
+// wait if that can return without what it waits for (worker.yields): Wait, WaitOn, a
+// body's wait for its children, and the wait for a task to be run in place. That task
+// then belongs to whoever makes it ready (task.Cold.Leave, MakeReady: one word says
+// who was first), and is queued as others are. Until Wait has returned the report,
+// further waits of this kind do not begin.
+//
 // # Locks
 //
 // In this order, if ever two are held: a commutative lock's mutex; a domain's

@@ -27,6 +27,9 @@ func (w *worker) finish(r *task.Record) {
 	if w.brought {
 		w.serve()
 	}
+	if len(w.hooks) > 0 {
+		w.callHooks()
+	}
 }
 
 // complete ends r, and its ancestors as far as it was what kept them.

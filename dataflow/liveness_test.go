@@ -2,6 +2,9 @@ package dataflow_test
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,4 +81,167 @@ func timeout(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// A hook that ends its goroutine fails its task, wherever it was called: on a worker at
+// the end of a task, with more tasks to be made ready behind it; on the goroutine of an
+// event; with a body below it, which ends, too. Nothing is lost.
+func TestOnReady_that_ends_its_goroutine(t *testing.T) {
+	var hooks, left atomic.Int32
+	leave := tasks.OnReady(func() { left.Add(1); runtime.Goexit() })
+	for name, first := range map[string]func(*tasks.Context) error{
+		"on a worker": nothing,
+		"for an event": func(ctx *tasks.Context) error {
+			ev := ctx.Hold()
+			go func() { time.Sleep(time.Millisecond); ev.Done() }()
+			return nil
+		},
+		"above a body": func(ctx *tasks.Context) error {
+			var z int64
+			ctx.Spawn("child", nothing, tasks.Updates(&z))
+			addOne.Spawn(ctx, &z, leave)
+			return ctx.Wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+				for range 20 {
+					var x, y int64
+					hooks.Store(0)
+					left.Store(0)
+					spawned := make(chan struct{})
+					rt.Spawn("first", func(ctx *tasks.Context) error { <-spawned; return first(ctx) }, tasks.Updates(&x), tasks.OnWorker(1))
+					for range 4 { // readers: they become ready together
+						copyTo.Spawn(rt, &x, new(int64), leave)
+						copyTo.Spawn(rt, &x, new(int64), tasks.OnReady(func() { hooks.Add(1) }))
+					}
+					addOne.Spawn(rt, &y)
+					wantLeft, wantHooks := int32(4), int32(4)
+					if name == "above a body" { // which fails, so that the readers are skipped
+						wantLeft = 1 + 4
+					}
+					rt.Block(func() { // it all happens on workers
+						close(spawned)
+						for end := time.Now().Add(patience / 2); left.Load() < wantLeft || hooks.Load() < wantHooks; time.Sleep(time.Millisecond) {
+							if time.Now().After(end) {
+								return
+							}
+						}
+					})
+					err := rt.Wait()
+					assert.EqualValues(t, wantLeft, left.Load())
+					assert.EqualValues(t, wantHooks, hooks.Load())
+					assert.Len(t, taskErrors(err), int(wantLeft))
+					contains(t, err.Error(), "its OnReady hook called runtime.Goexit")
+					assert.EqualValues(t, 1, y)
+				}
+				return nil
+			}, dataflow.Workers(2)))
+		})
+	}
+}
+
+func init() {
+	for name, opts := range map[string][]dataflow.Option{
+		"hook ends the submitter": {dataflow.Workers(1)}, "hook ends the submitter, serial": {dataflow.Serial()},
+	} {
+		programs[name] = func(t *testing.T) {
+			for _, waits := range []bool{false, true} {
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					_ = dataflow.Run(func(rt *dataflow.Runtime) error {
+						var x int64
+						end := make(chan struct{})
+						rt.Spawn("first", func(ctx *tasks.Context) error {
+							if waits {
+								ev := ctx.Hold()
+								go func() { <-end; ev.Done() }()
+							}
+							return nil
+						}, tasks.Updates(&x))
+						time.AfterFunc(time.Millisecond, func() { close(end) })
+						addOne.Spawn(rt, &x, tasks.OnReady(runtime.Goexit), tasks.Label("hooked"))
+						err := rt.Wait()
+						fmt.Println("went on", err)
+						return err
+					}, opts...)
+				}()
+				<-over
+			}
+			fmt.Println("both are over")
+		}
+	}
+}
+
+// The same on the submitting goroutine: it ends, with the runtime, and says why. If an
+// event made the task ready, the hook has a goroutine of its own and the program goes on.
+func TestOnReady_that_ends_the_submitter(t *testing.T) {
+	for _, name := range []string{"hook ends the submitter", "hook ends the submitter, serial"} {
+		out, code := child(t, name)
+		assert.Zero(t, code, out)
+		contains(t, out, `"hooked"`, "its OnReady hook called runtime.Goexit", "both are over", "went on")
+	}
+}
+
+// In every mode a wait that never ends is an error if that was asked for, also one for
+// a task that is run where it is spawned; and what was given up runs later, in order.
+func TestStall_of_what_runs_in_place(t *testing.T) {
+	for name, opts := range map[string][]dataflow.Option{
+		"serial": {dataflow.Serial()}, "verify": {dataflow.Verify()}, "seeded": {dataflow.Seeded(3)},
+		"1 worker": {dataflow.Workers(1)}, "2 workers": {dataflow.Workers(2)},
+	} {
+		for form, use := range map[string]func(s tasks.Scope, rt *dataflow.Runtime, x *int64) error{
+			"task": func(s tasks.Scope, _ *dataflow.Runtime, x *int64) error {
+				addOne.Spawn(s, x, tasks.If(false), tasks.Label("the stuck one"))
+				return nil
+			},
+			"child": func(_ tasks.Scope, rt *dataflow.Runtime, x *int64) error {
+				rt.Spawn("parent", func(ctx *tasks.Context) error {
+					addOne.Spawn(ctx, x, tasks.If(false))
+					return nil
+				}, tasks.OnWorker(0), tasks.With(tasks.Weak(tasks.Inout), x), tasks.Label("the stuck one"))
+				return nil
+			},
+			"WaitOn": func(_ tasks.Scope, rt *dataflow.Runtime, x *int64) error {
+				addOne.Spawn(rt, x, tasks.Label("the stuck one"))
+				return rt.WaitOn(x)
+			},
+		} {
+			t.Run(name+"/"+form, func(t *testing.T) {
+				var x int64
+				end := make(chan struct{})
+				require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+					rt.Spawn("holder", hold(end), tasks.Updates(&x))
+					err := use(rt, rt, &x)
+					if form == "WaitOn" && name != "serial" && name != "verify" {
+						stallOf(t, err)
+					} else {
+						stallOf(t, rt.Wait())
+					}
+					assert.Zero(t, x)
+					close(end)
+					require.NoError(t, rt.Wait())
+					assert.EqualValues(t, 1, x)
+					return use(rt, rt, &x) // and all is as before
+				}, append(opts, dataflow.Stall(stallTime, true))...))
+				assert.EqualValues(t, 2, x)
+			})
+		}
+	}
+}
+
+// A body that waits for its children in place, in the serial mode, gets the report.
+func TestStall_of_a_body_in_serial_mode(t *testing.T) {
+	end := make(chan struct{})
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		rt.Spawn("parent", func(ctx *tasks.Context) error {
+			ctx.Spawn("child", hold(end))
+			stallOf(t, ctx.Wait())
+			return nil
+		})
+		stallOf(t, rt.Wait())
+		close(end)
+		return rt.Wait()
+	}, dataflow.Serial(), dataflow.Stall(stallTime, true)))
 }

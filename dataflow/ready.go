@@ -3,6 +3,8 @@ package dataflow
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/sourcegraph/conc/panics"
 
@@ -18,20 +20,24 @@ func (w *worker) schedule(n *deps.Node) {
 	for n != nil {
 		r := task.FromNode(n)
 		n = n.Next()
-		if !w.admit(r) {
-			continue
+		if w.admit(r) {
+			w.place(r)
 		}
-		switch {
-		case w.outside || w.rt.opt.mode == seeded || r.Worker != 0 || r.Prio < 0:
-			w.push(r)
-		case w.next == nil:
-			w.next = r
-		case r.Prio > w.next.Prio:
-			w.push(w.next)
-			w.next = r
-		default:
-			w.push(r)
-		}
+	}
+}
+
+// place queues r, which a task that ended here has made ready.
+func (w *worker) place(r *task.Record) {
+	switch {
+	case w.outside || w.rt.opt.mode == seeded || r.Worker != 0 || r.Prio < 0:
+		w.push(r)
+	case w.next == nil:
+		w.next = r
+	case r.Prio > w.next.Prio:
+		w.push(w.next)
+		w.next = r
+	default:
+		w.push(r)
 	}
 }
 
@@ -44,11 +50,12 @@ func (w *worker) admit(r *task.Record) bool {
 func (w *worker) admitSpecial(r *task.Record) bool {
 	c := r.PeekCold()
 	if r.Flags&task.Hooked != 0 {
-		r.Flags &^= task.Hooked
-		if err := callHook(c.OnReady); err != nil {
-			refuse(r, err)
+		if w.outside { // a goroutine that must not end with the hook
+			go w.rt.outside.hookAndQueue(r)
+		} else {
+			w.hooks = append(w.hooks, r)
 		}
-		c.OnReady = nil // the record stays, what the hook refers to need not
+		return false
 	}
 	if r.Flags&task.Commutes != 0 && !w.locksLate(r) && !r.Lock() {
 		return false // whoever passes the lock on continues here
@@ -56,7 +63,9 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 	switch {
 	case r.Flags&task.Inline != 0:
 		owner := r.Domain.Exec.(*worker)
-		c.Ready.Store(true)
+		if !c.MakeReady() {
+			return true
+		}
 		owner.rouse()
 		return false
 	case r.Flags&task.Comm != 0:
@@ -84,17 +93,57 @@ func (w *worker) mayRun(r *task.Record) bool {
 	return r.Flags&task.Commutes == 0 || !w.locksLate(r) || r.Lock()
 }
 
-// callHook calls an OnReady hook, which is the program's and may panic.
-func callHook(f func()) (err error) {
+// callHooks calls the hooks of the tasks that have become ready, and queues these. A
+// hook may end the goroutine, so this comes where nothing is half done: the hooks that
+// are left are called by the goroutine that takes the worker's place.
+func (w *worker) callHooks() {
+	for len(w.hooks) > 0 {
+		r := w.hooks[0]
+		w.hooks = slices.Delete(w.hooks, 0, 1)
+		w.callHook(r)
+		if w.admit(r) {
+			w.place(r)
+		}
+	}
+}
+
+// hookAndQueue is that for one task, on a goroutine of its own.
+func (w *worker) hookAndQueue(r *task.Record) {
+	w.callHook(r)
+	if w.admit(r) {
+		w.push(r)
+	}
+}
+
+// callHook calls the OnReady hook of r, which is the program's. If it panics, r fails
+// without running; the same if it ends the goroutine, and then r is also queued here.
+func (w *worker) callHook(r *task.Record) {
+	c, returned := r.PeekCold(), false
+	hook := c.OnReady
+	c.OnReady = nil // the record stays; what the hook refers to need not
+	r.Flags &^= task.Hooked
 	defer func() {
 		if v := recover(); v != nil {
 			rec := panics.NewRecovered(2, v)
-			err = fmt.Errorf("its OnReady hook: %w", rec.AsError())
+			refuse(r, fmt.Errorf("its OnReady hook: %w", rec.AsError()))
+		} else if !returned {
+			refuse(r, errHookEnded)
+			if w.root != nil {
+				fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r)) // nobody may be left to call Wait
+			}
+			if r.Domain.Exec == task.Runner(w) {
+				c.Leave() // with its spawner: nobody is left to run it in place
+			}
+			if w.admit(r) {
+				w.push(r)
+			}
 		}
 	}()
-	f()
-	return nil
+	hook()
+	returned = true
 }
+
+var errHookEnded = errors.New("its OnReady hook called runtime.Goexit (t.FailNow and friends do)")
 
 var errNoComm = errors.New("the clause OnComm needs a communication thread (package commthread), and the runtime has none")
 

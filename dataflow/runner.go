@@ -25,8 +25,13 @@ func (w *worker) Schedule(n *deps.Node) {
 // Submit is part of task.Runner: the inserter of d, which is this worker's
 // goroutine, has committed r.
 func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task.Cold) {
-	if ready && w.admit(r) {
-		w.enter(d, r)
+	if ready {
+		if r.Flags&task.Hooked != 0 {
+			w.callHook(r)
+		}
+		if w.admit(r) {
+			w.enter(d, r)
+		}
 	}
 	if w.brought {
 		w.serve()
@@ -59,31 +64,24 @@ func (w *worker) enter(d *task.Domain, r *task.Record) {
 
 // runInline runs r where it was spawned, as soon as it is ready.
 func (w *worker) runInline(r *task.Record, c *task.Cold) {
-	if !c.Ready.Load() {
-		w.await(c)
-		if !c.Ready.Load() {
-			return // the runtime has been closed over a stall
-		}
+	if w.gaveUp = !c.IsReady() && !w.await(c); w.gaveUp {
+		return // over a stall: it runs when it is ready, as other tasks do
 	}
 	w.rt.hasWorker(r)
 	w.once(r)
 }
 
-// await helps until the task of c is ready.
-func (w *worker) await(c *task.Cold) {
-	if w.root != nil {
-		w.rt.stalls.below++
-		defer func() { w.rt.stalls.below-- }()
-	}
+// await helps until the task of c is ready, and reports whether it is.
+func (w *worker) await(c *task.Cold) bool {
+	done := func() bool { return c.IsReady() || w.forsaken() }
 	if e := w.foreign.Load(); e != nil {
-		(*e).Await(func() bool { return c.Ready.Load() || w.rt.ending() })
-		return
+		(*e).Await(done)
+	} else if w.holds {
+		w.without(func() { w.runYielding(done) })
+	} else {
+		w.runYielding(done)
 	}
-	if w.holds {
-		w.without(func() { w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true) })
-		return
-	}
-	w.run(func() bool { return c.Ready.Load() || w.rt.ending() }, true) // a closure of its own stays on the stack
+	return c.IsReady() || !c.Leave()
 }
 
 // Context is part of task.Runner.
@@ -140,9 +138,9 @@ func (w *worker) WaitChildren(r *task.Record) error {
 		if e := w.foreign.Load(); e != nil {
 			(*e).Await(func() bool { return d.Live.Load() == 0 || w.forsaken() })
 		} else if w.holds {
-			w.without(func() { w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true) })
+			w.without(func() { w.runYielding(func() bool { return d.Live.Load() == 0 || w.forsaken() }) })
 		} else { // closures of its own: they stay on the stack
-			w.run(func() bool { return d.Live.Load() == 0 || w.forsaken() }, true)
+			w.runYielding(func() bool { return d.Live.Load() == 0 || w.forsaken() })
 		}
 		w.log.waited(r)
 		if d.Live.Load() != 0 {
@@ -193,10 +191,15 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 	r.Cold().OnReady = func() { failed = r.Poisoned() }
 	r.Flags |= task.Hooked
 	w.log.wait(w.cur)
+	w.gaveUp = false
 	d.Commit(r)
 	w.log.waited(w.cur)
-	if w.rt.ending() {
-		return ErrClosed
+	if w.gaveUp {
+		err := w.whyForsaken()
+		if w.cur == nil {
+			w.rt.stalls.err = nil // this is the wait of the program that returns it
+		}
+		return err
 	}
 	if failed {
 		return w.whySkipped(d)

@@ -269,7 +269,7 @@ func (rt *Runtime) wait() error {
 	d, w := rt.domain, rt.w0
 	d.Tracker.CloseReductions(emptyRegion)
 	rt.target.Store(d.Spawned)
-	rt.stalls.inWait = rt.opt.stallOn
+	w.yields = rt.opt.stallOn
 	w.log.wait(nil)
 	w.run(func() bool {
 		w.publish()
@@ -277,7 +277,7 @@ func (rt *Runtime) wait() error {
 	}, false)
 	w.log.waited(nil)
 	rt.target.Store(noTarget)
-	rt.stalls.inWait = false
+	w.yields = false
 	if err := rt.stalls.err; err != nil {
 		rt.stalls.err = nil
 		return err

@@ -34,9 +34,7 @@ type stallReport struct {
 	asked   atomic.Uint64 // the watchdog wants a report: Runtime.moves when it asked, plus 1
 
 	// Of the submitter.
-	inWait bool  // Wait returns the report
-	below  int   // waits under way inside Wait that cannot be given up
-	err    error // the report
+	err error // the report, until Wait returns it
 }
 
 const stallLines = 32 // of a report
@@ -164,15 +162,16 @@ func (rt *Runtime) answerWatchdog() {
 		return // the last task has just ended, and is about to be counted
 	}
 	err := &StallError{After: rt.opt.stall, Report: report}
-	if rt.stalls.inWait && rt.stalls.below == 0 {
+	if rt.w0.yields {
 		rt.stalls.err = err
 		return
 	}
 	fmt.Fprintln(os.Stderr, err)
 }
 
-// forsaken reports whether a wait inside a body is to be given up: Wait, below it on
-// this goroutine, is to return a report, or the runtime was closed over one.
+// forsaken reports whether a wait inside a body, or for a task to be run in place, is to
+// be given up: the next Wait of the program, or the one below on this goroutine, is to
+// return a report, or the runtime was closed over one.
 func (w *worker) forsaken() bool {
 	return w.root != nil && w.rt.stalls.err != nil || w.rt.ending()
 }

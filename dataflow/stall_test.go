@@ -422,7 +422,7 @@ func init() {
 			}, tasks.Updates(&x))
 			addOne.Spawn(rt, &x)
 			return rt.WaitOn(&x)
-		}, dataflow.Stall(stallTime, true), dataflow.Workers(2)))
+		}, dataflow.Stall(stallTime, false), dataflow.Workers(2)))
 		fmt.Println("result", x)
 	}
 	programs["stall below a body"] = func(t *testing.T) {

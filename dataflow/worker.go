@@ -33,6 +33,9 @@ type worker struct {
 	cur      *task.Record   // the innermost body that runs, nil outside
 	next     *task.Record   // immediate successor: runs next, if nothing is more urgent
 	bag      []*task.Record // ready tasks of the seeded mode
+	hooks    []*task.Record // tasks that are ready but for their OnReady hooks
+	gaveUp   bool           // the last wait for a task to be run in place was given up
+	yields   bool           // worker 0: the innermost wait can be given up over a stall
 	done     uint64         // tasks of the main program ended here
 	children uint64         // other tasks ended here
 	unwoken  int64          // ns of queued work for which nobody was woken
@@ -89,6 +92,13 @@ func (w *worker) run(done func() bool, eager bool) {
 	}
 }
 
+// runYielding is run, eager, for a wait that ends when the worker is forsaken.
+func (w *worker) runYielding(done func() bool) {
+	defer func(outer bool) { w.yields = outer }(w.yields)
+	w.yields = w.rt.opt.stallOn
+	w.run(done, true)
+}
+
 func (w *worker) attempt(done func() bool, eager bool) (finished bool) {
 	outer := w.cur
 	defer func() {
@@ -96,6 +106,7 @@ func (w *worker) attempt(done func() bool, eager bool) (finished bool) {
 			w.crashed(outer, recover())
 		}
 	}()
+	w.callHooks()
 	for {
 		if eager && done() {
 			return true
@@ -135,6 +146,10 @@ func (w *worker) crashed(outer *task.Record, v any) {
 	if r == outer {
 		if v != nil {
 			panic(v) // not in a body: an error of the runtime itself
+		}
+		if w.root != nil && outer == nil { // a hook has ended the submitter's goroutine
+			w.rt.Cancel(errHookEnded)
+			w.rt.Close()
 		}
 		return
 	}

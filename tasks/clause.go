@@ -80,7 +80,10 @@ func If(deferred bool) Clause { return Clause{kind: clauseIf, n: b2i(deferred)} 
 func Final(final bool) Clause { return Clause{kind: clauseFinal, n: b2i(final)} }
 
 // OnReady has f called when the dependences of the task are satisfied, before it
-// is queued, on the goroutine that satisfied the last one. f must be short.
+// is queued: on the goroutine that spawns, or of the worker that satisfied the last one,
+// or on one of its own if that was an event or a message. f must be short. If it panics,
+// or ends its goroutine (runtime.Goexit), the task fails without running; the end of a
+// goroutine also ends the bodies that it was in.
 func OnReady(f func()) Clause { return Clause{kind: clauseReady, f: f} }
 
 // OnWorker runs the task on worker i only (0 is the goroutine that spawns); a

@@ -78,12 +78,31 @@ type Cold struct {
 	Locks     []*deps.Lock    // of its commutative accesses, in the order in which it takes them
 	Held      int             // so many of them it has taken
 	Overtakes []*deps.Arrival // by its lazy reads
-	Ready     atomic.Bool     // an Inline record has become ready
+	place     atomic.Int32    // of an Inline record: placeWaits, placeReady or placeLeft
 
 	open int // gates known to have opened
 	mu   sync.Mutex
 	late []error // guarded by mu: of held events
 }
+
+// An Inline record is run by its spawner, which waits until it is ready, unless it gives
+// that up first.
+const (
+	placeWaits int32 = iota
+	placeReady
+	placeLeft
+)
+
+// MakeReady notes that the Inline record of c is ready and reports whether its spawner
+// runs it; if not, the caller queues it.
+func (c *Cold) MakeReady() (inPlace bool) { return c.place.Swap(placeReady) != placeLeft }
+
+// IsReady reports whether the Inline record of c is ready.
+func (c *Cold) IsReady() bool { return c.place.Load() == placeReady }
+
+// Leave says that the spawner does not wait any more for the Inline record of c. It
+// reports false if that was too late: the record is ready, and the spawner's.
+func (c *Cold) Leave() bool { return c.place.CompareAndSwap(placeWaits, placeLeft) }
 
 // FailLate notes that a held event of r failed. Any goroutine that holds a
 // reference.
@@ -119,7 +138,7 @@ func (r *Record) Cold() *Cold {
 		clear(c.Locks)
 		c.Label, c.OnReady, c.Cost, c.Held, c.open = "", nil, 0, 0, 0
 		c.Gates, c.Parts, c.Overtakes, c.Locks = c.Gates[:0], c.Parts[:0], c.Overtakes[:0], c.Locks[:0]
-		c.Ready.Store(false)
+		c.place.Store(placeWaits)
 	}
 	r.Flags |= coldUsed
 	return r.cold
