@@ -20,11 +20,10 @@ func (w *worker) finish(r *task.Record) {
 			r.Unref()
 		}
 	}
-	if r.Flags&task.Extended != 0 && !r.Unref() {
-		return
+	if r.Flags&task.Extended == 0 || r.Unref() {
+		w.complete(r)
 	}
-	w.complete(r)
-	if w.brought {
+	if w.brought { // here or by the body itself, if that was a gate
 		w.serve()
 	}
 	if len(w.hooks) > 0 {
