@@ -97,7 +97,7 @@ func (w *worker) endRare(r *task.Record) {
 		}
 	}
 	if r.Flags&task.Commutes != 0 {
-		w.unlock(r)
+		r.Unlock(w.again)
 	}
 	if r.Doomed() {
 		r.Flags |= task.Skipped
@@ -107,17 +107,6 @@ func (w *worker) endRare(r *task.Record) {
 		r.Decl.Undo(r)
 	}
 	r.Ungate(failed, w.complete)
-}
-
-// unlock passes the commutative locks of r on.
-func (w *worker) unlock(r *task.Record) {
-	for _, l := range r.PeekCold().Locks {
-		if n := l.Release(); n != nil {
-			if s := task.FromNode(n); w.admit(s) {
-				w.push(s)
-			}
-		}
-	}
 }
 
 // recycle gives the record of an ended task back to its allocator.

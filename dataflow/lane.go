@@ -235,10 +235,18 @@ func (w *worker) blockForeign(f func()) {
 // Take returns a compute task for the executor to run with Once, nil if none is ready.
 // The modes that use one goroutine alone have none.
 func (l *Lane) Take() *task.Record {
-	w, rt := l.w, l.rt
-	if rt.opt.mode != parallel {
+	if l.rt.opt.mode != parallel {
 		return nil
 	}
+	for {
+		if r := l.look(); r == nil || l.w.mayRun(r) {
+			return r
+		}
+	}
+}
+
+func (l *Lane) look() *task.Record {
+	w, rt := l.w, l.rt
 	if r := w.urgent(); r != nil {
 		return r
 	}

@@ -245,3 +245,146 @@ func TestStall_of_a_body_in_serial_mode(t *testing.T) {
 		return rt.Wait()
 	}, dataflow.Serial(), dataflow.Stall(stallTime, true)))
 }
+
+// inline-commutative: the program waits for a task with a commutative access that it runs
+// in place, and meanwhile runs the body of a task with a weak access whose child waits for
+// a third task that needs the same lock.
+func inlineCommutative(rt *dataflow.Runtime, t *testing.T) (p, q, x, y *int64) {
+	p, q, x, y = new(int64), new(int64), new(int64), new(int64)
+	both := func(a, b *int64) func(*tasks.Context) error {
+		return func(*tasks.Context) error { *a++; *b++; return nil }
+	}
+	addOne.Spawn(rt, q, tasks.Label("Q"))
+	rt.Spawn("P", func(*tasks.Context) error { time.Sleep(5 * time.Millisecond); *p++; return nil }, tasks.Updates(p))
+	rt.Spawn("T", func(*tasks.Context) error { *p++; *y++; *x++; return nil }, tasks.Updates(p, y), tasks.With(tasks.Commutative, x))
+	rt.Spawn("W", func(ctx *tasks.Context) error {
+		addOne.Spawn(ctx, y)
+		return ctx.Wait()
+	}, tasks.With(tasks.Weak(tasks.Inout), y), tasks.HighPriority)
+	rt.Spawn("I", both(q, x), tasks.Updates(q), tasks.With(tasks.Commutative, x), tasks.If(false))
+	return p, q, x, y
+}
+
+func TestCommutative_run_in_place(t *testing.T) {
+	modes := map[string][]dataflow.Option{"1 worker": {dataflow.Workers(1)}, "2 workers": {dataflow.Workers(2)}, "serial": {dataflow.Serial()}}
+	for seed := range 100 {
+		modes[fmt.Sprintf("seed %d", seed+1)] = []dataflow.Option{dataflow.Seeded(uint64(seed + 1))}
+	}
+	for name, opts := range modes {
+		require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+			p, q, x, y := inlineCommutative(rt, t)
+			err := rt.Wait()
+			assert.Equal(t, []int64{2, 2, 2, 2}, []int64{*p, *q, *x, *y}, name)
+			return err
+		}, append(opts, dataflow.Stall(5*time.Second, true))...), name)
+	}
+}
+
+// A task of high priority does not wait for one of low priority that has not started,
+// whichever became ready first: nobody has a lock who does not run.
+func TestCommutative_of_a_late_urgent_task(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		const fillers = 20
+		var x int64
+		var ended atomic.Int32
+		var before int32
+		require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+			spawned := make(chan struct{})
+			for i := range workers - 1 {
+				rt.Spawn("holds the others up", func(*tasks.Context) error { <-spawned; return nil }, tasks.OnWorker(i+1))
+			}
+			rt.Spawn("low", func(*tasks.Context) error { x++; return nil }, tasks.With(tasks.Commutative, &x), tasks.Priority(-1))
+			for range fillers {
+				rt.Spawn("filler", func(*tasks.Context) error { time.Sleep(100 * time.Microsecond); ended.Add(1); return nil })
+			}
+			rt.Spawn("high", func(*tasks.Context) error { before = ended.Load(); x++; return nil }, tasks.With(tasks.Commutative, &x), tasks.HighPriority)
+			close(spawned)
+			return rt.Wait()
+		}, dataflow.Workers(workers)))
+		assert.Less(t, before, int32(fillers/2), "fillers that ran before the urgent task")
+		assert.EqualValues(t, 2, x)
+	}
+}
+
+// Of those that wait for a lock, the most urgent one is next.
+func TestCommutative_most_urgent_waiter(t *testing.T) {
+	var x int64
+	var order []int
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		end := make(chan struct{})
+		rt.Spawn("holder", hold(end), tasks.With(tasks.Commutative, &x))
+		for _, prio := range []int{0, -2, 3, 1, 5, 4} {
+			rt.Spawn("waiter", func(*tasks.Context) error { order = append(order, prio); return nil },
+				tasks.With(tasks.Commutative, &x), tasks.Priority(prio))
+		}
+		rt.Spawn("last", func(*tasks.Context) error { close(end); return nil }, tasks.Priority(-3)) // all others have been found
+		return rt.Wait()
+	}, dataflow.Workers(1)))
+	assert.Equal(t, []int{5, 4, 3, 1, 0, -2}, order)
+}
+
+// Tasks with several locks each, some bound to a worker, in all modes: all of them run,
+// and what a lock guards is touched by one at a time.
+func TestCommutative_many_locks(t *testing.T) {
+	for name, opts := range map[string][]dataflow.Option{
+		"1 worker": {dataflow.Workers(1)}, "2 workers": {dataflow.Workers(2)}, "4 workers": {dataflow.Workers(4)}, "seeded": {dataflow.Seeded(7)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const locks, n = 5, 3000
+			data := make([]int64, locks)
+			var inside [locks]atomic.Int32
+			want := make([]int64, locks)
+			require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+				for i := range n {
+					var mine []int
+					var refs []any
+					for k := range locks {
+						if (i*2654435761>>k)%3 == 0 {
+							mine, refs = append(mine, k), append(refs, &data[k])
+							want[k]++
+						}
+					}
+					clauses := []tasks.Clause{tasks.With(tasks.Commutative, refs...), tasks.Priority(i%5 - 2)}
+					switch i % 10 {
+					case 1:
+						clauses = append(clauses, tasks.OnWorker(i%rt.Workers()))
+					case 2:
+						clauses = append(clauses, tasks.If(false))
+					}
+					rt.Spawn("task", func(ctx *tasks.Context) error {
+						for _, k := range mine {
+							assert.EqualValues(t, 1, inside[k].Add(1))
+						}
+						if i%7 == 0 {
+							runtime.Gosched()
+							ctx.Spawn("child", nothing)
+							_ = ctx.Wait() // and helps
+						}
+						for _, k := range mine {
+							data[k]++
+							inside[k].Add(-1)
+						}
+						return nil
+					}, clauses...)
+				}
+				return rt.Wait()
+			}, opts...))
+			assert.Equal(t, want, data)
+		})
+	}
+}
+
+// The report names the lock that a task waits for, and who has it.
+func TestStall_names_a_commutative_lock(t *testing.T) {
+	var x int64
+	end := make(chan struct{})
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		rt.Spawn("has it", hold(end), tasks.With(tasks.Commutative, &x))
+		rt.Spawn("wants it", func(*tasks.Context) error { x++; return nil }, tasks.With(tasks.Commutative, &x))
+		s := stallOf(t, rt.Wait())
+		contains(t, s.Report, fmt.Sprintf(`waits for the commutative lock of [%p +8 B], which task 1 "has it"`, &x))
+		close(end)
+		return rt.Wait()
+	}, dataflow.Stall(stallTime, true)))
+	assert.EqualValues(t, 1, x)
+}

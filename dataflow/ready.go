@@ -42,7 +42,8 @@ func (w *worker) place(r *task.Record) {
 }
 
 // admit brings a task whose dependences are satisfied through what else must be
-// before it may be queued, and reports whether the caller shall queue it.
+// before it may be queued, and reports whether the caller shall queue it. Tasks that have
+// waited for a commutative lock come here once more.
 func (w *worker) admit(r *task.Record) bool {
 	return r.Flags&special == 0 || w.admitSpecial(r)
 }
@@ -56,9 +57,6 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 			w.hooks = append(w.hooks, r)
 		}
 		return false
-	}
-	if r.Flags&task.Commutes != 0 && !w.locksLate(r) && !r.Lock() {
-		return false // whoever passes the lock on continues here
 	}
 	switch {
 	case r.Flags&task.Inline != 0:
@@ -75,22 +73,29 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 			}
 			return true
 		}
-		w.bring(r)
+		if w.mayRun(r) { // a message cannot be found and put back
+			w.bring(r)
+		}
 		return false
 	}
 	return true
 }
 
-// locksLate reports whether r takes its locks when it has been found, and not when it
-// becomes ready: in the seeded mode, where chance shall say who is first.
-func (w *worker) locksLate(r *task.Record) bool {
-	return w.rt.opt.mode == seeded && r.Flags&(task.Inline|task.Comm) == 0
+// mayRun reports whether r, which has been found and is about to run, has got all its
+// commutative locks; otherwise it waits for one of them, and is found again later.
+func (w *worker) mayRun(r *task.Record) bool {
+	return r.Flags&task.Commutes == 0 || r.TryLock(w.again)
 }
 
-// mayRun reports whether r, which has been found, has all its locks, or gets them now;
-// otherwise it waits for one.
-func (w *worker) mayRun(r *task.Record) bool {
-	return r.Flags&task.Commutes == 0 || !w.locksLate(r) || r.Lock()
+// again queues records that may now get their commutative locks.
+func (w *worker) again(n *deps.Node) {
+	for n != nil {
+		r := task.FromNode(n)
+		n = n.Next()
+		if w.admit(r) {
+			w.push(r)
+		}
+	}
 }
 
 // callHooks calls the hooks of the tasks that have become ready, and queues these. A

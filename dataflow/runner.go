@@ -64,8 +64,17 @@ func (w *worker) enter(d *task.Domain, r *task.Record) {
 
 // runInline runs r where it was spawned, as soon as it is ready.
 func (w *worker) runInline(r *task.Record, c *task.Cold) {
-	if w.gaveUp = !c.IsReady() && !w.await(c); w.gaveUp {
-		return // over a stall: it runs when it is ready, as other tasks do
+	for {
+		if w.gaveUp = !c.IsReady() && !w.await(c); w.gaveUp {
+			return // over a stall: it runs when it is ready, as other tasks do
+		}
+		if r.Flags&task.Commutes == 0 {
+			break
+		}
+		c.Again()
+		if w.mayRun(r) {
+			break
+		}
 	}
 	w.rt.hasWorker(r)
 	w.once(r)

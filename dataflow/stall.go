@@ -245,10 +245,26 @@ func waitText(r *task.Record, preds []*task.Record) string {
 		b.WriteString(" waits for a group of earlier tasks")
 	case r.Flags&task.Extended != 0:
 		fmt.Fprintf(&b, " has run, and waits for its children or held events (%d)", r.Refs())
+	case lockHolder(r) != nil:
+		o := lockHolder(r)
+		fmt.Fprintf(&b, " waits for the commutative lock of %s, which %s has", commonRegion(r, o), describe(o))
 	default:
 		b.WriteString(" is ready or runs")
 	}
 	return b.String()
+}
+
+// lockHolder returns the task that has the commutative lock that r waits for, nil if r
+// waits for none.
+func lockHolder(r *task.Record) (holder *task.Record) {
+	if c := r.PeekCold(); c != nil {
+		for _, l := range c.Locks {
+			if o := l.Blocks(&r.Node); o != nil {
+				holder = task.FromNode(o)
+			}
+		}
+	}
+	return holder
 }
 
 // commonRegion returns what r and its predecessor p both touch.

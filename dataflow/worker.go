@@ -119,6 +119,9 @@ func (w *worker) attempt(done func() bool, eager bool) (finished bool) {
 			if r = w.idle(done); r == nil {
 				return true
 			}
+			if !w.mayRun(r) {
+				continue
+			}
 		}
 		if r.Flags&task.Gated != 0 && outer != nil && r.AwaitGates() {
 			continue

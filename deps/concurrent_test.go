@@ -167,7 +167,6 @@ type actor struct {
 	whole   *shape // of a combine node
 	copies  []*memory
 	locks   []*Lock
-	held    int
 }
 
 func actorOf(n *Node) *actor { return (*actor)(unsafe.Pointer(n)) }
@@ -217,7 +216,7 @@ func (s *stage) actor() *actor {
 		a = new(actor)
 	}
 	a.task, a.private, a.whole, a.copies = nil, nil, nil, nil
-	a.locks, a.held = a.locks[:0], 0
+	a.locks = a.locks[:0]
 	s.pending.Add(1)
 	s.tracker.Begin(&a.Node, s.next())
 	return a
@@ -285,21 +284,40 @@ func (s *stage) combineEntry(e *Entry) {
 
 // start hands a ready node to the workers once it has its locks.
 func (s *stage) start(a *actor) {
-	if a.acquire() {
+	if s.acquire(a) {
 		s.ready <- a
 	}
 }
 
-// acquire takes the locks that are missing and reports whether a has them all.
-// If not, a belongs to the lock that it waits for.
-func (a *actor) acquire() bool {
-	for a.held < len(a.locks) {
-		if !a.locks[a.held].Acquire(&a.Node) {
+// acquire takes the locks of a, all or none, and reports which. If none, a belongs to
+// the lock that it waits for.
+func (s *stage) acquire(a *actor) bool {
+	for {
+		i := 0
+		for i < len(a.locks) && a.locks[i].TryAcquire(&a.Node) {
+			i++
+		}
+		if i == len(a.locks) {
+			return true
+		}
+		busy := a.locks[i]
+		for _, l := range a.locks {
+			if l != busy {
+				s.again(l.Offer(&a.Node))
+			}
+		}
+		if busy.Await(Waiter{Node: &a.Node, Urgency: int32(a.id % 3)}) {
 			return false
 		}
-		a.held++
 	}
-	return true
+}
+
+func (s *stage) again(n *Node) {
+	for n != nil {
+		b := actorOf(n)
+		n = n.Next()
+		s.start(b)
+	}
 }
 
 // run executes a ready node and, without a detour, the first of those that this
@@ -316,18 +334,14 @@ func (s *stage) run(a *actor) {
 			failed = s.fails(a.id)
 		}
 		for _, l := range a.locks {
-			if n := l.Release(); n != nil {
-				b := actorOf(n)
-				b.held++
-				s.start(b)
-			}
+			s.again(l.Offer(&a.Node))
 		}
 		var next *actor
 		for n := a.Release(failed); n != nil; {
 			b := actorOf(n)
 			n = n.Next()
 			switch {
-			case !b.acquire():
+			case !s.acquire(b):
 			case next == nil:
 				next = b
 			default:

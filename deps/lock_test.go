@@ -1,6 +1,7 @@
 package deps
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -12,30 +13,99 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLockIsHandedOnInOrder(t *testing.T) {
-	var l Lock
-	n := make([]Node, 5)
-	require.True(t, l.Acquire(&n[0]))
-	assert.True(t, l.Acquire(&n[0]), "the owner has it already")
-	for i := 1; i < 4; i++ {
-		require.False(t, l.Acquire(&n[i]))
+// numbered returns n nodes with the numbers 1 to n.
+func numbered(n int) []Node {
+	nodes := make([]Node, n)
+	for i := range nodes {
+		nodes[i].seq = uint64(i + 1)
 	}
-	assert.Same(t, &n[1], l.Release())
-	assert.Same(t, &n[2], l.Release())
-	require.False(t, l.Acquire(&n[4]), "behind the one that waits")
-	assert.Same(t, &n[3], l.Release())
-	assert.Same(t, &n[4], l.Release())
-	assert.Nil(t, l.Release())
-	assert.True(t, l.Acquire(&n[1]), "free again")
-	assert.Nil(t, n[4].Next(), "a node leaves the queue without a link")
+	return nodes
 }
 
-// A customer needs some locks, takes them in the order of their numbers and then
-// writes a word that each of them guards.
+func joined(first *Node) (all []*Node) {
+	for n := first; n != nil; n = n.Next() {
+		all = append(all, n)
+	}
+	return all
+}
+
+func TestLock(t *testing.T) {
+	var l Lock
+	n := numbered(3)
+	assert.False(t, l.Await(Waiter{Node: &n[1]}), "it is free: try again")
+	require.True(t, l.TryAcquire(&n[0]))
+	assert.True(t, l.TryAcquire(&n[0]), "the owner has it already")
+	assert.False(t, l.TryAcquire(&n[1]))
+	assert.Nil(t, l.Blocks(&n[1]), "it does not wait yet")
+	require.True(t, l.Await(Waiter{Node: &n[1]}))
+	assert.Same(t, &n[0], l.Blocks(&n[1]))
+	assert.Nil(t, l.Offer(&n[2]), "it is not free, and not that node's")
+	assert.False(t, l.TryAcquire(&n[2]))
+	assert.Equal(t, []*Node{&n[1]}, joined(l.Offer(&n[0])))
+	assert.Nil(t, l.Blocks(&n[1]))
+	assert.True(t, l.TryAcquire(&n[2]), "nobody owns it before it tries")
+	assert.Nil(t, l.Offer(&n[2]))
+	assert.Nil(t, l.Offer(&n[2]), "free")
+}
+
+// Waiters leave in the order of their urgency, then of their numbers, one at a time; with
+// one that somebody in particular has to run, the next one leaves, too.
+func TestLock_most_urgent_first(t *testing.T) {
+	rounds(t, 500, func(rng *rand.Rand) {
+		var l Lock
+		n := numbered(1 + rng.IntN(12))
+		require.True(t, l.TryAcquire(&n[0]))
+		var want []Waiter
+		for i := range n[1:] {
+			w := Waiter{Node: &n[i+1], Urgency: int32(rng.IntN(4) - 2), Bound: rng.IntN(3) == 0}
+			want = append(want, w)
+		}
+		rng.Shuffle(len(want), func(i, j int) { want[i], want[j] = want[j], want[i] })
+		for _, w := range want {
+			require.True(t, l.Await(w))
+		}
+		slices.SortFunc(want, func(a, b Waiter) int {
+			return cmp.Or(cmp.Compare(b.Urgency, a.Urgency), cmp.Compare(a.Node.seq, b.Node.seq))
+		})
+		for again := joined(l.Offer(&n[0])); len(again) > 0; again = joined(l.Offer(nil)) {
+			for i, got := range again {
+				require.Same(t, want[i].Node, got)
+				require.Equal(t, i < len(again)-1, want[i].Bound && i+1 < len(want))
+			}
+			want = want[len(again):]
+		}
+		require.Empty(t, want)
+	})
+}
+
+// A customer needs some locks, takes all or none of them, and then writes a word that
+// each of them guards.
 type customer struct {
 	Node  // first
 	needs []int
-	held  int
+}
+
+// take reports whether c has got its locks; if not, it waits for one. again is told of
+// those that may try once more.
+func (c *customer) take(lock []Lock, again func(*Node)) bool {
+	for {
+		i := 0
+		for i < len(c.needs) && lock[c.needs[i]].TryAcquire(&c.Node) {
+			i++
+		}
+		if i == len(c.needs) {
+			return true
+		}
+		busy := c.needs[i]
+		for _, k := range c.needs {
+			if k != busy {
+				again(lock[k].Offer(&c.Node))
+			}
+		}
+		if lock[busy].Await(Waiter{Node: &c.Node}) {
+			return false
+		}
+	}
 }
 
 // Many nodes with many locks each on several goroutines: all of them run, and
@@ -54,6 +124,7 @@ func TestManyLocksPerNode(t *testing.T) {
 		todo := make(chan *customer, len(customers))
 		for i := range customers {
 			c := &customers[i]
+			c.seq = uint64(i + 1)
 			c.needs = rng.Perm(locks)[:1+rng.IntN(locks)]
 			slices.Sort(c.needs)
 			for _, k := range c.needs {
@@ -65,15 +136,15 @@ func TestManyLocksPerNode(t *testing.T) {
 		var served sync.WaitGroup
 		served.Add(len(customers))
 		serve := func(c *customer) {
-			for queue := []*customer{c}; len(queue) > 0; queue = queue[1:] {
-				c := queue[0]
-				mine := true
-				for mine && c.held < len(c.needs) {
-					if mine = lock[c.needs[c.held]].Acquire(&c.Node); mine {
-						c.held++
-					}
+			queue := []*customer{c}
+			again := func(n *Node) {
+				for ; n != nil; n = n.Next() {
+					queue = append(queue, (*customer)(unsafe.Pointer(n)))
 				}
-				if !mine {
+			}
+			for ; len(queue) > 0; queue = queue[1:] {
+				c := queue[0]
+				if !c.take(lock[:], again) {
 					continue // it belongs to the lock, and soon to another goroutine
 				}
 				for _, k := range c.needs {
@@ -81,9 +152,7 @@ func TestManyLocksPerNode(t *testing.T) {
 				}
 				runtime.Gosched()
 				for _, k := range c.needs {
-					if n := lock[k].Release(); n != nil {
-						queue = append(queue, customerOf(n))
-					}
+					again(lock[k].Offer(&c.Node))
 				}
 				served.Done()
 			}
@@ -98,11 +167,4 @@ func TestManyLocksPerNode(t *testing.T) {
 		served.Wait()
 		require.Equal(t, want, guarded)
 	})
-}
-
-// customerOf returns a node that a lock was handed to, with that lock counted.
-func customerOf(n *Node) *customer {
-	c := (*customer)(unsafe.Pointer(n))
-	c.held++
-	return c
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
-	"github.com/weft-hpc/weft/deps"
-	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -55,15 +53,4 @@ func TestGate_cost_of_many(t *testing.T) {
 			}, dataflow.Workers(1)))
 		}
 	}
-}
-
-// A task that is passed a lock goes on with the next one, and does not look at those
-// that it has.
-func TestRecord_lock_goes_on(t *testing.T) {
-	var r task.Record
-	c := r.Cold()
-	c.Locks, c.Held = make([]*deps.Lock, 4000), 3999 // no look at a nil lock
-	c.Locks[3999] = new(deps.Lock)
-	assert.True(t, r.Lock())
-	assert.Equal(t, 4000, c.Held)
 }

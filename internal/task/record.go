@@ -76,7 +76,6 @@ type Cold struct {
 	Gates     []*Gate
 	Parts     []Part          // private copies, one per reduction parameter
 	Locks     []*deps.Lock    // of its commutative accesses, in the order in which it takes them
-	Held      int             // so many of them it has taken
 	Overtakes []*deps.Arrival // by its lazy reads
 	place     atomic.Int32    // of an Inline record: placeWaits, placeReady or placeLeft
 
@@ -99,6 +98,10 @@ func (c *Cold) MakeReady() (inPlace bool) { return c.place.Swap(placeReady) != p
 
 // IsReady reports whether the Inline record of c is ready.
 func (c *Cold) IsReady() bool { return c.place.Load() == placeReady }
+
+// Again takes back that the Inline record of c is ready: it has to wait for a lock. Only
+// its spawner, before it does.
+func (c *Cold) Again() { c.place.Store(placeWaits) }
 
 // Leave says that the spawner does not wait any more for the Inline record of c. It
 // reports false if that was too late: the record is ready, and the spawner's.
@@ -136,7 +139,7 @@ func (r *Record) Cold() *Cold {
 		clear(c.Parts)
 		clear(c.Overtakes)
 		clear(c.Locks)
-		c.Label, c.OnReady, c.Cost, c.Held, c.open = "", nil, 0, 0, 0
+		c.Label, c.OnReady, c.Cost, c.open = "", nil, 0, 0
 		c.Gates, c.Parts, c.Overtakes, c.Locks = c.Gates[:0], c.Parts[:0], c.Overtakes[:0], c.Locks[:0]
 		c.place.Store(placeWaits)
 	}
@@ -192,17 +195,38 @@ func (r *Record) sortLocks() {
 	c.Locks = slices.Compact(c.Locks)
 }
 
-// Lock takes the commutative locks of r that it does not have yet. Without all of them it
-// returns false: r waits for the next one, and whoever passes that on to r calls Lock again.
-func (r *Record) Lock() bool {
-	c := r.PeekCold()
-	for c.Held < len(c.Locks) {
-		if !c.Locks[c.Held].Acquire(&r.Node) {
+// TryLock takes the commutative locks of r, which is about to run. If another record has
+// one of them, it takes none, reports false, and r waits for that lock: then it belongs to
+// whoever again is given it. again is called with records, joined by their Next links, that
+// may now get the locks that they wait for.
+func (r *Record) TryLock(again func(*deps.Node)) bool {
+	locks := r.PeekCold().Locks
+	w := deps.Waiter{Node: &r.Node, Urgency: r.Prio, Bound: r.Worker != 0 || r.Flags&Inline != 0}
+	for {
+		i := 0
+		for i < len(locks) && locks[i].TryAcquire(&r.Node) {
+			i++
+		}
+		if i == len(locks) {
+			return true
+		}
+		busy := locks[i]
+		for _, l := range locks {
+			if l != busy {
+				again(l.Offer(&r.Node))
+			}
+		}
+		if busy.Await(w) {
 			return false
 		}
-		c.Held++
 	}
-	return true
+}
+
+// Unlock gives them back, if r has them.
+func (r *Record) Unlock(again func(*deps.Node)) {
+	for _, l := range r.PeekCold().Locks {
+		again(l.Offer(&r.Node))
+	}
 }
 
 // Fail makes r a task that fails without running. Inserter only, before Commit;
