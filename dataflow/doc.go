@@ -128,6 +128,17 @@
 // that ends the goroutine leaves nothing half done. Where the goroutine is not a
 // worker's (an event, the executor), the hook has one of its own.
 //
+// # Commutative locks
+//
+// A task takes the locks of its commutative accesses when it has been found and is
+// about to run (mayRun), all of them or none; while it waits for one it holds no other
+// and is in no queue, but with that lock (deps.Lock). When a lock becomes free, the most
+// urgent waiter goes through admit into a queue again, and competes for the lock like
+// any other. So a lock belongs to tasks that run, or wait for their children or events,
+// and never to one that is queued. Waiters that one worker alone can run (OnWorker, or a
+// task to be run in place) may take long to come back, so the next one leaves with them.
+// Tasks of the executor take their locks when they are handed over.
+//
 // # Waits that are given up
 //
 // If a stall is to be an error, the report is handed to the submitter's innermost

@@ -65,7 +65,9 @@ func (w *worker) loop() {
 	runtime.LockOSThread()
 	w.g.Store(osthread.G())
 	w.thread.Store(int64(osthread.ThreadID()))
-	w.dq.init(firstDeque)
+	if w.dq.ring.Load() == nil { // not if it takes the place of one that ended: tasks may be queued
+		w.dq.init(firstDeque)
+	}
 	mask, err := osthread.Affinity()
 	if w.core >= 0 && err == nil {
 		err = osthread.SetAffinity(osthread.CPUSetOf(w.core))
