@@ -5,6 +5,7 @@ import (
 
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
+	"github.com/weft-hpc/weft/mpi/internal/signature"
 )
 
 // collectives are those of one rank under way. The schedule runner turns them into
@@ -37,70 +38,11 @@ func (s *collectives) outstanding(f func(*mpi.Call)) {
 	})
 }
 
-// signature is what the calls of all ranks for one collective have in common.
-type signature struct {
-	kind  mpi.CallKind
-	root  int
-	op    string
-	elem  mpi.Kind
-	bytes int // -1 if ranks may differ
-}
-
 // ordinal is what is known about one collective of a communicator.
 type ordinal struct {
-	signature
+	signature.Signature
 	rank int // who came first
 	seen int // ranks that have come
-}
-
-func signatureOf(c *mpi.Call) signature {
-	s := signature{kind: c.Kind, root: mpi.NoPeer, bytes: -1}
-	if c.Kind.HasPeer() {
-		s.root = c.Peer
-	}
-	if c.Op != nil {
-		s.op = c.Op.Name()
-	}
-	own := c.Send
-	if c.Kind == mpi.CallBcast || own.IsInPlace() || own.Kind() == mpi.KindNone {
-		own = c.Recv
-	}
-	s.elem = own.Kind()
-	switch c.Kind {
-	case mpi.CallBcast, mpi.CallReduce, mpi.CallAllreduce, mpi.CallScan, mpi.CallExscan, mpi.CallReduceScatter:
-		s.bytes = own.Bytes()
-	case mpi.CallAllgather:
-		if c.RecvCounts == nil {
-			s.bytes = c.Recv.Bytes()
-		}
-	case mpi.CallAlltoall:
-		if c.SendCounts == nil {
-			s.bytes = c.Recv.Bytes()
-		}
-	}
-	return s
-}
-
-func (s signature) fits(t signature) bool {
-	return s.kind == t.kind && s.root == t.root && s.op == t.op &&
-		(s.elem == t.elem || s.elem == mpi.KindNone || t.elem == mpi.KindNone) &&
-		(s.bytes == t.bytes || s.bytes < 0 || t.bytes < 0)
-}
-
-func (s signature) String() string {
-	text := s.kind.String()
-	switch {
-	case s.root != mpi.NoPeer && s.op != "":
-		text += fmt.Sprintf(" (%s, root %d)", s.op, s.root)
-	case s.root != mpi.NoPeer:
-		text += fmt.Sprintf(" (root %d)", s.root)
-	case s.op != "":
-		text += fmt.Sprintf(" (%s)", s.op)
-	}
-	if s.bytes >= 0 {
-		text += fmt.Sprintf(" of %d bytes of %v", s.bytes, s.elem)
-	}
-	return text
 }
 
 // startCollective starts a collective call, if the other ranks agree that it is its
@@ -141,7 +83,7 @@ func (e *endpoint) shadow(fence *mpi.Call) *mpi.Call {
 
 // checkOrder compares the call with those of the ranks that came before.
 func (e *endpoint) checkOrder(c *mpi.Call, m *comm, seq int) error {
-	mine, g := signatureOf(c), m.group
+	mine, g := signature.Of(c), m.group
 	g.mu.Lock()
 	if g.record == nil {
 		g.record = map[int]*ordinal{}
@@ -151,8 +93,8 @@ func (e *endpoint) checkOrder(c *mpi.Call, m *comm, seq int) error {
 		o = g.newOrdinal(mine, m.rank)
 		g.record[seq] = o
 	}
-	if !o.fits(mine) {
-		text := fmt.Sprintf("rank %d calls %v, rank %d calls %v, as collective number %d of %s", o.rank, o.signature, m.rank, mine, seq, c.Comm.Name())
+	if !o.Fits(mine) {
+		text := fmt.Sprintf("rank %d calls %v, rank %d calls %v, as collective number %d of %s", o.rank, o.Signature, m.rank, mine, seq, c.Comm.Name())
 		if g.verdict == "" {
 			g.verdict = text
 		}
@@ -161,8 +103,8 @@ func (e *endpoint) checkOrder(c *mpi.Call, m *comm, seq int) error {
 		e.world.alarm(g.members)
 		return e.refuse(c, m)
 	}
-	if o.elem == mpi.KindNone {
-		o.elem = mine.elem
+	if o.Elem == mpi.KindNone {
+		o.Elem = mine.Elem
 	}
 	if o.seen++; o.seen == len(g.members) {
 		delete(g.record, seq)
@@ -172,11 +114,11 @@ func (e *endpoint) checkOrder(c *mpi.Call, m *comm, seq int) error {
 	return nil
 }
 
-func (g *group) newOrdinal(s signature, rank int) *ordinal {
+func (g *group) newOrdinal(s signature.Signature, rank int) *ordinal {
 	o := new(ordinal)
 	if n := len(g.spare); n > 0 {
 		o, g.spare = g.spare[n-1], g.spare[:n-1]
 	}
-	*o = ordinal{signature: s, rank: rank}
+	*o = ordinal{Signature: s, rank: rank}
 	return o
 }

@@ -125,6 +125,9 @@ func (e *engine) number(k *mpi.Call) {
 		c := e.comms[k.Comm.Handle()]
 		c.called++
 		k.Due = int64(c.called)
+		if e.checks && len(c.world) > 1 {
+			e.declare(c, k)
+		}
 	}
 }
 

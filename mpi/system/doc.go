@@ -117,7 +117,10 @@
 //   - Deadlocks are found among ranks in blocking calls that each need certain others; not
 //     where any one of several could go on (any source, Waitany, locks), in circles of more
 //     than eight ranks, or with a communication thread.
-//   - The order of collectives is not checked: ranks that differ hang, or worse.
+//   - The order of collectives is checked only with WEFT_CHECK_COLLECTIVES=1 in the
+//     environment of all ranks ([CheckVariable]) and in invariant builds; otherwise ranks
+//     that differ hang, or worse. The check is not in time for the call itself: it ends the
+//     run with [mpi.ErrOrder], at its end at the latest.
 //   - Open MPI 4.1 says nothing to a rank that sends itself a message longer than a
 //     receive it posted before; the receive gets its beginning. To other ranks, and in
 //     the other order, it is [mpi.ErrTruncate].

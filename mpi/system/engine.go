@@ -43,11 +43,13 @@ type engine struct {
 	schedules int // under way in it
 	one       [1]*mpi.Call
 
-	revoking bool              // notices may still be going out
-	early    map[uint64]string // notices about communicators that are not there yet
-	stall    stall
-	left     bool // this rank has ended well
-	closed   bool
+	revoking  bool              // notices may still be going out
+	early     map[uint64]string // notices about communicators that are not there yet
+	stall     stall
+	left      bool    // this rank has ended well
+	checks    bool    // collective calls are compared; immutable
+	disorders []error // what that found
+	closed    bool
 
 	park  osthread.Parker       // anyone wakes it
 	mover atomic.Pointer[Mover] // anyone sets it
@@ -60,8 +62,9 @@ type communicator struct {
 	key       uint64 // the same on all ranks
 	revoked   bool
 	reason    string
-	scheduled int // collectives by schedule so far
-	called    int // collectives so far
+	scheduled int              // collectives by schedule so far
+	called    int              // collectives so far
+	ordinals  map[int]*ordinal // by number; on rank 0, if calls are compared
 }
 
 func (e *engine) Name() string                    { return e.name }

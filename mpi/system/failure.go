@@ -10,6 +10,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -50,5 +51,8 @@ func refused(k *mpi.Call, rc C.int) *mpi.Error {
 
 // refusal is the error of a call on a revoked communicator.
 func (c *communicator) refusal(k *mpi.Call) error {
+	if text, differ := strings.CutPrefix(c.reason, disorder); differ {
+		return k.Fail(mpi.ErrOrder, 0, 0, "%s", text)
+	}
 	return k.Fail(mpi.ErrRevoked, 0, 0, "%s", c.reason)
 }

@@ -32,6 +32,8 @@ const (
 func (e *engine) Leftovers(apart mpi.Handle) error {
 	var errs []error
 	e.Poll()
+	e.settleOrder()
+	errs = append(errs, e.disorders...)
 	e.Outstanding(func(k *mpi.Call) {
 		errs = append(errs, k.Fail(mpi.ErrPending, 0, 0, "it was started and never waited for"))
 	})

@@ -67,8 +67,12 @@ func Init() (*mpi.Comm, error) {
 	if family, _, _ := strings.Cut(Library(), " "); !strings.Contains(running, family) {
 		return nil, fmt.Errorf("mpi/system: Init: %w: built for %s, but the library found at run time is %q: look at LD_LIBRARY_PATH", mpi.ErrEngine, Library(), running)
 	}
+	checks, err := checksOrder()
+	if err != nil {
+		return nil, err
+	}
 	var rank, size, maxTag C.int
-	e := &engine{name: Library(), host: host(), types: map[layout]int32{}}
+	e := &engine{name: Library(), host: host(), checks: checks, types: map[layout]int32{}}
 	if rc := C.weft_init(&rank, &size, &maxTag, &e.mem); rc != 0 {
 		return nil, fmt.Errorf("mpi/system: Init: %w: %s", mpi.ErrEngine, errorText(rc))
 	}

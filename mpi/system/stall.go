@@ -200,6 +200,8 @@ func (e *engine) noticed(text string) {
 		if q, ok := parseQuestion(fields[1:]); ok {
 			e.answer(&q)
 		}
+	case "call":
+		e.declared(fields[1:])
 	case "gone":
 		if len(fields) == 4 {
 			e.hasGone(fields[1], fields[2], fields[3])

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/mpi/system"
 )
 
 // library is an MPI that may be installed.
@@ -118,6 +120,26 @@ func TestUnderLauncher(t *testing.T) {
 					assert.Equal(t, 1, strings.Count(text, s), "%v: %q is said once: %s", c.args, s, text)
 				}
 			}
+		})
+	}
+}
+
+// Collective calls that do not fit together are found if the environment asks for it, also
+// if MPI lets them pass; those that fit are left alone.
+func TestCollectivesAreCompared(t *testing.T) {
+	t.Setenv(system.CheckVariable, "1")
+	for _, l := range libraries {
+		t.Run(l.name, func(t *testing.T) {
+			l.require(t)
+			program := l.build(t, "program")
+			for conduct, says := range map[string]string{"other-roots": "calls bcast (root 1) of 8 bytes of int64", "bcast-or-allreduce": "calls allreduce (sum) of 8 bytes of int64"} {
+				code, text := l.run(t, 2, program, conduct)
+				assert.Equal(t, 1, code, "%s: %s", conduct, text)
+				assert.Contains(t, text, says)
+				assert.Contains(t, text, "ranks call different collective operations")
+			}
+			code, text := l.run(t, 2, program, "sum")
+			assert.Zero(t, code, text)
 		})
 	}
 }

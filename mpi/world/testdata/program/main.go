@@ -106,6 +106,17 @@ var conduct = map[string]func(c *mpi.Comm) error{
 		_, _, err := mpi.Waitany(c.Irecv(mpi.Of(make([]byte, 1)), 1, 5))
 		return err
 	},
+	"other-roots": func(c *mpi.Comm) error { // ends without an error on its own
+		x := []int{c.Rank()}
+		return c.Bcast(mpi.Of(x), c.Rank())
+	},
+	"bcast-or-allreduce": func(c *mpi.Comm) error {
+		x := []int{c.Rank()}
+		if c.Rank() == 0 {
+			return c.Bcast(mpi.Of(x), 0)
+		}
+		return c.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Sum)
+	},
 	"slow": func(c *mpi.Comm) error { // no deadlock: rank 0 is busy for longer than it takes to find one
 		x := make([]byte, 1)
 		if c.Rank() == 1 {

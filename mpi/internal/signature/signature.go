@@ -1,0 +1,94 @@
+// Package signature compares the collective calls of different ranks.
+package signature
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Signature is what the calls of all ranks for one collective have in common.
+type Signature struct {
+	Kind  mpi.CallKind
+	Root  int
+	Op    string
+	Elem  mpi.Kind
+	Bytes int // -1 if ranks may differ
+}
+
+// Of returns the signature of a collective call.
+func Of(c *mpi.Call) Signature {
+	s := Signature{Kind: c.Kind, Root: mpi.NoPeer, Bytes: -1}
+	if c.Kind.HasPeer() {
+		s.Root = c.Peer
+	}
+	if c.Op != nil {
+		s.Op = c.Op.Name()
+	}
+	own := c.Send
+	if c.Kind == mpi.CallBcast || own.IsInPlace() || own.Kind() == mpi.KindNone {
+		own = c.Recv
+	}
+	s.Elem = own.Kind()
+	switch c.Kind {
+	case mpi.CallBcast, mpi.CallReduce, mpi.CallAllreduce, mpi.CallScan, mpi.CallExscan, mpi.CallReduceScatter:
+		s.Bytes = own.Bytes()
+	case mpi.CallAllgather:
+		if c.RecvCounts == nil {
+			s.Bytes = c.Recv.Bytes()
+		}
+	case mpi.CallAlltoall:
+		if c.SendCounts == nil {
+			s.Bytes = c.Recv.Bytes()
+		}
+	}
+	return s
+}
+
+// Fits reports whether both can be calls of one collective.
+func (s Signature) Fits(t Signature) bool {
+	return s.Kind == t.Kind && s.Root == t.Root && s.Op == t.Op &&
+		(s.Elem == t.Elem || s.Elem == mpi.KindNone || t.Elem == mpi.KindNone) &&
+		(s.Bytes == t.Bytes || s.Bytes < 0 || t.Bytes < 0)
+}
+
+// String describes the call for errors.
+func (s Signature) String() string {
+	text := s.Kind.String()
+	switch {
+	case s.Root != mpi.NoPeer && s.Op != "":
+		text += fmt.Sprintf(" (%s, root %d)", s.Op, s.Root)
+	case s.Root != mpi.NoPeer:
+		text += fmt.Sprintf(" (root %d)", s.Root)
+	case s.Op != "":
+		text += fmt.Sprintf(" (%s)", s.Op)
+	}
+	if s.Bytes >= 0 {
+		text += fmt.Sprintf(" of %d bytes of %v", s.Bytes, s.Elem)
+	}
+	return text
+}
+
+// Encode returns the signature as Decode reads it.
+func (s Signature) Encode() string {
+	return fmt.Sprintf("%d %d %d %d %s", uint8(s.Kind), s.Root, uint8(s.Elem), s.Bytes, s.Op)
+}
+
+// Decode reads what Encode wrote.
+func Decode(text string) (s Signature, ok bool) {
+	fields := strings.SplitN(text, " ", 5)
+	if len(fields) != 5 {
+		return s, false
+	}
+	var n [4]int
+	for i := range n {
+		x, err := strconv.Atoi(fields[i])
+		if err != nil {
+			return s, false
+		}
+		n[i] = x
+	}
+	return Signature{Kind: mpi.CallKind(n[0]), Root: n[1], Elem: mpi.Kind(n[2]), Bytes: n[3], Op: fields[4]}, true
+}

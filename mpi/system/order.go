@@ -1,0 +1,120 @@
+//go:build mpi && cgo
+
+package system
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-hpc/weft/internal/invariant"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/internal/signature"
+)
+
+// The check of collective calls: every rank tells rank 0 of the communicator what it calls,
+// by a notice, and goes on. Rank 0 compares, and revokes the communicator if two calls of
+// one number differ. What is wrong is known soon, but calls may have ended by then.
+
+// CheckVariable, if it is 1 in the environment of all ranks, has the collective calls of
+// all ranks compared: for programs that are being written, because it costs a message each.
+const CheckVariable = "WEFT_CHECK_COLLECTIVES"
+
+// disorder begins the reason of a revocation for calls that differ.
+const disorder = "ranks call different collective operations: "
+
+// checksOrder reads the environment.
+func checksOrder() (bool, error) {
+	switch v := os.Getenv(CheckVariable); v {
+	case "":
+		return invariant.Enabled, nil
+	case "0", "1":
+		return v == "1", nil
+	default:
+		return false, fmt.Errorf("mpi/system: %s=%s: it is 0 or 1", CheckVariable, v)
+	}
+}
+
+// ordinal is what is known about one collective of a communicator, on its rank 0.
+type ordinal struct {
+	signature.Signature
+	rank int // who came first
+	seen int
+}
+
+// declare tells rank 0 of its communicator about a collective call.
+func (e *engine) declare(c *communicator, k *mpi.Call) {
+	s := signature.Of(k)
+	if c.rank == 0 {
+		e.compare(c, c.called, 0, s)
+	} else {
+		e.notify(c.world[0], strings.Join([]string{"call", fmt.Sprint(c.key), fmt.Sprint(c.called), fmt.Sprint(c.rank), s.Encode()}, apart))
+	}
+}
+
+// declared takes what another rank has told.
+func (e *engine) declared(fields []string) {
+	if len(fields) != 4 {
+		return
+	}
+	key, _ := strconv.ParseUint(fields[0], 10, 64)
+	number, _ := strconv.Atoi(fields[1])
+	rank, _ := strconv.Atoi(fields[2])
+	s, ok := signature.Decode(fields[3])
+	for _, c := range e.comms {
+		if ok && c != nil && c.key == key {
+			e.compare(c, number, rank, s)
+		}
+	}
+}
+
+// compare compares a call with those of the ranks that came before. On rank 0 of c.
+func (e *engine) compare(c *communicator, number, rank int, s signature.Signature) {
+	if c.ordinals == nil {
+		c.ordinals = map[int]*ordinal{}
+	}
+	o := c.ordinals[number]
+	if o == nil {
+		o = &ordinal{Signature: s, rank: rank}
+		c.ordinals[number] = o
+	}
+	if !o.Fits(s) && !c.revoked {
+		e.differ(c, fmt.Sprintf("rank %d calls %v, rank %d calls %v, as collective number %d", o.rank, o.Signature, rank, s, number-1))
+	}
+	if o.Elem == mpi.KindNone {
+		o.Elem = s.Elem
+	}
+	if o.seen++; o.seen == len(c.world) {
+		delete(c.ordinals, number)
+	}
+}
+
+// differ ends the use of a communicator whose ranks do not agree.
+func (e *engine) differ(c *communicator, text string) {
+	for h, x := range e.comms {
+		if x == c {
+			e.disorders = append(e.disorders, &mpi.Error{Class: mpi.ErrOrder, Kind: "collective", Comm: fmt.Sprintf("communicator %d", h),
+				Rank: c.rank, Peer: mpi.NoPeer, Tag: mpi.AnyTag, Text: text})
+			e.Revoke(mpi.Handle(h), disorder+text)
+		}
+	}
+}
+
+// settleOrder waits a little for what other ranks have told, when all have ended.
+func (e *engine) settleOrder() {
+	const most = 200 * time.Millisecond
+	open := func() bool {
+		for _, c := range e.comms {
+			if c != nil && !c.revoked && len(c.ordinals) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for start := osthread.Nanotime(); e.checks && open() && osthread.Nanotime()-start < int64(most); {
+		e.Poll()
+	}
+}
