@@ -11,6 +11,8 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,6 +40,7 @@ type uffd struct {
 	mu   sync.Mutex
 	live atomic.Pointer[[]*shield] // of receives under way; replaced under mu
 
+	userOnly bool // system calls on what is armed fail
 	observes bool // touches are noted, and those of the kernel are answered
 
 	closed bool   // guarded by mu
@@ -74,7 +77,7 @@ func newUffd(a *Arena, o *options) (backend, string, error) {
 		return nil, "", err
 	}
 	setClock()
-	u := &uffd{a: a, observes: o.trace && w.id != C.DDS_USER_ONLY}
+	u := &uffd{a: a, userOnly: w.id == C.DDS_USER_ONLY, observes: o.trace && w.id != C.DDS_USER_ONLY}
 	u.live.Store(new([]*shield))
 	mask, trace := words(o.cores), C.int(0)
 	if o.trace {
@@ -170,7 +173,21 @@ func (u *uffd) begin(t *Transfer) {
 
 func handleOf(t *Transfer) *C.dds_transfer { return (*C.dds_transfer)(t.handle) }
 
-func (u *uffd) arm(t *Transfer) bool { return C.dds_arm(handleOf(t)) > 0 }
+func (u *uffd) arm(t *Transfer) bool {
+	if u.userOnly {
+		cautioned.Do(func() { _, _ = io.WriteString(cautions, caution) })
+	}
+	return C.dds_arm(handleOf(t)) > 0
+}
+
+// cautions is told, once, what a program of an ordinary user must not do.
+var (
+	cautions  io.Writer = os.Stderr
+	cautioned sync.Once
+)
+
+const caution = "dds: this user's processes cannot make the kernel wait for messages: Read and Write of an os.File, a pipe or a socket fail with EFAULT (bad address) " +
+	"on buffers whose message is still arriving, or being sent: call dds.Touch before them; or allow it: access to /dev/userfaultfd, CAP_SYS_PTRACE, or sysctl vm.unprivileged_userfaultfd=1\n"
 
 func (u *uffd) follow(t, leader *Transfer) bool {
 	return C.dds_follow(handleOf(t), handleOf(leader)) != 0
