@@ -43,13 +43,12 @@ type engine struct {
 	schedules int // under way in it
 	one       [1]*mpi.Call
 
-	revoking  bool              // notices may still be going out
-	early     map[uint64]string // notices about communicators that are not there yet
-	stall     stall
-	left      bool    // this rank has ended well
-	checks    bool    // collective calls are compared; immutable
-	disorders []error // what that found
-	closed    bool
+	revoking bool              // notices may still be going out
+	early    map[uint64]string // notices about communicators that are not there yet
+	stall    stall
+	left     bool // this rank has ended well
+	checks   bool // collective calls are compared; immutable
+	closed   bool
 
 	park  osthread.Parker       // anyone wakes it
 	mover atomic.Pointer[Mover] // anyone sets it
@@ -65,6 +64,7 @@ type communicator struct {
 	scheduled int              // collectives by schedule so far
 	called    int              // collectives so far
 	ordinals  map[int]*ordinal // by number; on rank 0, if calls are compared
+	disorder  error            // that its ranks call different collectives, found here; nil once the program has revoked it
 }
 
 func (e *engine) Name() string                    { return e.name }

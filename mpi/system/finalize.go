@@ -33,11 +33,13 @@ func (e *engine) Leftovers(apart mpi.Handle) error {
 	var errs []error
 	e.Poll()
 	e.settleOrder()
-	errs = append(errs, e.disorders...)
 	e.Outstanding(func(k *mpi.Call) {
 		errs = append(errs, k.Fail(mpi.ErrPending, 0, 0, "it was started and never waited for"))
 	})
 	for h, c := range e.comms {
+		if c != nil && c.disorder != nil {
+			errs = append(errs, c.disorder)
+		}
 		if c == nil || c.revoked || mpi.Handle(h) == apart {
 			continue
 		}

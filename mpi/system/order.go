@@ -96,9 +96,9 @@ func (e *engine) compare(c *communicator, number, rank int, s signature.Signatur
 func (e *engine) differ(c *communicator, text string) {
 	for h, x := range e.comms {
 		if x == c {
-			e.disorders = append(e.disorders, &mpi.Error{Class: mpi.ErrOrder, Kind: "collective", Comm: fmt.Sprintf("communicator %d", h),
-				Rank: c.rank, Peer: mpi.NoPeer, Tag: mpi.AnyTag, Text: text})
 			e.Revoke(mpi.Handle(h), disorder+text)
+			c.disorder = &mpi.Error{Class: mpi.ErrOrder, Kind: "collective", Comm: fmt.Sprintf("communicator %d", h),
+				Rank: c.rank, Peer: mpi.NoPeer, Tag: mpi.AnyTag, Text: text}
 		}
 	}
 }

@@ -9,6 +9,7 @@ package system
 import "C"
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/mpi"
@@ -18,6 +19,9 @@ import (
 func (e *engine) Revoke(h mpi.Handle, reason string) {
 	c := e.comms[h]
 	if c.revoked {
+		if strings.HasPrefix(c.reason, disorder) { // the program's own reason counts
+			c.reason, c.disorder = reason, nil
+		}
 		return
 	}
 	others := make([]C.int, 0, len(c.world))
