@@ -89,8 +89,8 @@
 //
 // Init sets, in the environment of Open MPI and as far as they are not set: no signal
 // handlers; messages between processes of one machine by one copy, with the system call
-// process_vm_readv (below), and to itself without shortcuts; and, on machines without
-// InfiniBand, no windows of UCX, which it offers and cannot make.
+// process_vm_readv (below), to itself and over TCP only as fragments, which it checks; and, on
+// machines without InfiniBand, no windows of UCX, which it offers and cannot make.
 //
 // # Messages that are too long
 //

@@ -93,8 +93,9 @@ var settings = map[string]string{
 	// Signals belong to Go.
 	"OMPI_MCA_opal_signal": "",
 	// 4.1 writes a message that is too long for its receive behind the end of the
-	// buffer; to itself, without this setting.
+	// buffer, where the sender puts it there: to itself and over TCP, without these settings.
 	"OMPI_MCA_btl_self_flags": "send,inplace",
+	"OMPI_MCA_btl_tcp_flags":  "send,inplace",
 }
 
 // prepare sets up the environment for the library.
