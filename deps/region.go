@@ -10,7 +10,8 @@ import (
 // and causes no dependence.
 //
 // A Region holds an address as a number. It keeps nothing alive; whoever
-// submits a task keeps the memory reachable until the task has ended.
+// submits a task keeps the memory reachable until the task has ended. A variable
+// of which a region is made lives on the heap (it escapes), because stacks move.
 type Region struct {
 	base uintptr // first byte; the identity of a handle
 	rows uintptr // bytes of one column
@@ -24,23 +25,39 @@ const handleLD = ^uintptr(0)
 // a type can be a parameter of a task.
 type Regioner interface{ Region() Region }
 
+var (
+	never bool           // stays false, which the compiler does not know
+	kept  unsafe.Pointer // never set
+)
+
+// escape makes what p points to live on the heap, as far as the compiler can tell:
+// a variable on the stack moves when the stack grows, and its region would not.
+func escape(p unsafe.Pointer) {
+	if never {
+		kept = p
+	}
+}
+
 // Bytes returns the interval of n bytes that starts at p. It is empty if n is 0
 // or p is nil.
 func Bytes(p unsafe.Pointer, n uintptr) Region {
+	escape(p)
 	if n == 0 || p == nil {
 		return Region{}
 	}
 	return Region{base: uintptr(p), rows: n, cols: 1}
 }
 
-// Slice returns the interval of the elements of s, as far as its length.
+// Slice returns the interval of the elements of s, as far as its length; empty
+// if the elements have no size: tasks do not wait for each other then.
 func Slice[T any](s []T) Region {
 	var t T
 	return Bytes(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*unsafe.Sizeof(t))
 }
 
 // Pointer returns the interval of the variable that p points to; empty for nil
-// and for types without size.
+// and for types without size, such as struct{}: tasks do not wait for each other
+// then. What is to order tasks without being memory is a [Handle].
 func Pointer[T any](p *T) Region {
 	return Bytes(unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
@@ -59,6 +76,7 @@ func Handle(id uintptr) Region {
 // (when there is more than one column) are errors; a tile without rows or
 // columns is empty.
 func Tile(base unsafe.Pointer, rows, cols, ld int, size uintptr) (Region, error) {
+	escape(base)
 	switch {
 	case rows < 0 || cols < 0:
 		return Region{}, fmt.Errorf("tile of %d x %d elements: sizes must not be negative", rows, cols)

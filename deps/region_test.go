@@ -184,3 +184,55 @@ func TestModeString(t *testing.T) {
 		assert.True(t, m.Writes(), m.String())
 	}
 }
+
+// growStack makes the runtime move the stack of the goroutine.
+//
+//go:noinline
+func growStack(n int) int {
+	var pad [512]byte
+	if n == 0 {
+		return int(pad[n])
+	}
+	return growStack(n-1) + int(pad[n%512])
+}
+
+// The region of a variable stays that of the variable when the stack moves.
+func TestRegionOfLocalVariable(t *testing.T) {
+	for name, region := range map[string]func(grow func()) (before, after Region){
+		"Pointer": func(grow func()) (Region, Region) {
+			var x [3]int
+			r := Pointer(&x)
+			grow()
+			return r, Pointer(&x)
+		},
+		"Slice": func(grow func()) (Region, Region) {
+			x := make([]int, 5)
+			r := Slice(x)
+			grow()
+			return r, Slice(x)
+		},
+		"Bytes": func(grow func()) (Region, Region) {
+			var x int64
+			r := Bytes(unsafe.Pointer(&x), 8)
+			grow()
+			return r, Bytes(unsafe.Pointer(&x), 8)
+		},
+		"Tile": func(grow func()) (Region, Region) {
+			var x [64]byte
+			r, _ := Tile(unsafe.Pointer(&x), 4, 4, 8, 1)
+			grow()
+			s, _ := Tile(unsafe.Pointer(&x), 4, 4, 8, 1)
+			return r, s
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			done := make(chan [2]Region)
+			go func() { // a fresh stack is small
+				before, after := region(func() { growStack(1000) })
+				done <- [2]Region{before, after}
+			}()
+			r := <-done
+			assert.Equal(t, r[0], r[1])
+		})
+	}
+}

@@ -144,6 +144,7 @@ func TestClause_access_mistakes(t *testing.T) {
 		says   string
 	}{
 		{tasks.Reads(x, 3), "access 2 of a in clause: a value of type int has no region"},
+		{tasks.Updates(new(struct{})), "access 1 of a inout clause: what a *struct {} refers to has no bytes"},
 		{tasks.Writes("x"), "access 1 of a out clause: a value of type string"},
 		{tasks.Updates(x, x, nil), "access 3 of a inout clause"},
 		{tasks.With(tasks.Each(tasks.Input), x[0]), "Each needs a slice, not int"},

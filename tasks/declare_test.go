@@ -29,6 +29,8 @@ func TestDeclare_mistakes(t *testing.T) {
 		{"no region", func() { tasks.Declare2("t", func(int, []int) {}, tasks.Input, tasks.Input) }, []string{"parameter 1 (int)", "has no region"}},
 		{"no region of a struct", func() { tasks.Declare1("t", func(opaque) {}, tasks.Inout) }, []string{"parameter 1 (tasks_test.opaque)", "Region() deps.Region"}},
 		{"no region of a map", func() { tasks.Declare1("t", func(map[int]int) {}, tasks.Output) }, []string{"parameter 1 (map[int]int)"}},
+		{"no bytes", func() { tasks.Declare2("t", func([]int, *struct{}) {}, tasks.Input, tasks.Inout) }, []string{"parameter 2 (*struct {})", "has no bytes", "deps.Handle"}},
+		{"no bytes of elements", func() { tasks.Declare1("t", func([][]struct{}) {}, tasks.Each(tasks.Inout)) }, []string{"parameter 1 ([][]struct {})", "has no bytes"}},
 		{"no access", func() { tasks.Declare2("t", func([]int, []int) {}, tasks.Input, nil) }, []string{"parameter 2 ([]int)", "access is nil"}},
 		{"each value", func() { tasks.Declare1("t", func([]int) {}, tasks.Each(tasks.Value)) }, []string{"parameter 1", "Value cannot be Each"}},
 		{"weak value", func() { tasks.Declare1("t", func([]int) {}, tasks.Weak(tasks.Value)) }, []string{"parameter 1"}},

@@ -140,10 +140,15 @@ func RegionOf(x any) (deps.Region, error) {
 		return methodRegion(x)
 	}
 	switch v.Kind() {
-	case reflect.Slice:
-		return deps.Bytes(v.UnsafePointer(), uintptr(v.Len())*v.Type().Elem().Size()), nil
-	case reflect.Pointer:
-		return deps.Bytes(v.UnsafePointer(), v.Type().Elem().Size()), nil
+	case reflect.Slice, reflect.Pointer:
+		if v.Type().Elem().Size() == 0 {
+			return deps.Region{}, noBytes(v.Type())
+		}
+		n := 1
+		if v.Kind() == reflect.Slice {
+			n = v.Len()
+		}
+		return deps.Bytes(v.UnsafePointer(), uintptr(n)*v.Type().Elem().Size()), nil
 	}
 	return deps.Region{}, fmt.Errorf("a value of type %T has no region: use a slice, a pointer, a Tile, a Buffer, a deps.Region or a type with a method Region() deps.Region", x)
 }

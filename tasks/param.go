@@ -95,6 +95,9 @@ func (p *param) classify() error {
 	default:
 		return fmt.Errorf("type %v has no region: use a slice, a pointer, a tasks.Tile, a *tasks.Buffer or a type with a method Region() deps.Region, or declare it Value", t)
 	}
+	if p.size == 0 && (p.kind == kindSlice || p.kind == kindPointer || p.kind == kindTile) {
+		return noBytes(t)
+	}
 	if p.kind == kindBuffer || p.kind == kindRegion {
 		p.methods = func(v unsafe.Pointer) any { return reflect.NewAt(t, v).Elem().Interface() }
 		if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
@@ -103,6 +106,11 @@ func (p *param) classify() error {
 		}
 	}
 	return nil
+}
+
+// noBytes is the error about a slice or pointer whose elements have no size.
+func noBytes(t reflect.Type) error {
+	return fmt.Errorf("what a %v refers to has no bytes, so no task would wait for another: use a type with a size, or a deps.Handle for what is not memory", t)
 }
 
 // isTile reports whether t is a Tile, and not a struct that embeds one.

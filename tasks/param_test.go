@@ -56,8 +56,8 @@ func TestParam_regions(t *testing.T) {
 		want deps.Region
 	}{
 		{s, bytes(&s[0], 40)}, {s[2:4], bytes(&s[2], 8)}, {s[:0], deps.Region{}}, {[]int32(nil), deps.Region{}},
-		{f, bytes(&f[0], 24)}, {c, bytes(&c[0], 48)}, {b, bytes(&b[0], 3)}, {[]struct{}{{}, {}}, deps.Region{}},
-		{&x, bytes(&x, 16)}, {&x.b, bytes(&x.b, 8)}, {(*int)(nil), deps.Region{}}, {new(struct{}), deps.Region{}},
+		{f, bytes(&f[0], 24)}, {c, bytes(&c[0], 48)}, {b, bytes(&b[0], 3)},
+		{&x, bytes(&x, 16)}, {&x.b, bytes(&x.b, 8)}, {(*int)(nil), deps.Region{}}, {(*struct{})(nil), deps.Region{}},
 		{tile, shape}, {tasks.Tile[int32]{}, deps.Region{}}, {&tile, shape},
 		{buf, bytes(&buf.Slice()[0], 10)}, {(*tasks.Buffer[int])(nil), deps.Region{}},
 		{byValue{7}, deps.Handle(7)}, {&byValue{8}, deps.Handle(8)}, {q, bytes(&q.cells[2], 8)}, {p, deps.Region{}},
@@ -74,6 +74,10 @@ func TestParam_regions(t *testing.T) {
 	for _, x := range []any{1, "s", nil, struct{}{}, [2]int{}, map[int]int{}, func() {}, make(chan int), opaque{1}} {
 		_, err := tasks.RegionOf(x)
 		assert.ErrorContains(t, err, "has no region", "%T", x)
+	}
+	for _, x := range []any{new(struct{}), []struct{}{{}, {}}, &[0]int{}} {
+		_, err := tasks.RegionOf(x)
+		assert.ErrorContains(t, err, "has no bytes", "%T", x)
 	}
 }
 

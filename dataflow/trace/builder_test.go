@@ -46,7 +46,7 @@ func (b *builder) add(worker int, at time.Duration, kind dataflow.EventKind, tas
 func (b *builder) spawn(worker int, at time.Duration, name string, parent uint64, preds ...uint64) uint64 {
 	b.next++
 	for _, p := range preds {
-		b.add(worker, at, dataflow.EventEdge, b.next, p, 0)
+		b.add(worker, at, dataflow.EventEdge, b.next, p, 1)
 	}
 	b.add(worker, at, dataflow.EventSpawn, b.next, b.label(name), parent)
 	return b.next

@@ -22,6 +22,7 @@ import (
 //	   "lanes": [{"name", "role", "columns": {"at", "end", "task", "kind", "depth"}}],
 //	   "tasks": columns {"number", "label", "parent", "spawned", "ready", "start", "end", "done", "body", "lane", "flags", "preds"},
 //	   "from": column, the predecessors of all tasks, as many for each as "preds" says,
+//	   "waits": column, 1 for each of them that had not ended when the task was submitted,
 //	   "path": columns {"task", "own"}, the critical path from its end,
 //	   "messages": columns {"ready", "posted", "done", "bytes", "task", "kind", "peer", "tag", "comm", "seq", "flags", "mateRank", "mate"}}]}
 

@@ -29,7 +29,9 @@ func (w *pageWriter) rank(i int) {
 	w.text("],\n\"tasks\":")
 	w.columns(len(tasks), w.taskColumns(i, tasks))
 	w.text(",\n")
-	w.column("from", len(edges), func(e int) int64 { return int64(edges[e]) })
+	w.column("from", len(edges), func(e int) int64 { return int64(edges[e].from) })
+	w.text(",\n")
+	w.column("waits", len(edges), func(e int) int64 { return flags(pageFlag{edges[e].waits, 1}) })
 	w.text(",\n\"path\":")
 	w.path(i)
 	w.text(",\n\"messages\":")
@@ -49,22 +51,23 @@ func keptOf(places []int32) (kept []int32) {
 
 func (w *pageWriter) tasksOf(rank int) []int32 { return keptOf(w.kept[rank]) }
 
-// edgesOf lists the predecessors of all tasks on the page, where these are on it
-// themselves, by their places.
-func (w *pageWriter) edgesOf(rank int) (from []int32) {
+// edgesOf lists the dependences of all tasks on the page on others that are on it, by
+// their places.
+func (w *pageWriter) edgesOf(rank int) (edges []edge) {
 	for _, t := range w.tasksOf(rank) {
-		from = append(from, w.predsOf(rank, t)...)
+		edges = append(edges, w.edgesInto(rank, t)...)
 	}
-	return from
+	return edges
 }
 
-func (w *pageWriter) predsOf(rank int, t int32) (from []int32) {
-	for _, q := range w.r.ranks[rank].deps.preds(t) {
+func (w *pageWriter) edgesInto(rank int, t int32) (edges []edge) {
+	d := &w.r.ranks[rank].deps
+	for k, q := range d.preds(t) {
 		if at := w.kept[rank][q]; at != none {
-			from = append(from, at)
+			edges = append(edges, edge{at, w.kept[rank][t], d.waits[d.into(t)+int32(k)]})
 		}
 	}
-	return from
+	return edges
 }
 
 // pageSpan is a span of a lane, on the time axis of its log.
@@ -164,7 +167,7 @@ func (w *pageWriter) taskColumns(rank int, tasks []int32) []pageColumn {
 			t := of(i)
 			return flags(pageFlag{t.failed, pageFailed}, pageFlag{t.skipped, pageSkipped}, pageFlag{t.cut, pageCut}, pageFlag{t.waiter, pageWaiter})
 		}},
-		{"preds", func(i int) int64 { return int64(len(w.predsOf(rank, tasks[i]))) }},
+		{"preds", func(i int) int64 { return int64(len(w.edgesInto(rank, tasks[i]))) }},
 	}
 }
 

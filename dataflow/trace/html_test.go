@@ -28,7 +28,7 @@ type page struct {
 		Count          struct{ Tasks, Messages, Edges, Spans int }
 		Lanes          []pageLane
 		Tasks          pageColumns
-		From           pageNumbers
+		From, Waits    pageNumbers
 		Path, Messages pageColumns
 	}
 }
@@ -128,6 +128,7 @@ func requireTasks(t *testing.T, p *process, on page, i int) {
 		require.Equal(t, int64(len(preds)), at("preds"))
 		for _, q := range preds {
 			require.Equal(t, int64(q), got.From[edge])
+			require.Equal(t, p.deps.waits[edge], got.Waits[edge] == 1)
 			edge++
 		}
 	}
@@ -264,6 +265,7 @@ func requirePage(t *testing.T, text string) {
 		require.Len(t, r.Tasks["number"], r.Count.Tasks)
 		require.Len(t, r.Messages["posted"], r.Count.Messages)
 		require.Len(t, r.From, r.Count.Edges)
+		require.Len(t, r.Waits, r.Count.Edges)
 		for _, l := range r.Lanes {
 			for i, end := range l.Columns["end"] {
 				require.GreaterOrEqual(t, end, l.Columns["at"][i])
@@ -273,4 +275,18 @@ func requirePage(t *testing.T, text string) {
 			}
 		}
 	}
+}
+
+// A dependence on a task that had ended is one, but not one that was waited for.
+func TestDependenceOnEndedTask(t *testing.T) {
+	l := &dataflow.Log{Workers: []dataflow.WorkerLog{{Name: "worker 0", Events: []dataflow.Event{
+		{Task: 1, Kind: dataflow.EventSpawn}, {Task: 2, Kind: dataflow.EventSpawn},
+		{Task: 3, Arg: 2, Kind: dataflow.EventEdge}, {Task: 3, Arg: 1, Arg2: 1, Kind: dataflow.EventEdge},
+		{Task: 3, Arg: 2, Kind: dataflow.EventEdge}, {Task: 3, Kind: dataflow.EventSpawn},
+	}}}}
+	m := newModel(l)
+	require.Equal(t, []int32{0, 1}, m.deps.preds(2))
+	require.Equal(t, []bool{true, false}, m.deps.waits)
+	on := readPage(t, writePage(t, 100, l)).Ranks[0]
+	require.Equal(t, pageNumbers{1, 0}, on.Waits)
 }

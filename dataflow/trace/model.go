@@ -135,7 +135,7 @@ func (m *model) readFacts(l *dataflow.Log) []edge {
 			case dataflow.EventSpawn:
 				m.readSpawn(t, e)
 			case dataflow.EventEdge:
-				edges = append(edges, edge{from: m.ids.index(e.Arg), to: id})
+				edges = append(edges, edge{from: m.ids.index(e.Arg), to: id, waits: e.Arg2 != 0})
 			case dataflow.EventDone:
 				t.done = m.moment(e.Time)
 			}
@@ -274,13 +274,18 @@ func (n *numbering) index(number uint64) int32 {
 	return none
 }
 
-// edge is one dependence between dense indices: to waits for from.
-type edge struct{ from, to int32 }
+// edge is one dependence between dense indices: to comes after from, and had to wait
+// for it unless from had ended when to was submitted.
+type edge struct {
+	from, to int32
+	waits    bool
+}
 
 // graph holds the dependences without repeats. Edge e of the log runs from
 // from[e] to to[e]; edges are sorted by successor.
 type graph struct {
 	from, to []int32
+	waits    []bool  // by edge
 	firstIn  []int32 // edges into t are firstIn[t] up to firstIn[t+1]
 	firstOut []int32 // edges out of t are outs[firstOut[t]:firstOut[t+1]]
 	outs     []int32
@@ -294,13 +299,14 @@ func newGraph(tasks int, edges []edge) graph {
 	slices.SortFunc(edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from))
 	})
-	edges = slices.Compact(edges)
+	edges = slices.CompactFunc(edges, func(a, b edge) bool { return a.to == b.to && a.from == b.from })
 	g := graph{
 		from: make([]int32, len(edges)), to: make([]int32, len(edges)), outs: make([]int32, len(edges)),
+		waits:   make([]bool, len(edges)),
 		firstIn: make([]int32, tasks+2), firstOut: make([]int32, tasks+2),
 	}
 	for i, e := range edges {
-		g.from[i], g.to[i] = e.from, e.to
+		g.from[i], g.to[i], g.waits[i] = e.from, e.to, e.waits
 		g.firstIn[e.to+1]++
 		g.firstOut[e.from+2]++
 	}
@@ -315,7 +321,7 @@ func newGraph(tasks int, edges []edge) graph {
 	return g
 }
 
-// preds are the tasks that t waits for.
+// preds are the tasks that t comes after.
 func (g *graph) preds(t int32) []int32 { return g.from[g.firstIn[t]:g.firstIn[t+1]] }
 
 // into is the number of the first edge into t; the others follow it in the

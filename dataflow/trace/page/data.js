@@ -45,7 +45,8 @@ function readRank(raw, index) {
 	const tasks = columns(raw.tasks);
 	tasks.first = firstOf(tasks.preds);
 	const from = Int32Array.from(column(raw.from));
-	const rank = { index, name: raw.name, number: raw.rank, begin: raw.begin, end: raw.end, count: raw.count, tasks, from };
+	const waits = column(raw.waits);
+	const rank = { index, name: raw.name, number: raw.rank, begin: raw.begin, end: raw.end, count: raw.count, tasks, from, waits };
 	Object.assign(rank, successors(tasks, from));
 	rank.messages = columns(raw.messages);
 	rank.sent = new Map(); // task: its messages
@@ -70,6 +71,8 @@ function released(rank, t) {
 }
 
 const preds = (rank, t) => Array.from(rank.from.subarray(rank.tasks.first[t], rank.tasks.first[t + 1]));
+// waitedFor are the predecessors that had not ended when t was submitted.
+const waitedFor = (rank, t) => new Set(preds(rank, t).filter((_, i) => rank.waits[rank.tasks.first[t] + i]));
 const succs = (rank, t) => Array.from(rank.to.subarray(rank.firstOut[t], rank.firstOut[t + 1]));
 const labelOf = (rank, t) => trace.labels[rank.tasks.label[t]];
 const nameOf = (rank, t) => labelOf(rank, t).name + " #" + rank.tasks.number[t];

@@ -101,16 +101,18 @@ function timesOf(rank, t) {
 // relations lists predecessors, the last one first, and successors.
 function relations(box, rank, t) {
 	const before = preds(rank, t).sort((a, b) => released(rank, b) - released(rank, a));
+	const waited = waitedFor(rank, t), ended = before.length - waited.size;
 	const after = succs(rank, t).sort((a, b) => began(rank, a) - began(rank, b));
 	const start = rank.tasks.start[t] !== NONE ? rank.tasks.start[t] : rank.tasks.ready[t];
 	if (before.length) {
-		box.append(element("h3", "waited for " + count(before.length, "task")));
-		const rows = before.slice(0, 12).map(q => [taskLink(rank, q), released(rank, q) === NONE ? "not in the log" : span(start - released(rank, q)) + " before"]);
-		box.append(table(rows, new Set([1]), ["predecessor", "released"]));
+		box.append(element("h3", "waited for " + count(waited.size, "task") + (ended ? ", came after " + ended + " that had ended" : "")));
+		const rows = before.slice(0, 12).map(q => [taskLink(rank, q), released(rank, q) === NONE ? "not in the log" : span(start - released(rank, q)) + " before",
+			waited.has(q) ? "" : "had ended"]);
+		box.append(table(rows, new Set([1]), ["predecessor", "released", ""]));
 		more(box, before);
 	}
 	if (after.length) {
-		box.append(element("h3", count(after.length, "task") + " waited for it"));
+		box.append(element("h3", count(after.length, "task") + " came after it"));
 		const rows = after.slice(0, 12).map(q => [taskLink(rank, q), began(rank, q) === NONE ? "not in the log" : span(began(rank, q) - released(rank, t)) + " after",
 			lastPred(rank, q) === t ? "for it last" : ""]);
 		box.append(table(rows, new Set([1]), ["successor", "started", ""]));

@@ -1,0 +1,43 @@
+package dataflow_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// The log has dependences on tasks that had ended, too, and says which ones a task had
+// to wait for.
+func TestLog_what_a_task_waited_for(t *testing.T) {
+	var log *dataflow.Log
+	require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+		x := make([]int, 4)
+		nothing := func(*tasks.Context) error { return nil }
+		rt.Spawn("ended", nothing, tasks.Writes(x[:1]))
+		if err := rt.Wait(); err != nil {
+			return err
+		}
+		rt.Spawn("queued", nothing, tasks.Writes(x[1:])) // starts in Wait: there is one worker
+		rt.Spawn("reader", nothing, tasks.Reads(x))
+		err := rt.Wait()
+		log = rt.Log()
+		return err
+	}, dataflow.Workers(1), dataflow.Trace(0)))
+
+	names, waits := map[uint64]string{}, map[string]bool{}
+	for _, w := range log.Workers {
+		for _, e := range w.Events {
+			switch e.Kind {
+			case dataflow.EventSpawn:
+				names[e.Task] = log.Labels[e.Arg].Name
+			case dataflow.EventEdge:
+				waits[names[e.Arg]] = e.Arg2 == 1
+			}
+		}
+	}
+	assert.Equal(t, map[string]bool{"ended": false, "queued": true}, waits)
+}
