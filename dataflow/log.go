@@ -19,6 +19,7 @@ type eventLog struct {
 	mu     sync.Mutex
 	chunks [][]Event // guarded by mu
 	byDecl []int32   // label index by declaration, plus 1; of the worker's goroutine
+	edges  []Event   // of the tasks that are being submitted; of the worker's goroutine
 }
 
 const logChunk = 4096
@@ -31,7 +32,15 @@ func (l *eventLog) add(kind EventKind, t, arg, arg2 uint64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Duration(osthread.Nanotime() - l.rt.labels.origin.Load())
+	l.append(Event{Time: l.now(), Task: t, Arg: arg, Arg2: arg2, Kind: kind})
+}
+
+func (l *eventLog) now() time.Duration {
+	return time.Duration(osthread.Nanotime() - l.rt.labels.origin.Load())
+}
+
+// append adds e, unless the log is full. The caller holds the lock.
+func (l *eventLog) append(e Event) {
 	n := len(l.chunks)
 	if n == 0 || len(l.chunks[n-1]) == logChunk {
 		if l.rt.labels.events.Add(logChunk) > int64(l.rt.opt.trace)+logChunk-1 {
@@ -42,7 +51,7 @@ func (l *eventLog) add(kind EventKind, t, arg, arg2 uint64) {
 		l.chunks = append(l.chunks, make([]Event, 0, logChunk))
 		n++
 	}
-	l.chunks[n-1] = append(l.chunks[n-1], Event{Time: now, Task: t, Arg: arg, Arg2: arg2, Kind: kind})
+	l.chunks[n-1] = append(l.chunks[n-1], e)
 }
 
 func (l *eventLog) mark(k EventKind) { l.add(k, 0, 0, 0) }
@@ -67,12 +76,13 @@ func (l *eventLog) waited(r *task.Record)  { l.add(EventWaited, seqOf(r), 0, 0) 
 func (l *eventLog) block(r *task.Record)   { l.add(EventBlock, seqOf(r), 0, 0) }
 func (l *eventLog) unblock(r *task.Record) { l.add(EventUnblock, seqOf(r), 0, 0) }
 
+// edge notes a dependence, until spawn records all of them at one time.
 func (l *eventLog) edge(pred, succ uint64, waits bool) {
-	var w uint64
+	e := Event{Task: succ, Arg: pred, Kind: EventEdge}
 	if waits {
-		w = 1
+		e.Arg2 = 1
 	}
-	l.add(EventEdge, succ, pred, w)
+	l.edges = append(l.edges, e)
 }
 
 func seqOf(r *task.Record) uint64 {
@@ -83,7 +93,16 @@ func seqOf(r *task.Record) uint64 {
 }
 
 func (l *eventLog) spawn(r *task.Record) {
-	l.add(EventSpawn, r.Seq(), uint64(l.label(r)), seqOf(r.Domain.Parent))
+	label := uint64(l.label(r))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	for _, e := range l.edges {
+		e.Time = now
+		l.append(e)
+	}
+	l.edges = l.edges[:0]
+	l.append(Event{Time: now, Task: r.Seq(), Arg: label, Arg2: seqOf(r.Domain.Parent), Kind: EventSpawn})
 }
 
 // label returns the index of the label of r, without looking it up by name for a

@@ -66,12 +66,10 @@ func (t *Tracker) followLazily(n *Node, r ref) int32 {
 	if r.node.Failed() {
 		n.Poison()
 	}
-	if a.node.mark == n.seq {
-		return 0
-	}
-	a.node.mark = n.seq
-	edges := t.link(&a.node, n)
-	if t.tracer.tell != nil {
+	tell := t.tracer.tell
+	t.tracer.tell = nil // the arrival is no task
+	edges := t.follow(n, ref{node: &a.node, seq: a.node.seq})
+	if t.tracer.tell = tell; tell != nil {
 		t.tracer.edge(r.seq, n.seq, edges != 0)
 	}
 	return edges

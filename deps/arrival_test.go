@@ -139,6 +139,7 @@ func (a *airport) step(rng *rand.Rand) bool {
 // wrong time, -1 if there was none.
 func (a *airport) run(rng *rand.Rand) int {
 	a.tracker.Configure(a.next, nil, nil)
+	a.tracker.eager = rng.IntN(2) == 0
 	palette := make([]shape, 1+rng.IntN(5))
 	for i := range palette {
 		palette[i] = randomShape(rng)

@@ -419,6 +419,7 @@ func TestConcurrentRunEqualsSerialRun(t *testing.T) {
 	rounds(t, 2000*raceFactor, func(rng *rand.Rand) {
 		k := randomTaste(rng)
 		k.tasks, k.regions, k.mixed = 8+rng.IntN(72), 2+rng.IntN(16), false
+		s.tracker.eager = rng.IntN(2) == 0
 		p := randomProgram(rng, k)
 		fails := func(int) bool { return false }
 		if rng.IntN(4) == 0 {

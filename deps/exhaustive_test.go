@@ -60,6 +60,7 @@ func TestAllModesThreeTasksTwoRegions(t *testing.T) {
 }
 
 func runUnreleased(l *lab, p program, rng *rand.Rand) {
+	l.tracker.eager = rng.IntN(2) == 0
 	for _, task := range p {
 		l.submit(task)
 	}
@@ -326,6 +327,7 @@ func TestFourTasksThreeRegions(t *testing.T) {
 						}
 					}
 					coin := rng.Uint32()
+					q.bed.eager = coin>>13&1 != 0
 					if coin>>8&31 == 0 {
 						q.bed.Reset()
 					}

@@ -137,7 +137,7 @@ func (t *Tracker) meetOverlaps(n *Node, e *Entry, m Mode) (edges int32) {
 	near, writes := e.near, m == Out || m == Inout
 	t.steps += uint64(len(near.links))
 	near.looks++
-	clears := near.looks%clearUp == 0 || len(near.links) > longList
+	clears := near.looks%clearUp == 0 || len(near.links) > longList || t.eager
 	for i := len(near.links) - 1; i >= 0; i-- { // a drop fills i with what has been seen
 		o := near.links[i].other
 		if near.links[i].twin == absent {
@@ -212,7 +212,7 @@ func (t *Tracker) followOther(n *Node, o *Entry, m Mode, since uint64) (edges in
 	for k > 0 && o.group[k-1].at >= since {
 		k--
 	}
-	if len(o.group)-k >= manyRefs {
+	if len(o.group)-k >= manyRefs || t.eager {
 		t.gather(n, o, k)
 	}
 	edges += t.followAll(n, o.group[k:])
@@ -229,7 +229,7 @@ func (t *Tracker) gather(n *Node, e *Entry, i int) {
 	if !t.table.keep {
 		e.group = e.group[:i+len(slices.DeleteFunc(e.group[i:], ref.ended))]
 	}
-	if len(e.group)-i < manyRefs {
+	if many := len(e.group) - i; many < manyRefs && !(t.eager && many > 1) {
 		return
 	}
 	j := t.joins.get()

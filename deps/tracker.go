@@ -18,6 +18,7 @@ type Tracker struct {
 	joins  joinPool
 	tracer tracer
 	steps  uint64 // entries looked at because they overlap, and members of groups followed: what tests bound
+	eager  bool   // for tests: gathers two members, and clears up lists at every access
 
 	open   []*Entry // entries with an open reduction
 	closer func(*Entry)
@@ -92,31 +93,25 @@ func (t *Tracker) follow(n *Node, r ref) (edges int32) {
 			return 0
 		}
 		p.mark = n.seq
-		edges = t.link(p, n)
+		w := atomic.LoadUint32(&p.word)
+		if w&closedBit == 0 {
+			if i := w & countMask; i < inlineSucc {
+				p.succ[i] = n
+			} else {
+				p.extend(i-inlineSucc, n, &t.chunks)
+			}
+			if atomic.CompareAndSwapUint32(&p.word, w, w+1) {
+				edges = 1
+			}
+		}
+		if edges == 0 && p.Failed() {
+			n.Poison()
+		}
 	}
 	if t.tracer.tell != nil {
 		t.tracer.edge(r.seq, n.seq, edges != 0)
 	}
 	return edges
-}
-
-// link makes n a successor of p and returns 1, or 0 if p has ended.
-func (t *Tracker) link(p, n *Node) int32 {
-	w := atomic.LoadUint32(&p.word)
-	if w&closedBit == 0 {
-		if i := w & countMask; i < inlineSucc {
-			p.succ[i] = n
-		} else {
-			p.extend(i-inlineSucc, n, &t.chunks)
-		}
-		if atomic.CompareAndSwapUint32(&p.word, w, w+1) {
-			return 1
-		}
-	}
-	if p.Failed() {
-		n.Poison()
-	}
-	return 0
 }
 
 // followAll makes n wait for the members of a group.

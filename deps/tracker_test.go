@@ -13,6 +13,7 @@ import (
 func TestEdgesWithNothingReleased(t *testing.T) {
 	l := newLab(false)
 	rounds(t, 6000, func(rng *rand.Rand) {
+		l.tracker.eager = rng.IntN(2) == 0
 		p := randomProgram(rng, randomTaste(rng))
 		for _, task := range p {
 			l.submit(task)
@@ -30,6 +31,7 @@ func TestEdgesWithNothingReleased(t *testing.T) {
 func TestEdgesWithAllReleased(t *testing.T) {
 	l := newLab(true)
 	rounds(t, 4000, func(rng *rand.Rand) {
+		l.tracker.eager = rng.IntN(2) == 0
 		p := randomProgram(rng, randomTaste(rng))
 		for _, task := range p {
 			l.submit(task)
@@ -51,6 +53,7 @@ func TestOrderWithRandomReleases(t *testing.T) {
 		l := newLab(traced)
 		l.reuse = true
 		rounds(t, 6000, func(rng *rand.Rand) {
+			l.tracker.eager = rng.IntN(2) == 0
 			p := randomProgram(rng, randomTaste(rng))
 			runRandomly(l, p, rng)
 			if traced && l.err == nil {
