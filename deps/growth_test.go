@@ -107,6 +107,17 @@ var growing = []struct {
 			n.Commit(w.access1(n, far(36+i%64, 100), Inout))
 		}
 	}},
+	{"a lazy reader beside each write", 20_000, 2, 2, func(w *window, i int) {
+		n := w.node()
+		switch {
+		case i == 0:
+			n.Commit(w.access1(n, far(0, 100), Out))
+		case i%2 == 0:
+			n.Commit(w.access1(n, far(0, 100), Lazy))
+		default:
+			n.Commit(w.access1(n, far(50, 100), Inout))
+		}
+	}},
 	{"concurrent accesses, then readers of a part", 20_000, 4, 2, func(w *window, i int) {
 		n := w.node()
 		if i < 10_000 {
@@ -129,6 +140,21 @@ func TestCostDoesNotGrow(t *testing.T) {
 				assert.LessOrEqual(t, edges, c.edges, "dependences per task")
 			})
 		}
+	}
+}
+
+// A long list is cleared up at the first access that finds nothing in it.
+func TestLongListIsClearedAtOnce(t *testing.T) {
+	w := newWindow(1)
+	for i := range 20_000 {
+		n := w.node()
+		n.Commit(w.access1(n, far(64*i, 64), In))
+	}
+	whole := far(0, 64*20_000)
+	for _, m := range []Mode{In, Inout} {
+		n := w.node()
+		n.Commit(w.access1(n, whole, m))
+		assert.Empty(t, w.Find(whole).looksAt(), "after %v", m)
 	}
 }
 

@@ -89,16 +89,12 @@ func (e *Entry) tell(i int) {
 	o.links = append(o.links, link{e, int32(i)})
 }
 
-// drop takes link i out of the list of e; the other entry looks at e from now on.
+// drop takes link i out of the list of e. The other entry must look at e, and knows then
+// that e does not look at it.
 func (e *Entry) drop(i int) {
 	links := e.near.links
 	l := links[i]
-	if l.twin == absent {
-		o := l.other.near
-		o.links = append(o.links, link{e, absent})
-	} else {
-		l.other.near.links[l.twin].twin = absent
-	}
+	l.other.near.links[l.twin].twin = absent
 	last := len(links) - 1
 	if i < last {
 		e.place(i, links[last])
@@ -179,7 +175,7 @@ func (t *Tracker) quiet(e *Entry, since uint64) bool {
 
 // trim forgets the accesses of e that have ended, as far as no other comes after them.
 func (t *Tracker) trim(e *Entry) {
-	if t.table.keep || e.reducing() || e.closing {
+	if t.table.keep {
 		return
 	}
 	k := len(e.group)
@@ -187,7 +183,7 @@ func (t *Tracker) trim(e *Entry) {
 		k--
 	}
 	e.group = e.group[:k]
-	if k == 0 && e.last.ended() {
+	if e.last.ended() {
 		e.last = ref{}
 	}
 }

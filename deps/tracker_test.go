@@ -73,6 +73,9 @@ func TestOrderWithRandomReleases(t *testing.T) {
 func runRandomly(l *lab, p program, rng *rand.Rand) {
 	calm, failing := 1+rng.IntN(6), rng.IntN(3) == 0
 	step := func() {
+		if rng.IntN(16) == 0 {
+			l.tracker.table.purge()
+		}
 		for len(l.ready) > 0 && rng.IntN(calm) == 0 {
 			l.release(rng.IntN(len(l.ready)), failing && rng.IntN(8) == 0)
 		}
