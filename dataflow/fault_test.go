@@ -925,7 +925,7 @@ func TestError_in_seeded_mode_names_the_seed(t *testing.T) {
 // Harmless extremes.
 
 func TestZero_length_regions(t *testing.T) {
-	type empty struct{}
+	type empty struct{ _ int }
 	many := tasks.Declare7("many", func(a []int64, b *int64, c tasks.Tile[float64], d [][]int64, e *tasks.Buffer[int64], f *empty, g *handleOf) {
 	},
 		tasks.Inout, tasks.Output, tasks.Inout, tasks.Each(tasks.Inout), tasks.Output, tasks.Inout, tasks.Inout)
@@ -935,7 +935,7 @@ func TestZero_length_regions(t *testing.T) {
 			for range 3 {
 				many.Spawn(rt, nil, nil, tasks.Tile[float64]{}, nil, nil, nil, nil)
 				many.Spawn(rt, []int64{}, nil, tasks.Tile[float64]{Data: []float64{1}, Rows: 0, Cols: 7, LD: 0},
-					[][]int64{nil, some[:0], some[2:2]}, tasks.NewBuffer[int64](0), &empty{}, nil)
+					[][]int64{nil, some[:0], some[2:2]}, tasks.NewBuffer[int64](0), nil, nil)
 				rt.Spawn("dynamic", nothing, tasks.Updates([]int64(nil), (*int64)(nil), some[1:1], deps.Region{}, (*handleOf)(nil)))
 			}
 			require.NoError(t, rt.WaitOn([]int64(nil), (*int64)(nil)))
