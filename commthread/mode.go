@@ -41,6 +41,20 @@ func (d *DDS) Set(name string) error {
 	return nil
 }
 
+// LeaseFlag returns what reads "on" or "off" of a command line for the option Lease.
+func LeaseFlag(off *bool) func(string) error {
+	return func(text string) error {
+		if text != "on" && text != "off" {
+			return fmt.Errorf("%q is neither on nor off", text)
+		}
+		*off = text == "off"
+		return nil
+	}
+}
+
+// LeaseHelp says what the flag does.
+const LeaseHelp = "tasks: whether workers with nothing to do make the MPI calls where each has a core to itself, `on` or off: the communication thread makes all (default on)"
+
 // forcedStrips is how many strips a long message has with DDSForce: enough for readers to
 // start early, few enough for the sender.
 const forcedStrips = 8

@@ -83,6 +83,10 @@ type Config struct {
 	// Q > 1; the other drivers ignore it. Every form gives the same bits.
 	DDS commthread.DDS
 
+	// NoLease has the communication thread of the Task driver make every call, also where
+	// workers could in its place (commthread.Lease).
+	NoLease bool
+
 	Kernels blas.Kernels // nil: blas.Default(); of one name on all ranks: panels travel packed
 
 	Progress func(Progress) // called by rank 0 after each panel if not nil; must return at once

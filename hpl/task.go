@@ -87,11 +87,12 @@ type taskRun struct {
 	bands []*band            // from left to right
 }
 
-// runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The runtime has ended when
-// the back-substitution begins: that is one chain of small steps, and most of it memory
-// traffic, for which the workers of the other drivers do as well.
+// runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The
+// runtime has ended when the back-substitution begins: that is one chain of small steps,
+// and most of it memory traffic, for which the workers of the other drivers do as well.
 func runTask(s *solver, graph func(*taskRun)) error {
 	t := &taskRun{solver: s, graph: graph}
+	s.onComm = s.grid.p > 1
 	defer t.free()
 	if err := together(s.grid.all, t.allocate()); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (t *taskRun) run(opts []dataflow.Option) error {
 		return commthread.Run(t.grid.all, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 			t.rt, t.ct = rt, ct
 			return t.lazily(func() error { return t.factorize(ct.Log) })
-		}, opts)
+		}, opts, commthread.Lease(!t.cfg.NoLease))
 	}
 	return dataflow.Run(func(rt *dataflow.Runtime) error {
 		t.rt = rt

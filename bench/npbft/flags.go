@@ -29,6 +29,7 @@ type config struct {
 	reps    int // 0: 1, or 5 with -compare
 	compare bool
 	dds     commthread.DDS
+	noLease bool
 	trace   string
 	world   *world.Config
 	set     *flag.FlagSet
@@ -72,6 +73,7 @@ func newConfig() *config {
 	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute; 0: the cores of the machine, divided among its ranks")
 	set.IntVar(&c.reps, "reps", 0, "`repetitions` of the timed part; 0: 1, with -compare 5")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
+	set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&c.noLease))
 	set.Var(&c.dds, "dds", "tasks: the last transforms read blocks while they arrive, and wait in their pages; `mode` off, auto (where memory can make them wait, and messages are long enough) or force; -stage is 0 then")
 	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary)")
 	c.world = world.Flags(set)
@@ -175,6 +177,9 @@ func (c *config) dist(comm *mpi.Comm, v nas.Variant) dist.Config {
 	}
 	if v.Form == dist.Tasks && !v.OneSided {
 		d.DDS = c.dds
+	}
+	if c.noLease {
+		d.ThreadOptions = append(d.ThreadOptions, commthread.Lease(false))
 	}
 	if c.trace != "" {
 		d.RuntimeOptions = append(d.RuntimeOptions, dataflow.Trace(0))

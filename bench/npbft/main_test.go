@@ -235,6 +235,7 @@ func TestRun_usage(t *testing.T) {
 		"-compare -variant slabs":         "drop -variant",
 		"-compare -trace x.json":          "drop -compare",
 		"-dds maybe":                      "none of off, auto, force",
+		"-lease maybe":                    "neither on nor off",
 		"-dds force -variant slabs":       "only the variant tasks",
 		"-dds auto -onesided":             "drop -onesided",
 		"-dds auto -stage 4":              "drop -stage",

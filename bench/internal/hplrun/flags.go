@@ -25,7 +25,7 @@ type options struct {
 	workers                  int // of each rank; 0: its share of the cores
 	seed                     uint64
 	reps                     int // 0: the default
-	compare, timing          bool
+	compare, timing, noLease bool
 	netlibExit               bool
 	dds                      commthread.DDS
 	trace                    string
@@ -64,6 +64,7 @@ func (p Program) flags() *options {
 		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
 		set.Var(&o.dds, "dds", "updates of the driver task begin before a panel has come as a whole, and wait in its pages: `mode` off, auto (where memory can make them wait, and messages are long enough) or force")
+		set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&o.noLease))
 		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run of a driver with tasks")
 		runs += "; 5 with -compare, of each driver"
 	}

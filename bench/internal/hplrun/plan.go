@@ -64,6 +64,7 @@ func squarest(ranks int) hpldat.Grid {
 // prepared adds to a test what an HPL.dat does not say.
 func (r *rank) prepared(c hpl.Config, v hpl.Variant) hpl.Config {
 	o := r.options
+	c.NoLease = o.noLease
 	c.Variant, c.Workers, c.Seed, c.Kernels = v, o.workers, o.seed, r.kernels()
 	if v == hpl.Task {
 		c.DDS = o.dds

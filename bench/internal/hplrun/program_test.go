@@ -177,6 +177,7 @@ func TestRun_stops_on_what_is_wrong(t *testing.T) {
 		"-compare -variant task":            "leave -variant out",
 		"-trace x.json -variant lookahead":  "-trace shows tasks",
 		"-dds maybe":                        `"maybe" is none of off, auto, force`,
+		"-lease maybe":                      `"maybe" is neither on nor off`,
 		"-dds force -variant blocking":      "-dds is about messages of tasks",
 		"-trace x.json -compare":            "-trace shows tasks",
 		"-trace x.json -n 1,2":              "single run",
