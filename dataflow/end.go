@@ -90,6 +90,10 @@ func (w *worker) endRare(r *task.Record) {
 		d.Alloc.FreeDomain(d)
 		r.Children = nil
 	}
+	if v := verifierOf(r); v != nil {
+		r.PeekCold().Check = nil
+		r.Err = errors.Join(r.Err, v.After(r.Err != nil || r.Flags&task.Skipped != 0))
+	}
 	if r.Err != nil {
 		r.Domain.AddFailure(taskError(r))
 		if w.rt.opt.stop {

@@ -194,6 +194,9 @@ func (l *Lane) Asleep(thread int) (awake func()) {
 
 // Announce is part of task.Runner.
 func (w *worker) Announce(r *task.Record) {
+	if v := verifierOf(r.Domain.Parent); v != nil {
+		v.ChildElsewhere()
+	}
 	if c := w.rt.comm; c != nil {
 		c.Spawned(r)
 	}

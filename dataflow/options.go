@@ -77,11 +77,12 @@ func Seeded(seed uint64) Option {
 	}
 }
 
-// Verify is Serial with a check of every body against its declaration: a write to
-// an Input, a read of an Output before its first write, and an Output that was
-// not written everywhere are errors of the task. Parameters with a Region method
-// and accesses of the dynamic form are not checked; reading before writing is
-// seen in floating-point elements only.
+// Verify is Serial with a check of every body against its declaration: a write to an
+// Input, to a slice passed as Value, or by the body itself to what is Weak; a read of an
+// Output before its first write; an Output that was not written everywhere; and what Debug
+// checks. Each is an error of the task. Some bodies are run twice. What it cannot see, and what
+// it costs, is in the documentation of package tasks; dataflow/mistakes compares it with the
+// other modes.
 func Verify() Option { return func(o *options) { o.mode = verify } }
 
 // Window sets how many tasks of the main program may be unfinished before Spawn

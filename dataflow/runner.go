@@ -118,6 +118,7 @@ func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	d.Budget = w.rt.domain.Budget
 	d.Rename = w.rt.domain.Rename
 	d.Lines = w.rt.domain.Lines
+	d.Verify = w.rt.domain.Verify
 	if d.Lines {
 		d.Cover = new(task.Cover)
 	}
@@ -156,6 +157,9 @@ func (w *worker) WaitChildren(r *task.Record) error {
 			return w.whyForsaken()
 		}
 	}
+	if v := verifierOf(r); v != nil {
+		v.Waited()
+	}
 	d.Trim()
 	err := d.TakeFailures()
 	if n := d.Skips(); n > 0 && err == nil {
@@ -179,6 +183,7 @@ var waitDecl = &task.Decl{
 	Run:   func(*task.Record) error { return nil },
 	Clear: func(*task.Record) {},
 	New:   task.SlabOf[task.Record],
+	Waits: true,
 }
 
 // WaitOn is part of task.Runner.
@@ -220,7 +225,7 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 func (w *worker) whySkipped(d *task.Domain) error {
 	err := errors.Join(d.Failures(), context.Cause(w.rt.ctx))
 	if err == nil { // the task whose children d has was not to depend on it either
-		err = w.rt.domain.Failures()
+		err = w.rt.domain.FirstFailure() // not all: each such error becomes one of them
 	}
 	if err == nil {
 		return errors.New("weft: WaitOn: what writes to the data was skipped")

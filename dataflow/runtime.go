@@ -222,6 +222,7 @@ func (rt *Runtime) start() {
 	d.Budget = &task.Budget{Limit: rt.opt.rename}
 	d.Rename = rt.opt.rename > 0
 	d.Lines = rt.opt.lines
+	d.Verify = rt.opt.mode == verify
 	if rt.opt.lines {
 		d.Cover = new(task.Cover)
 	}

@@ -231,19 +231,39 @@ func (w *worker) skip(r *task.Record) {
 	}
 }
 
+// runVerified runs the body of r and checks it against what was declared: endRare asks for
+// the verdict.
 func (w *worker) runVerified(r *task.Record) {
+	if p := r.Domain.Parent; verifierOf(p) != nil {
+		v := verifierOf(p)
+		if err := v.ChildStarts(r); err != nil {
+			p.FailLate(err)
+		}
+		defer func() { v.ChildEnds(r, !unfinished(r)) }()
+	}
 	if r.Decl.Verify == nil {
 		r.Err = r.Decl.Run(r)
-		return
+	} else {
+		v := r.Decl.Verify(r)
+		r.Cold().Check = v
+		v.Before()
+		r.Err = v.Run(func() error { return r.Decl.Run(r) })
 	}
-	v := r.Decl.Verify(r)
-	v.Before()
-	r.Err = r.Decl.Run(r)
-	if r.Flags&task.Extended != 0 && r.Refs() > 1 {
-		return // held events may have yet to fill the outputs
+}
+
+// verifierOf returns what checks the running task r, nil if nothing does.
+func verifierOf(r *task.Record) task.Verifier {
+	if r != nil {
+		if c := r.PeekCold(); c != nil {
+			return c.Check
+		}
 	}
-	if d := r.Children; d != nil && int64(d.Spawned)+d.Live.Load() > 0 {
-		return // so may children whose events are held
-	}
-	r.Err = errors.Join(r.Err, v.After())
+	return nil
+}
+
+// unfinished reports whether held events keep r from ending, whose body has returned, or
+// its children.
+func unfinished(r *task.Record) bool {
+	d := r.Children
+	return r.Flags&task.Extended != 0 && r.Refs() > 1 || d != nil && int64(d.Spawned)+d.Live.Load() > 0
 }

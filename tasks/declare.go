@@ -23,12 +23,16 @@ type declaration struct {
 	clauses   []Clause
 	reduces   bool
 	buffers   int // parameters that may be one and the same buffer
+
+	values    []param // slices among the Value parameters, for verify mode
+	inert     bool    // the Value parameters are numbers and text
+	contained bool    // the body does nothing but compute on its parameters, as far as can be seen
 }
 
 // declare checks and describes a declaration. rec is the typed record; its
 // arguments are the fields behind the first, in order of the accesses.
 func declare(name string, isNil bool, rec reflect.Type, clauses []Clause, acc ...Access) *declaration {
-	d := &declaration{clauses: clauses}
+	d := &declaration{clauses: clauses, inert: true}
 	d.ID = task.NextDeclID()
 	d.Name = name
 	d.File, d.Line = task.CallFileLine()
@@ -46,6 +50,11 @@ func declare(name string, isNil bool, rec reflect.Type, clauses []Clause, acc ..
 		d.reduces = d.reduces || p.op != nil && !p.weak
 		if p.kind != kindValue {
 			d.params = append(d.params, p)
+			continue
+		}
+		d.inert = d.inert && inert(f.Type)
+		if f.Type.Kind() == reflect.Slice && !synchronizes(f.Type.Elem()) {
+			d.values = append(d.values, p)
 		}
 	}
 	for _, c := range clauses {
@@ -67,6 +76,9 @@ func (d *declaration) eachBuffer(r *task.Record, f func(renamer)) {
 		p.eachBuffer(unsafe.Add(unsafe.Pointer(r), p.offset), f)
 	}
 }
+
+// contain notes whether the body, which takes no Context, refers to what is not a parameter.
+func (d *declaration) contain(captures bool) { d.contained = d.inert && !captures }
 
 // submit registers the accesses of a record whose arguments are filled in, and
 // hands it to the runtime.

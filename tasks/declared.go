@@ -23,6 +23,7 @@ type record1[A any] struct {
 func Declare1[A any](name string, body func(A), a Access, cl ...Clause) *Task1[A] {
 	t := declareTask1[A](name, body == nil, cl, a)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record1[A])(unsafe.Pointer(r))
@@ -81,6 +82,7 @@ type record2[A, B any] struct {
 func Declare2[A, B any](name string, body func(A, B), a, b Access, cl ...Clause) *Task2[A, B] {
 	t := declareTask2[A, B](name, body == nil, cl, a, b)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record2[A, B])(unsafe.Pointer(r))
@@ -141,6 +143,7 @@ type record3[A, B, C any] struct {
 func Declare3[A, B, C any](name string, body func(A, B, C), a, b, c Access, cl ...Clause) *Task3[A, B, C] {
 	t := declareTask3[A, B, C](name, body == nil, cl, a, b, c)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record3[A, B, C])(unsafe.Pointer(r))
@@ -203,6 +206,7 @@ type record4[A, B, C, D any] struct {
 func Declare4[A, B, C, D any](name string, body func(A, B, C, D), a, b, c, d Access, cl ...Clause) *Task4[A, B, C, D] {
 	t := declareTask4[A, B, C, D](name, body == nil, cl, a, b, c, d)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record4[A, B, C, D])(unsafe.Pointer(r))
@@ -267,6 +271,7 @@ type record5[A, B, C, D, E any] struct {
 func Declare5[A, B, C, D, E any](name string, body func(A, B, C, D, E), a, b, c, d, e Access, cl ...Clause) *Task5[A, B, C, D, E] {
 	t := declareTask5[A, B, C, D, E](name, body == nil, cl, a, b, c, d, e)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record5[A, B, C, D, E])(unsafe.Pointer(r))
@@ -333,6 +338,7 @@ type record6[A, B, C, D, E, F any] struct {
 func Declare6[A, B, C, D, E, F any](name string, body func(A, B, C, D, E, F), a, b, c, d, e, f Access, cl ...Clause) *Task6[A, B, C, D, E, F] {
 	t := declareTask6[A, B, C, D, E, F](name, body == nil, cl, a, b, c, d, e, f)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record6[A, B, C, D, E, F])(unsafe.Pointer(r))
@@ -401,6 +407,7 @@ type record7[A, B, C, D, E, F, G any] struct {
 func Declare7[A, B, C, D, E, F, G any](name string, body func(A, B, C, D, E, F, G), a, b, c, d, e, f, g Access, cl ...Clause) *Task7[A, B, C, D, E, F, G] {
 	t := declareTask7[A, B, C, D, E, F, G](name, body == nil, cl, a, b, c, d, e, f, g)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record7[A, B, C, D, E, F, G])(unsafe.Pointer(r))
@@ -471,6 +478,7 @@ type record8[A, B, C, D, E, F, G, H any] struct {
 func Declare8[A, B, C, D, E, F, G, H any](name string, body func(A, B, C, D, E, F, G, H), a, b, c, d, e, f, g, h Access, cl ...Clause) *Task8[A, B, C, D, E, F, G, H] {
 	t := declareTask8[A, B, C, D, E, F, G, H](name, body == nil, cl, a, b, c, d, e, f, g, h)
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record8[A, B, C, D, E, F, G, H])(unsafe.Pointer(r))

@@ -69,6 +69,48 @@
 // Where the number or kind of accesses is not known beforehand, [Spawn] takes a
 // closure and its accesses as clauses. It allocates; declared tasks do not.
 //
+// # What Verify finds
+//
+// With the option dataflow.Verify the tasks run one by one, in the order of their spawns,
+// and each body is compared with its declaration. Errors name task, parameter and remedy.
+//
+//	an Input              is the same afterwards
+//	an Output             has been written everywhere when body, children and held events
+//	                      have ended, and was not read before: before the body, it is
+//	                      filled with marks. A body that fails may leave its outputs.
+//	a Weak access         is not written by the body itself, but after a wait for the
+//	                      children that touched it
+//	a slice as Value      is not written (the first MiB of it)
+//	an access of a child  is covered by its parent, where other tasks touch that memory
+//
+// That holds for the dynamic form, too, and for types with a method Region if the memory
+// belongs to a slice or variable that the argument refers to; of other memory (a bare
+// deps.Region, say) only inputs are compared.
+//
+// Marks are NaN with a payload in floating-point numbers, which shows a read of them in a
+// calculation; noise in integers; and values of their own in pointers, strings, slices, maps
+// and interfaces, so a body that reads such an Output may panic. Locks, channels, functions and
+// atomic variables are left alone. An integer that equals its mark proves nothing, but some
+// bits, and an error needs 30: one 64-bit number, or a run of small ones. A few small integers
+// that are not written, and most ways to read an integer, show only if the body is run twice.
+//
+// A body is run a second time, with its inputs and updates restored and other marks, if
+// that can do no harm as far as can be seen: it was declared without a Context, captures
+// no variable, and is passed only numbers, text, and memory of numbers. A difference is
+// an error if it goes with the marks in eight more runs; so results that come from chance, from
+// a clock or from a counter are no error. What such a body prints, sends, or counts in a
+// global variable happens twice: give it a Context if that matters.
+//
+// Not seen: globals and captured variables, in whatever form; a read of more memory
+// than was declared, or of what is Weak; Commutative bodies that do not commute and
+// Concurrent ones that do not synchronize; whatever depends on values that the run did
+// not have. Run the program with Seeded, and under the race detector, as well.
+//
+// A task costs about the time to read its inputs twice, to copy, mark and read its outputs,
+// 10 to 20 ns a number, and to copy what is Weak or a Value; a body that is run twice
+// takes twice as long, and all of them run on one core. Debug and Verify keep the memory
+// that tasks have named until the next Wait.
+//
 // # Cost
 //
 // A Spawn of a declared task with three parameters allocates nothing in steady

@@ -29,6 +29,7 @@ func init() {
 	d.New = task.SlabOf[dynamicRecord]
 	d.Run = func(r *task.Record) error { return dynamic(r).body((*Context)(unsafe.Pointer(r))) }
 	d.Clear = func(r *task.Record) { dynamic(r).body = nil }
+	d.Verify = func(r *task.Record) task.Verifier { return newVerifier(dynamicDecl, r) }
 	d.Where = func(r *task.Record) (string, string, int) {
 		x := dynamic(r)
 		f, _ := runtime.CallersFrames([]uintptr{x.site}).Next()
@@ -112,6 +113,9 @@ func accessAny(r *task.Record, s spec, x any) error {
 	}
 	region, err := RegionOf(x)
 	if err == nil {
+		if r.Domain.Verify {
+			note(r, s, x)
+		}
 		r.Domain.Access(r, region, s.depMode(), s.weak, -1, nil)
 	}
 	return err

@@ -32,7 +32,6 @@ type param struct {
 	offset uintptr // of the argument in the typed record
 	size   uintptr // bytes of an element (slice, tile) or of the variable (pointer)
 	elem   *param  // of Each
-	fill   fill    // how verify mode marks an output
 	// methods returns the argument at p as an interface without allocating; of
 	// kindBuffer and kindRegion.
 	methods func(p unsafe.Pointer) any
@@ -80,18 +79,14 @@ func (p *param) classify() error {
 	switch {
 	case t.Implements(renamerType):
 		p.kind = kindBuffer
-		p.fill = fillOf(t.Elem().Field(0).Type.Elem())
 	case t.Kind() == reflect.Struct && t.Implements(tilerType) && isTile(t):
 		p.kind, p.size = kindTile, t.Field(0).Type.Elem().Size()
-		p.fill = fillOf(t.Field(0).Type.Elem())
 	case t.Implements(tilerType) || t.Implements(regionerType):
 		p.kind = kindRegion
 	case t.Kind() == reflect.Slice:
 		p.kind, p.size = kindSlice, t.Elem().Size()
-		p.fill = fillOf(t.Elem())
 	case t.Kind() == reflect.Pointer:
 		p.kind, p.size = kindPointer, t.Elem().Size()
-		p.fill = fillOf(t.Elem())
 	default:
 		return fmt.Errorf("type %v has no region: use a slice, a pointer, a tasks.Tile, a *tasks.Buffer or a type with a method Region() deps.Region, or declare it Value", t)
 	}

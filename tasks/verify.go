@@ -1,278 +1,352 @@
 package tasks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"math"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// fill says how verify mode marks the elements of an output before the body runs.
-type fill uint8
-
-const (
-	fillNone    fill = iota // the elements hold pointers: left alone
-	fillFloat64             // complex128 too: a signalling NaN, which arithmetic turns quiet
-	fillFloat32
-	fillBytes // anything else: a byte pattern
-)
-
-const (
-	mark64   = 0x7ff4_5eed_5eed_5eed // signalling NaN with a payload
-	quiet64  = 1 << 51
-	mark32   = 0x7fa5_5eed
-	quiet32  = 1 << 22
-	markByte = 0xa5
-)
-
-func fillOf(t reflect.Type) fill {
-	switch t.Kind() {
-	case reflect.Float64, reflect.Complex128:
-		return fillFloat64
-	case reflect.Float32, reflect.Complex64:
-		return fillFloat32
-	case reflect.Array:
-		return fillOf(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if fillOf(t.Field(i).Type) == fillNone {
-				return fillNone
-			}
-		}
-		return fillBytes
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return fillBytes
-	}
-	return fillNone
-}
-
-// view is memory that a parameter describes: n runs of length bytes.
-type view struct {
-	param     *param
-	base      unsafe.Pointer
-	region    deps.Region
-	sum       uint64
-	untouched bool
-}
-
-// verifier checks that a body keeps to its declaration: what it declared Input is
-// the same afterwards, what it declared Output has been written everywhere and
-// not read before.
+// verifier checks that one run of a body keeps to what was declared: an Input is the same
+// afterwards, an Output has been written everywhere and not read before, what is Weak or a
+// Value is not written by the body itself. See "What Verify finds" in the package's
+// documentation.
+//
+// Before marks the outputs as not written and keeps what else is needed; Run runs the
+// body; After looks at the memory when the body, its children and its events have ended.
 type verifier struct {
-	ins, outs []view
-	writes    []view // of other parameters, which are not checked
-	reads     []view // likewise
+	views  []view
+	judged bool
+	errs   []error // about the outputs
+	again  bool    // the body may be run twice
+	broken bool    // somebody else writes while the body runs: roleLeave is not checked
+
+	touchedBy []deps.Region // by children since the last wait for all of them
 }
 
 func newVerifier(d *declaration, r *task.Record) task.Verifier {
-	v := new(verifier)
+	v := &verifier{again: d.contained && r.Flags&task.Comm == 0, broken: !r.GatesOpen()}
 	for i := range d.params {
 		p := &d.params[i]
-		v.add(p, unsafe.Add(unsafe.Pointer(r), p.offset))
+		v.add(p, task.ParamName(int(p.index)), unsafe.Add(unsafe.Pointer(r), p.offset))
 	}
+	for i := range d.values {
+		p := &d.values[i]
+		v.addValue(p, unsafe.Add(unsafe.Pointer(r), p.offset))
+	}
+	if c := r.PeekCold(); c != nil {
+		for _, x := range c.Named {
+			v.addNamed(x.(*named))
+		}
+	}
+	for i := range v.views {
+		v.views[i].seed = noise(r.Seq()<<8 + uint64(i))
+	}
+	v.share()
 	return v
 }
 
-func (v *verifier) add(p *param, arg unsafe.Pointer) {
-	if p.op != nil {
+// share notes which views overlap.
+func (v *verifier) share() {
+	slices.SortFunc(v.views, func(a, b view) int { return cmp.Compare(uintptr(a.base), uintptr(b.base)) })
+	for i := range v.views {
+		w := &v.views[i]
+		n, length, stride := w.region.Columns()
+		end := uintptr(w.base) + (n-1)*stride + length
+		for k := i + 1; k < len(v.views) && uintptr(v.views[k].base) < end; k++ {
+			w.share(&v.views[k])
+			v.views[k].share(w)
+		}
+	}
+}
+
+// named is an access of the dynamic form.
+type named struct {
+	name string
+	spec spec
+	x    any
+}
+
+// note keeps x, an access of a clause, for the verifier.
+func note(r *task.Record, s spec, x any) {
+	c := r.Cold()
+	what := "access"
+	switch s.mode {
+	case deps.In:
+		what = "Input"
+	case deps.Out:
+		what = "Output"
+	}
+	c.Named = append(c.Named, &named{name: fmt.Sprintf("%s %d of the clauses", what, len(c.Named)+1), spec: s, x: x})
+}
+
+func (v *verifier) addNamed(n *named) {
+	if region, ok := n.x.(deps.Region); ok {
+		v.view(view{name: n.name, region: region}, n.spec)
 		return
 	}
-	w := view{param: p}
+	x := reflect.ValueOf(n.x)
+	if !x.IsValid() {
+		return
+	}
+	p, err := newParam(x.Type(), n.spec, -1, 0)
+	if err == nil {
+		arg := reflect.New(x.Type())
+		arg.Elem().Set(x)
+		v.add(&p, n.name, arg.UnsafePointer())
+	}
+}
+
+// add adds what the argument at arg describes.
+func (v *verifier) add(p *param, name string, arg unsafe.Pointer) {
+	w := view{name: name}
+	var elem reflect.Type
 	switch p.kind {
 	case kindEach:
 		s := *(*[]byte)(arg)
 		for i := range len(s) {
-			v.add(p.elem, unsafe.Add(unsafe.Pointer(unsafe.SliceData(s)), uintptr(i)*p.size))
+			v.add(p.elem, name, unsafe.Add(unsafe.Pointer(unsafe.SliceData(s)), uintptr(i)*p.size))
 		}
 		return
 	case kindSlice:
 		s := *(*[]byte)(arg)
-		w.base = unsafe.Pointer(unsafe.SliceData(s))
-		w.region = deps.Bytes(w.base, uintptr(len(s))*p.size)
+		w.region = deps.Bytes(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*p.size)
+		elem = p.typ.Elem()
 	case kindPointer:
-		w.base = *(*unsafe.Pointer)(arg)
-		w.region = deps.Bytes(w.base, p.size)
+		w.region = deps.Bytes(*(*unsafe.Pointer)(arg), p.size)
+		elem = p.typ.Elem()
 	case kindTile:
-		t := (*Tile[byte])(arg)
-		w.base = unsafe.Pointer(unsafe.SliceData(t.Data))
-		w.region, _ = tileRegion(w.base, len(t.Data), t.Rows, t.Cols, t.LD, p.size)
-	case kindBuffer:
-		b := (*Buffer[byte])(*(*unsafe.Pointer)(arg)) // a version: data is its first field
-		if b == nil {
-			return
-		}
-		w.base = unsafe.Pointer(unsafe.SliceData(b.data))
-		w.region = p.methods(arg).(deps.Regioner).Region()
-	default: // a Region method tells where, not what: enough to see what shares memory
 		w.region, _ = p.lookup(nil, arg)
-	}
-	switch {
-	case w.region.Empty():
-	case (p.weak || p.kind == kindRegion) && p.mode == deps.In: // weak: of the children, which may run before the body returns
-		v.reads = append(v.reads, w)
-	case p.weak || p.kind == kindRegion:
-		v.writes = append(v.writes, w)
-	case p.mode == deps.In:
-		v.ins = append(v.ins, w)
-	case p.mode == deps.Out:
-		v.outs = append(v.outs, w)
+		elem = p.typ.Field(0).Type.Elem()
+	case kindBuffer:
+		if b := p.methods(arg).(renamer); !b.isNil() {
+			w.region = b.(deps.Regioner).Region()
+			elem = p.typ.Elem().Field(0).Type.Elem()
+		}
 	default:
-		v.writes = append(v.writes, w)
+		v.again = false
+		if w.region, _ = p.lookup(nil, arg); !w.region.Empty() && !w.region.IsHandle() {
+			const depth = 4
+			elem = locate(reflect.NewAt(p.typ, arg).Elem(), w.region, depth)
+		}
+	}
+	if elem != nil {
+		w.layout = layoutOf(elem)
+	}
+	v.view(w, p.spec)
+}
+
+// maxValue bounds the bytes of a slice passed as Value that are looked at: it may be a
+// whole matrix.
+const maxValue = 1 << 20
+
+// addValue adds a slice that is passed on without an access.
+func (v *verifier) addValue(p *param, arg unsafe.Pointer) {
+	s := *(*[]byte)(arg)
+	elem := p.typ.Elem()
+	w := view{name: task.ParamName(int(p.index)), value: true, role: roleLeave}
+	w.region = deps.Bytes(unsafe.Pointer(unsafe.SliceData(s)), min(uintptr(len(s))*elem.Size(), maxValue))
+	if w.base = addressOf(w.region); !w.region.Empty() {
+		v.views = append(v.views, w)
 	}
 }
 
-// Before takes the checksums and marks the outputs.
+// view adds w, which is accessed as s says.
+func (v *verifier) view(w view, s spec) {
+	if w.region.Empty() || w.region.IsHandle() || s.op != nil && !s.weak { // a reduction gets a copy
+		return
+	}
+	w.base = addressOf(w.region)
+	switch {
+	case s.weak && s.mode != deps.In && s.mode != deps.Out && s.mode != deps.Inout:
+		w.role = roleUpdate // others may write to it at the same time
+	case s.weak:
+		w.role = roleLeave
+	case s.mode == deps.In:
+		w.role = roleIn
+	case s.mode == deps.Out:
+		w.role = roleOut
+	default:
+		w.role = roleUpdate
+	}
+	v.again = v.again && !s.weak && (w.role == roleIn || w.layout != nil && w.layout.plain)
+	if w.layout != nil || w.readable() {
+		v.views = append(v.views, w)
+	}
+}
+
+// each calls f for the views of one role.
+func (v *verifier) each(r role, f func(w *view)) {
+	for i := range v.views {
+		if v.views[i].role == r {
+			f(&v.views[i])
+		}
+	}
+}
+
+// Before keeps what After compares with, and marks the outputs.
 func (v *verifier) Before() {
-	for i := range v.outs {
-		o := &v.outs[i]
-		o.untouched = o.param.fill == fillNone || v.shared(o)
-		if !o.untouched {
-			o.each(func(b []byte) { markElements(b, o.param.fill) })
+	v.each(roleIn, func(w *view) { w.sum = w.checksum() })
+	v.each(roleLeave, (*view).save)
+	if v.again {
+		v.each(roleUpdate, (*view).save)
+	}
+	v.each(roleOut, func(w *view) {
+		if w.layout != nil {
+			w.save()
+			w.mark(false)
 		}
-	}
-	for i := range v.ins {
-		v.ins[i].sum = v.ins[i].checksum()
-	}
+	})
 }
 
-// shared reports whether another parameter of the task overlaps the output o:
-// then it cannot be marked.
-func (v *verifier) shared(o *view) bool {
-	for _, list := range [][]view{v.ins, v.outs, v.writes, v.reads} {
-		for i := range list {
-			if w := &list[i]; w != o && w.region.Overlaps(o.region) {
-				return true
+// Run runs the body, and again if its outputs depend on what was in them.
+func (v *verifier) Run(body func() error) error {
+	err := body()
+	if err == nil && v.again && v.inputs() == nil {
+		v.judge()
+		if len(v.errs) == 0 {
+			v.repeat(body)
+		}
+	}
+	return err
+}
+
+// After returns what the body did against its declaration. failed says that it has not
+// done its work, so that outputs may be missing.
+func (v *verifier) After(failed bool) error {
+	errs := v.inputs()
+	if !v.broken {
+		v.each(roleLeave, func(w *view) {
+			if !w.same(w.region) {
+				errs = append(errs, w.touched())
 			}
-		}
+		})
 	}
-	return false
-}
-
-// After returns what the body did against its declaration.
-func (v *verifier) After() error {
-	var errs []error
-	for i := range v.ins {
-		w := &v.ins[i]
-		if w.checksum() != w.sum && !v.written(w) {
-			errs = append(errs, fmt.Errorf("verify: %s is declared Input, and the body wrote to it (%v): declare it Inout", task.ParamName(int(w.param.index)), w.region))
-		}
+	if !failed {
+		v.judge()
+		errs = append(errs, v.errs...)
 	}
-	for i := range v.outs {
-		if o := &v.outs[i]; !o.untouched {
-			errs = append(errs, o.check())
-		}
+	if failed || len(errs) > 0 {
+		v.each(roleOut, func(w *view) {
+			if w.marked {
+				w.unmark()
+			}
+		})
 	}
 	return errors.Join(errs...)
 }
 
-// written reports whether another parameter allows the body to write to w.
-func (v *verifier) written(w *view) bool {
-	for _, list := range [][]view{v.outs, v.writes} {
-		for i := range list {
-			if list[i].region.Overlaps(w.region) {
-				return true
-			}
+// inputs returns what is wrong with the inputs.
+func (v *verifier) inputs() (errs []error) {
+	v.each(roleIn, func(w *view) {
+		if w.checksum() != w.sum && !v.written(w) {
+			errs = append(errs, fmt.Errorf("verify: %s is declared Input, and the body wrote to it (%v): declare it Inout", w.name, w.region))
 		}
-	}
-	return false
-}
-
-// check looks for marks that are left in an output.
-func (o *view) check() error {
-	var all, left, read int
-	o.each(func(b []byte) {
-		n, l, q := countMarks(b, o.param.fill)
-		all, left, read = all+n, left+l, read+q
 	})
-	name := task.ParamName(int(o.param.index))
+	return errs
+}
+
+// written reports whether another access allows the body to write to w.
+func (v *verifier) written(w *view) (yes bool) {
+	for i := range v.views {
+		u := &v.views[i]
+		yes = yes || (u.role == roleOut || u.role == roleUpdate || u.role == roleLeave && !u.value) && u.region.Overlaps(w.region)
+	}
+	return yes
+}
+
+func (w *view) touched() error {
+	if w.value {
+		return fmt.Errorf("verify: %s is declared Value, and the body wrote to its elements (%v), which no task waits for: declare it Inout, or Concurrent if bodies synchronize", w.name, w.region)
+	}
+	return fmt.Errorf("verify: %s is declared Weak, and the body itself wrote to it, not a child (%v): it does not wait for what it overwrites; declare it without Weak", w.name, w.region)
+}
+
+// judge looks at the marks, once.
+func (v *verifier) judge() {
+	if v.judged {
+		return
+	}
+	v.judged = true
+	v.each(roleOut, func(w *view) {
+		if w.marked {
+			t := w.judge()
+			v.complain(w, t)
+		}
+	})
+}
+
+// complain says what is wrong with output w, if anything is.
+func (v *verifier) complain(w *view, t tally) {
+	left, read := t.verdict()
 	switch {
-	case read > 0:
-		return fmt.Errorf("verify: %s is declared Output, and the body read %d of its %d elements before writing them (%v): declare it Inout", name, read, all, o.region)
-	case left == all:
-		return fmt.Errorf("verify: %s is declared Output, and the body never wrote to it (%v)", name, o.region)
-	case left > 0 && o.param.fill != fillBytes:
-		return fmt.Errorf("verify: %s is declared Output, and the body left %d of its %d elements unwritten (%v): an Output is overwritten everywhere, declare it Inout", name, left, all, o.region)
-	}
-	return nil
-}
-
-// each calls f for every contiguous run of the view.
-func (w *view) each(f func([]byte)) {
-	n, length, stride := w.region.Columns()
-	for i := range n {
-		f(unsafe.Slice((*byte)(unsafe.Add(w.base, i*stride)), length))
+	case read:
+		v.errs = append(v.errs, fmt.Errorf("verify: %s is declared Output, and the body read %d of its %d values before writing them (%v): declare it Inout", w.name, t.read, t.all, w.region))
+	case left && t.left == t.all:
+		v.errs = append(v.errs, fmt.Errorf("verify: %s is declared Output, and the body never wrote to it (%v)", w.name, w.region))
+	case left:
+		v.errs = append(v.errs, fmt.Errorf("verify: %s is declared Output, and the body left %d of its %d values unwritten (%v): an Output is overwritten everywhere, declare it Inout", w.name, t.left, t.all, w.region))
 	}
 }
 
-var seed = maphash.MakeSeed()
-
-func (w *view) checksum() uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	w.each(func(b []byte) { h.Write(b) })
-	return h.Sum64()
+// ChildStarts says that a child is about to run: what it touches has not been written by
+// the body.
+func (v *verifier) ChildStarts(r *task.Record) error {
+	var errs []error
+	v.touches(r, func(w *view, region deps.Region) {
+		if !v.broken && !w.same(region) {
+			errs = append(errs, w.touched())
+			w.renew(region) // told
+		}
+	})
+	return errors.Join(errs...)
 }
 
-func floats64(b []byte) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
+// ChildEnds says that the body of a child has run: what it may write is not the
+// parent's doing. The child may not have ended.
+func (v *verifier) ChildEnds(r *task.Record, ended bool) {
+	v.broken = v.broken || !ended
+	v.touches(r, func(w *view, region deps.Region) {
+		if w.renew(region); r.Flags&task.Internal == 0 {
+			v.touchedBy = append(v.touchedBy, region)
+		} else if r.Decl.Waits {
+			v.release(region)
+		}
+	})
 }
 
-func floats32(b []byte) []uint32 {
-	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
-}
-
-func markElements(b []byte, f fill) {
-	switch f {
-	case fillFloat64:
-		for i := range floats64(b) {
-			floats64(b)[i] = mark64
-		}
-	case fillFloat32:
-		for i := range floats32(b) {
-			floats32(b)[i] = mark32
-		}
-	default:
-		for i := range b {
-			b[i] = markByte
-		}
+// Waited says that the body has waited for all its children: what they touched is there, and
+// the body may use it, although it is Weak.
+func (v *verifier) Waited() {
+	for _, region := range v.touchedBy {
+		v.release(region)
 	}
+	v.touchedBy = nil
 }
 
-// countMarks counts elements, marks that are left, and marks that arithmetic has
-// made quiet, which says that the body read them.
-func countMarks(b []byte, f fill) (all, left, read int) {
-	switch f {
-	case fillFloat64:
-		for _, x := range floats64(b) {
-			all++
-			if x == mark64 {
-				left++
-			} else if math.IsNaN(math.Float64frombits(x)) && x&^(1<<63) == mark64|quiet64 {
-				read++
+// release lets the body use region from now on.
+func (v *verifier) release(region deps.Region) {
+	u := view{region: region, base: addressOf(region)}
+	v.each(roleLeave, func(w *view) { w.share(&u) })
+}
+
+// ChildElsewhere says that a child runs at some other time.
+func (v *verifier) ChildElsewhere() { v.broken = true }
+
+func (v *verifier) touches(r *task.Record, f func(*view, deps.Region)) {
+	v.each(roleLeave, func(w *view) {
+		r.Accesses(func(a task.Access) {
+			if region := a.Entry.Region(); !region.IsHandle() && region.Overlaps(w.region) {
+				f(w, region)
 			}
-		}
-	case fillFloat32:
-		for _, x := range floats32(b) {
-			all++
-			if x == mark32 {
-				left++
-			} else if x&^(1<<31) == mark32|quiet32 {
-				read++
-			}
-		}
-	default:
-		for _, x := range b {
-			all++
-			if x == markByte {
-				left++
-			}
-		}
-	}
-	return all, left, read
+		})
+	})
 }
+
+func log2(n int) float64 { return math.Log2(float64(max(n, 1))) }

@@ -54,6 +54,7 @@ type Domain struct {
 	Traced  bool   // tell Exec of every spawn
 	Rename  bool   // buffers may get fresh copies
 	Final   bool   // tasks run at their spawn
+	Verify  bool   // and are checked
 
 	Spawned uint64        // tasks committed, ever (main) or since the last wait (children)
 	Limit   uint64        // of Spawned: from there on a spawn runs some of the tasks
@@ -84,7 +85,7 @@ func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32)
 	d.Exec, d.Parent, d.State = exec, parent, state
 	d.Owner = osthread.G()
 	d.Spawned, d.edges = 0, 0
-	d.Final, d.Traced, d.Lines, d.Cover = false, false, false, nil
+	d.Final, d.Traced, d.Lines, d.Verify, d.Cover = false, false, false, false, nil
 	d.Live.Store(0)
 	d.given.known = false
 	d.Tracker.Configure(a.NextID, d.closeReduction, nil)
@@ -401,6 +402,17 @@ func (d *Domain) Failures() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return errors.Join(f.errs...)
+}
+
+// FirstFailure returns the first error of Failures, nil if there is none.
+func (d *Domain) FirstFailure() error {
+	f := &d.ended
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.errs) == 0 {
+		return nil
+	}
+	return f.errs[0]
 }
 
 // Use returns the number of the present use of d, which serves other tasks when its

@@ -63,6 +63,19 @@ func (r *Record) AwaitGates() bool {
 	return false
 }
 
+// GatesOpen reports whether nothing outside r may still write to what r has weak
+// accesses to. Of the runner of r.
+func (r *Record) GatesOpen() bool {
+	if c := r.PeekCold(); c != nil {
+		for _, g := range c.Gates {
+			if g.waiter.Load() != &opened {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Doomed reports whether r is a gate whose task has failed: then what depends on
 // the gate is not to run. Called when r has no references left.
 func (r *Record) Doomed() bool { return r.Decl == gateDecl && gateOf(r).failed }

@@ -79,7 +79,10 @@ type Cold struct {
 	Overtakes []*deps.Arrival // by its lazy reads
 	place     atomic.Int32    // of an Inline record: placeWaits, placeReady or placeLeft
 
-	open int // gates known to have opened
+	open  int      // gates known to have opened
+	Named []any    // verify mode: the accesses of clauses
+	Check Verifier // verify mode: from the start of the body to the end of the task
+
 	mu   sync.Mutex
 	late []error // guarded by mu: of held events
 }
@@ -135,6 +138,8 @@ func (r *Record) Cold() *Cold {
 		r.cold = new(Cold)
 	} else if r.Flags&coldUsed == 0 {
 		c := r.cold
+		clear(c.Named)
+		c.Named = c.Named[:0]
 		clear(c.Gates)
 		clear(c.Parts)
 		clear(c.Overtakes)
@@ -273,12 +278,20 @@ type Decl struct {
 	New    func(n int) []*Record // makes n typed records side by side
 	Where  func(r *Record) (name, file string, line int)
 	Verify func(r *Record) Verifier // nil if the mode has nothing to check
+	Waits  bool                     // it stands for a wait of its spawner
 }
 
 // Verifier checks one run of a body against its declared accesses.
 type Verifier interface {
 	Before()
-	After() error
+	Run(body func() error) error // instead of the body; may run it more than once
+	After(failed bool) error     // when the task has nothing to wait for any more
+
+	// Of the children: their bodies run inside that of the parent, or elsewhere.
+	ChildStarts(r *Record) error
+	ChildEnds(r *Record, ended bool)
+	ChildElsewhere()
+	Waited() // for all children
 }
 
 // NameOf returns the name of the task in r without its Label clause.

@@ -37,6 +37,7 @@ type record{{.N}}[{{.Types}} any] struct {
 func Declare{{.N}}[{{.Types}} any](name string, body func({{.Types}}), {{.Accesses}} Access, cl ...Clause) *Task{{.N}}[{{.Types}}] {
 	t := declareTask{{.N}}[{{.Types}}](name, body == nil, cl, {{.Names}})
 	decl := t.d
+	decl.contain(captures(unsafe.Pointer(&body)))
 	decl.Run = func(r *task.Record) error {
 		decl.enter(r)
 		x := (*record{{.N}}[{{.Types}}])(unsafe.Pointer(r))
