@@ -105,7 +105,7 @@ var mistakes = []program{
 	}},
 	{"an Input behind a pointer is written", func(rt *dataflow.Runtime) func() any {
 		n, x := 3, make([]int, 4)
-		next := tasks.Declare2("next", func(n *int, x *int) { *x = *n; *n++ }, tasks.Input, tasks.Output)
+		next := tasks.Declare2("next", func(n *int, x *int) { *x = *n; later(); *n++ }, tasks.Input, tasks.Output)
 		for i := range x {
 			next.Spawn(rt, &n, &x[i])
 		}
@@ -114,7 +114,7 @@ var mistakes = []program{
 	{"one element of an Input tile is written", func(rt *dataflow.Runtime) func() any {
 		a := tasks.Tile[float64]{Data: numbers(36), Rows: 6, Cols: 6, LD: 6}
 		var s [2]float64
-		pivot := tasks.Declare2("pivot", func(t tasks.Tile[float64], s *float64) { *s = *t.At(1, 1); *t.At(1, 1) = -1 }, tasks.Input, tasks.Output)
+		pivot := tasks.Declare2("pivot", func(t tasks.Tile[float64], s *float64) { *s = *t.At(1, 1); later(); *t.At(1, 1) = -1 }, tasks.Input, tasks.Output)
 		pivot.Spawn(rt, a.Sub(1, 1, 3, 3), &s[0])
 		pivot.Spawn(rt, a.Sub(1, 1, 3, 3), &s[1])
 		return after(&s)
@@ -353,7 +353,7 @@ var mistakes = []program{
 	}},
 	{"a slice passed as Value is written", func(rt *dataflow.Runtime) func() any {
 		x, log := numbers(4), make([]float64, 3)
-		record := tasks.Declare3("record", func(x []float64, log []float64, i int) { log[i] = sum(log) + x[i] }, tasks.Input, tasks.Value, tasks.Value)
+		record := tasks.Declare3("record", func(x []float64, log []float64, i int) { log[i] = x[i]; later(); log[i] += sum(log) }, tasks.Input, tasks.Value, tasks.Value)
 		for i := range log {
 			record.Spawn(rt, x, log, i)
 		}
