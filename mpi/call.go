@@ -98,6 +98,7 @@ type Call struct {
 	Comm      *Comm
 	Peer      int
 	Tag       int
+	InLine    int // CallSend, CallSsend: at most so many to the same peer with the same tag need be under way at a time; 0: all
 	Send      Buffer
 	Recv      Buffer
 	Op        *Op
@@ -136,7 +137,7 @@ func (c *Call) Reset() {
 	c.Comm, c.Op, c.Win, c.Message, c.Next = nil, nil, nil, nil, nil
 	c.Kind, c.Exclusive, c.Found, c.Hidden = CallNone, false, false, false
 	c.Send, c.Recv = Buffer{}, Buffer{}
-	c.Peer, c.Tag, c.Offset, c.Count, c.Slot, c.Due, c.Task = 0, 0, 0, 0, 0, 0, 0
+	c.Peer, c.Tag, c.Offset, c.Count, c.Slot, c.Due, c.Task, c.InLine = 0, 0, 0, 0, 0, 0, 0, 0
 	c.SendCounts, c.SendDispls, c.RecvCounts, c.RecvDispls = nil, nil, nil, nil
 	c.Status, c.Err = Status{}, nil
 	c.OnDone, c.User, c.Private = onDone, user, private

@@ -2,6 +2,7 @@ package dds
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 
@@ -25,11 +26,12 @@ const (
 	atMost             = 5 * time.Millisecond
 )
 
-// longBytes and twice that are the messages that bandwidth is measured with.
-const longBytes = 64 << 10
+// Bandwidth is measured with messages of longBytes, twice that and so on, up to longestBytes:
+// buffers on the way take in the beginning of a message faster than the network.
+const longBytes, longestBytes = 64 << 10, 1 << 20
 
 // Calibrate measures, on rank 0 and between ranks 0 and 1, what the thresholds need, and
-// gives all ranks the same. Collective; some ms.
+// gives all ranks the same. Collective; some ms, and up to 100 ms on a slow network.
 // Times of faults are 0 where readers are not made to wait.
 func Calibrate(c *mpi.Comm) (Constants, error) {
 	var k Constants
@@ -53,24 +55,70 @@ func Calibrate(c *mpi.Comm) (Constants, error) {
 
 // measureLink measures round trips of ranks 0 and 1.
 func (k *Constants) measureLink(c *mpi.Comm) error {
-	short, long := make([]byte, 8), make([]byte, 2*longBytes)
+	short := make([]byte, 8)
 	var err error
 	if k.RTT, err = trip(c, rounds, short, short); err != nil {
 		return err
 	}
-	once, err := trip(c, longRounds, long[:longBytes], short)
-	if err != nil {
+	if k.Gap, err = gap(c, k.RTT, short); err != nil {
 		return err
-	}
-	twice, err := trip(c, longRounds, long, short)
-	if err != nil {
-		return err
-	}
-	if k.Gap = float64(twice-once) / longBytes; twice <= once { // a busy machine
-		k.Gap = float64(max(twice-k.RTT, 0)) / (2 * longBytes)
 	}
 	k.Overhead, err = overhead(c, short)
 	return err
+}
+
+// gap returns the time per byte: of what a message of twice the length has more. The length
+// grows until two such times in a row agree.
+func gap(c *mpi.Comm, rtt time.Duration, short []byte) (ns float64, err error) {
+	long := make([]byte, longestBytes)
+	var slope slope
+	for n := longBytes; ; n *= 2 {
+		t, err := trip(c, longRounds, long[:n], short)
+		if err != nil {
+			return 0, err
+		}
+		if last, err := together(c, slope.add(n, t) || n == longestBytes); err != nil || last {
+			return slope.perByte(rtt), err
+		}
+	}
+}
+
+// together tells rank 1 what rank 0 has decided.
+func together(c *mpi.Comm, yes bool) (bool, error) {
+	b := []bool{yes}
+	if c.Rank() == 0 {
+		return yes, c.Send(mpi.Of(b), 1, 0)
+	}
+	_, err := c.Recv(mpi.Of(b), 0, 0)
+	return b[0], err
+}
+
+// slope is the time per byte between messages of growing length.
+type slope struct {
+	bytes int
+	time  time.Duration
+	ns    float64 // 0: none yet, or not positive
+}
+
+// add takes the time of a message in, and reports whether the slope is as before, but for an
+// eighth.
+func (s *slope) add(n int, t time.Duration) bool {
+	was := s.ns
+	s.ns = 0
+	if s.bytes > 0 {
+		s.ns = max(float64(t-s.time)/float64(n-s.bytes), 0)
+	}
+	s.bytes, s.time = n, t
+	return was > 0 && math.Abs(s.ns-was) <= was/8
+}
+
+// perByte returns the slope, or, on a machine that was too busy for one, the time of the
+// last message divided by its length.
+func (s *slope) perByte(rtt time.Duration) float64 {
+	if s.ns > 0 {
+		return s.ns
+	}
+	return float64(max(s.time-rtt, 0)) / float64(s.bytes)
 }
 
 // trip returns the fastest time of a message and its answer, of n rounds or more. Rank 0 says

@@ -51,6 +51,18 @@ func (c Constants) CutFor(n int) Cut {
 	return Cut{Count: min(n/first, 8+n>>20, 16), Grow: 1}
 }
 
+// inFlight returns how many strips of n bytes fill the link: a library that has more of them
+// under way shares it among them, and the first lands with the last. One is enough if its
+// way is long compared with what lies between the end of a strip and the start of the next, a
+// round trip and a poll.
+func (c Constants) inFlight(n int) int {
+	const polls = 500 * time.Microsecond
+	if way := time.Duration(float64(n) * c.Gap); way >= polls && way >= 10*c.RTT {
+		return 1
+	}
+	return 2
+}
+
 // worth reports whether a message of n bytes, not decomposed, or the answer to a get, is
 // on its way for much longer than arming, a fault and retiring take.
 func (c Constants) worth(n int, get bool) bool {

@@ -108,7 +108,7 @@
 // # The protocol between Go and the keeper
 //
 //	Go:      begin     strips, cut, in memory of C
-//	         post      the receives of all strips, at once
+//	         post      the receives of all strips, at once; sends in line
 //	engine:  Move      "so many bytes, from there, due then": any rank's goroutine; or
 //	         started   the receive has been posted by C, which progresses from now on
 //	Go:      fly       waits until every strip is promised and the first has landed
@@ -122,8 +122,11 @@
 // (Mover), once per segment, and only then a message is lazy; without a shaped network
 // nothing is on its way long enough. In progress mode host the handshake is done by
 // Go as always, before Recv returns. Ranks that are processes: the engine of package
-// mpi/system posts all strips in one call, and a thread in C polls MPI as long as one of
-// them is under way, at both ends; it completes strips by a function of the keeper.
+// mpi/system takes all strips in one call, and a thread in C polls MPI as long as one of
+// them is under way, at both ends; it completes strips by a function of the keeper. The
+// receives are posted at once; the sends leave one after the other, so that the strips
+// arrive so, too: one is under way if its way takes long compared with a round trip and a
+// poll (0.5 ms, by the calibrated G), else two.
 //
 // So a reader in a fault waits for the network and for C, never for Go. A collection
 // that is stopping the world may wait for the reader: compiled Go is interrupted in its

@@ -207,8 +207,9 @@ func (t *Transfer) announce(before, dst, tag int) {
 	t.head.put(b)
 	copy(b[headerBytes:], t.mem[:head])
 	copy(b[headerBytes+head:], t.mem[t.head.size-tail:])
-	for range t.strips {
-		t.calls = append(t.calls, &mpi.Call{Kind: mpi.CallSend, Peer: dst, Tag: t.head.tag})
+	for i := range t.strips {
+		s := &t.strips[i]
+		t.calls = append(t.calls, &mpi.Call{Kind: mpi.CallSend, InLine: e.consts.inFlight(int(s.to - s.from)), Peer: dst, Tag: t.head.tag})
 	}
 	c := &mpi.Call{Kind: mpi.CallSend, Comm: e.comm, Peer: dst, Tag: tag, Send: mpi.Of(b[:headerBytes+head+tail])}
 	t.calls = append(t.calls, c)

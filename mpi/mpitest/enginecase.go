@@ -14,6 +14,7 @@ func engineCases() []Case {
 	return []Case{
 		one("engine/what it says of itself", engineAbout),
 		one("engine/calls in one batch", engineBatch),
+		one("engine/sends in line", engineInLine),
 		one("engine/every call completes once", engineOnce),
 		one("engine/poll counts completions", enginePoll),
 		one("engine/await any of many", engineAwaitAny),
@@ -76,6 +77,44 @@ func engineBatch(r *rank) {
 		same(r, "messages", got, words(seedOf(r.left()), count))
 		for _, k := range calls {
 			k.Rearm()
+		}
+	}
+}
+
+// inLine returns sends of the parts of a message, of which so many need be under way.
+func (r *rank) inLine(parts [][]byte, peer, tag, width int) (calls []*mpi.Call) {
+	for _, p := range parts {
+		calls = append(calls, &mpi.Call{Kind: mpi.CallSend, Comm: r.Comm, Peer: peer, Tag: tag, InLine: width, Send: mpi.Of(p)})
+	}
+	return calls
+}
+
+// engineInLine sends two messages in parts, which may be kept back, before anybody receives.
+// The parts of one arrive in order, and the second message need not wait for the first.
+func engineInLine(r *rank) {
+	sizes := []int{200_000, 8, 70_000, 0, 300_000, 5000}
+	for _, width := range []int{1, 2, len(sizes)} {
+		r.at("%d at a time", width)
+		var calls []*mpi.Call
+		for m := range 2 {
+			var parts [][]byte
+			for i, n := range sizes {
+				parts = append(parts, octets(seedOf(r.Rank(), m, i), n))
+			}
+			calls = append(calls, r.inLine(parts, r.right(), m, width)...)
+		}
+		r.Engine().Post(calls)
+		r.must(r.Barrier())
+		for _, m := range []int{1, 0} {
+			for i, n := range sizes {
+				box := newMailbox(n)
+				r.recv(box.buffer(), r.left(), m)
+				box.check(r, "part", octets(seedOf(r.left(), m, i), n))
+			}
+		}
+		r.Engine().Await(false, calls)
+		for _, k := range calls {
+			r.must(k.Err)
 		}
 	}
 }

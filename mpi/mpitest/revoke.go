@@ -38,6 +38,21 @@ var pendingOperations = []struct {
 		}
 		return c.Send(mpi.Of(make([]byte, n)), 0, 0)
 	}},
+	{"sends in line", func(c *rank) error {
+		big := make([]byte, 8<<20+100_000)
+		calls := c.inLine([][]byte{big, big, big}, 0, 0, 1)
+		for _, k := range calls {
+			k.Kind = mpi.CallSsend
+		}
+		c.Engine().Post(calls)
+		c.Engine().Await(false, calls)
+		for _, k := range calls {
+			if !errors.Is(k.Err, mpi.ErrRevoked) {
+				return k.Err
+			}
+		}
+		return calls[0].Err
+	}},
 	{"sendrecv", func(c *rank) error {
 		_, err := c.Sendrecv(mpi.Of(blank(1)), 0, 0, mpi.Of(blank(1)), 0, 0)
 		return err

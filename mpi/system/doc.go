@@ -55,6 +55,15 @@
 // have more than 2^31-1 elements, a part of a collective may not. Sums of floats are
 // combined in the order that the library chooses; Max and Min treat NaN as it does.
 //
+// # Parts of messages
+//
+// Sends that are marked as parts of a message ([mpi.Call].InLine) leave one after the other:
+// C keeps the later ones back, and starts each when one before it has left (line.c). A library
+// that has all of them under way shares the link among them, and the first part arrives with
+// the last. Parts of 0.5 MB over 1 Gbit/s came after 5, 9, 13 ... 71 ms instead of all after
+// 70. Every wait and poll moves them on, and so does the thread that polls beside Go. A part
+// that has not been started when its communicator is revoked is not sent.
+//
 // # Revocation
 //
 // Every rank listens for notices on a communicator of its own. [mpi.Comm.Revoke] sends

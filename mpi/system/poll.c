@@ -27,6 +27,7 @@ typedef struct {
 	int cancelled; // it has been asked for
 	int awaited;   // by C: fn is of a mover
 	int *counts;
+	weft_line *line; // if it is a part of a message
 	place into;
 	completer fn;
 	void *cookie;
@@ -99,6 +100,16 @@ static void tell(slot_state *s, int64_t bytes, int err) {
 		fn(s->cookie, bytes, err);
 }
 
+// leave gives back what an operation that has ended had.
+static void leave(slot_state *s, int64_t bytes, int err) {
+	free(s->counts);
+	s->counts = NULL;
+	if (s->line != NULL)
+		weft_line_leave(s->line);
+	s->line = NULL;
+	tell(s, bytes, err);
+}
+
 // ended takes the operation at a place off the list.
 static void ended(int at, MPI_Status *st, int err) {
 	int slot = slots[at];
@@ -106,11 +117,113 @@ static void ended(int at, MPI_Status *st, int err) {
 	weft_result *r = push(slot);
 	read_status(r, st, err, s->cancelled);
 	requests[at] = MPI_REQUEST_NULL;
-	free(s->counts);
-	s->counts = NULL;
 	s->at = -1;
 	live--;
-	tell(s, r->bytes, r->cancelled ? MPI_ERR_OTHER : r->err);
+	leave(s, r->bytes, r->cancelled ? MPI_ERR_OTHER : r->err);
+}
+
+// compact closes the holes.
+static void compact(void) {
+	int to = 0;
+	for (int at = head; at < tail; at++) {
+		if (requests[at] == MPI_REQUEST_NULL)
+			continue;
+		requests[to] = requests[at];
+		slots[to] = slots[at];
+		states[slots[to]].at = to;
+		to++;
+	}
+	head = moving = 0;
+	tail = to;
+}
+
+// grow makes room for a slot and for one more request. Without memory it ends the
+// program: nothing can go on.
+static void grow(int slot) {
+	if (slot >= nstates) {
+		int n = slot < 32 ? 64 : 2 * slot;
+		if ((states = realloc(states, n * sizeof *states)) == NULL)
+			weft_abort(1);
+		for (; nstates < n; nstates++)
+			states[nstates] = (slot_state){.at = -1};
+	}
+	if (tail == cap && head > 0)
+		compact();
+	if (tail == cap) {
+		cap = cap ? 2 * cap : 512;
+		requests = realloc(requests, cap * sizeof *requests);
+		slots = realloc(slots, cap * sizeof *slots);
+		if (requests == NULL || slots == NULL)
+			weft_abort(1);
+	}
+}
+
+// admit prepares the slot of an operation that is about to start. If C waits for its end,
+// C is told that it need not wait for Go.
+static slot_state *admit(const weft_op *o) {
+	grow(o->slot);
+	slot_state *s = &states[o->slot];
+	*s = (slot_state){.at = -1, .counts = o->counts, .into = {(char *)o->recv, o->room}};
+	if (o->fn) {
+		s->fn = (completer)o->fn;
+		s->cookie = (void *)o->cookie;
+		s->awaited = 1;
+		awaited++;
+		s->fn(s->cookie, -1, 0);
+		weft_background_more();
+	}
+	return s;
+}
+
+// enter puts a request on the list.
+static void enter(int slot, MPI_Request r) {
+	grow(slot);
+	requests[tail] = r;
+	slots[tail] = slot;
+	states[slot].at = tail;
+	tail++;
+	live++;
+}
+
+static const weft_op *starting; // or held by weft_do
+
+// better takes the buffer that bytes for to belong to: one that begins there, or else one
+// in which it lies.
+static void better(place *best, const char *to, const char *at, int64_t room) {
+	if (room >= 0 && (to == at || (best->at != to && to > at && to < at + room)))
+		*best = (place){at, room};
+}
+
+size_t weft_room(const char *to, size_t n) {
+	place best = {to + n, 0}; // nobody's
+	if (starting != NULL)
+		better(&best, to, (char *)starting->recv, starting->room);
+	for (int i = head; i < tail; i++)
+		if (requests[i] != MPI_REQUEST_NULL && !states[slots[i]].cancelled)
+			better(&best, to, states[slots[i]].into.at, states[slots[i]].into.room);
+	size_t left = best.at + best.room - to;
+	return left < n ? left : n;
+}
+
+// start_it starts an operation that has been admitted.
+static void start_it(const weft_op *o) {
+	MPI_Request r;
+	starting = o;
+	int err = weft_start(o, &r);
+	starting = NULL;
+	if (err == MPI_SUCCESS && r != MPI_REQUEST_NULL) {
+		enter(o->slot, r);
+		return;
+	}
+	push(o->slot)->err = err;
+	leave(&states[o->slot], 0, err);
+}
+
+// advance starts the parts of messages whose turn has come.
+static void advance(void) {
+	weft_op o;
+	while (weft_line_next(&o))
+		start_it(&o);
 }
 
 static void test_each(int from, int n) {
@@ -141,21 +254,6 @@ static int test_some(int from, int n) {
 	return nended - before;
 }
 
-// compact closes the holes.
-static void compact(void) {
-	int to = 0;
-	for (int at = head; at < tail; at++) {
-		if (requests[at] == MPI_REQUEST_NULL)
-			continue;
-		requests[to] = requests[at];
-		slots[to] = slots[at];
-		states[slots[to]].at = to;
-		to++;
-	}
-	head = moving = 0;
-	tail = to;
-}
-
 static void tidy(void) {
 	while (head < tail && requests[head] == MPI_REQUEST_NULL)
 		head++;
@@ -167,13 +265,9 @@ static void tidy(void) {
 
 int weft_all_ended(void) { return live == 0; }
 
-// look is one round of progress.
-static void look(void) {
+// look_at_all is one round of progress.
+static void look_at_all(void) {
 	int n = tail - head;
-	if (live == 0) {
-		weft_hear(); // which is progress, too
-		return;
-	}
 	if (n <= 2 * WINDOW) {
 		test_some(head, n);
 	} else {
@@ -193,6 +287,14 @@ static void look(void) {
 		turns = 0;
 		weft_hear();
 	}
+}
+
+static void look(void) {
+	if (live == 0)
+		weft_hear(); // which is progress, too
+	else
+		look_at_all();
+	advance();
 }
 
 // TELL_ALL is how long news may wait for Go, in ns, before C stops waiting itself.
@@ -230,88 +332,19 @@ int weft_poll(void) {
 	return nresults;
 }
 
-// grow makes room for a slot and for one more request. Without memory it ends the
-// program: nothing can go on.
-static void grow(int slot) {
-	if (slot >= nstates) {
-		int n = slot < 32 ? 64 : 2 * slot;
-		if ((states = realloc(states, n * sizeof *states)) == NULL)
-			weft_abort(1);
-		for (; nstates < n; nstates++)
-			states[nstates] = (slot_state){.at = -1};
-	}
-	if (tail == cap && head > 0)
-		compact();
-	if (tail == cap) {
-		cap = cap ? 2 * cap : 512;
-		requests = realloc(requests, cap * sizeof *requests);
-		slots = realloc(slots, cap * sizeof *slots);
-		if (requests == NULL || slots == NULL)
-			weft_abort(1);
-	}
-}
-
-static void enter(int slot, MPI_Request r, const weft_op *o) {
-	grow(slot);
-	requests[tail] = r;
-	slots[tail] = slot;
-	states[slot] = (slot_state){.at = tail, .counts = o->counts, .into = {(char *)o->recv, o->room}};
-	tail++;
-	live++;
-}
-
-// await_end notes that C waits for the end of what has been entered.
-static void await_end(const weft_op *o) {
-	if (!o->fn)
-		return;
-	slot_state *s = &states[o->slot];
-	s->fn = (completer)o->fn;
-	s->cookie = (void *)o->cookie;
-	s->awaited = 1;
-	awaited++;
-	s->fn(s->cookie, -1, 0);
-	weft_background_more();
-}
-
-static const weft_op *starting; // or held by weft_do
-
-// better takes the buffer that bytes for to belong to: one that begins there, or else one
-// in which it lies.
-static void better(place *best, const char *to, const char *at, int64_t room) {
-	if (room >= 0 && (to == at || (best->at != to && to > at && to < at + room)))
-		*best = (place){at, room};
-}
-
-size_t weft_room(const char *to, size_t n) {
-	place best = {to + n, 0}; // nobody's
-	if (starting != NULL)
-		better(&best, to, (char *)starting->recv, starting->room);
-	for (int i = head; i < tail; i++)
-		if (requests[i] != MPI_REQUEST_NULL && !states[slots[i]].cancelled)
-			better(&best, to, states[slots[i]].into.at, states[slots[i]].into.room);
-	size_t left = best.at + best.room - to;
-	return left < n ? left : n;
-}
-
 int weft_post(int n) {
 	WEFT_INSIDE;
 	begin_results();
 	for (int i = 0; i < n; i++) {
 		weft_op *o = &weft_mem->ops[i];
-		MPI_Request r;
-		starting = o;
-		int err = weft_start(o, &r);
-		starting = NULL;
-		if (err == MPI_SUCCESS && r != MPI_REQUEST_NULL) {
-			enter(o->slot, r, o);
-			await_end(o);
-			continue;
-		}
-		push(o->slot)->err = err;
-		if (o->fn)
-			((completer)o->fn)((void *)o->cookie, 0, err);
-		free(o->counts);
+		slot_state *s = admit(o);
+		int now = 1;
+		if (o->line > 0)
+			s->line = weft_line_join(o, &now);
+		if (now)
+			start_it(o);
 	}
+	advance();
 	return nresults;
 }
 
@@ -373,6 +406,8 @@ int weft_do_on(void) {
 			weft_hear();
 		if (weft_mem->news)
 			return 0;
+		if (weft_line_waiting() > 0) // no request of theirs makes progress by itself
+			weft_look_aside();
 		weft_let_in();
 		if (weft_linger(&p) > LONG_WAIT)
 			return 0;
@@ -394,7 +429,10 @@ int weft_do(char *send, char *recv) {
 
 int weft_do_keep(int slot) {
 	WEFT_INSIDE;
-	enter(slot, held, &weft_mem->one);
+	weft_mem->one.slot = slot;
+	weft_mem->one.fn = 0;
+	admit(&weft_mem->one);
+	enter(slot, held);
 	held_counts = NULL;
 	starting = NULL;
 	return 0;
@@ -407,6 +445,17 @@ void weft_cancel(int slot) {
 		s->cancelled = 1;
 		MPI_Cancel(&requests[s->at]);
 	}
+}
+
+void weft_drop(int slot) {
+	WEFT_INSIDE;
+	slot_state *s = &states[slot];
+	if (slot >= nstates || s->line == NULL || s->at >= 0 || !weft_line_drop(s->line, slot))
+		return;
+	s->line = NULL;
+	weft_result *r = keep_one();
+	*r = (weft_result){.slot = slot, .cancelled = 1};
+	leave(s, 0, MPI_ERR_OTHER);
 }
 
 void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie) {

@@ -58,6 +58,7 @@ func address(b mpi.Buffer) C.uintptr_t {
 
 func (e *engine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
 	if k.Kind.Sends() {
+		o.line = C.int32_t(k.InLine)
 		o.scount, o.stype, err = e.shape(k.Send)
 		return err
 	}

@@ -131,6 +131,8 @@ func (e *engine) abandon(i int32) {
 	s := &e.slots[i]
 	if s.call.Kind.Receives() {
 		C.weft_cancel(C.int(i))
+	} else if s.call.InLine > 0 {
+		C.weft_drop(C.int(i))
 	}
 	if s.box != nil {
 		s.box.back = false

@@ -52,6 +52,7 @@ typedef struct {
 	uintptr_t send, recv;
 	int64_t room; // bytes from recv on that what arrives may fill, or -1; see guard.c
 	int32_t *counts;
+	int32_t line, unused; // of a part of a message: how many are under way at a time; 0: none
 	uintptr_t fn, cookie; // a function of weft_on_complete, if C waits for the end
 } weft_op;
 
@@ -105,6 +106,9 @@ int weft_do(char *send, char *recv);
 int weft_do_on(void);
 int weft_do_keep(int slot);
 void weft_cancel(int slot);
+// weft_drop ends the operation in the slot if it is a part of a message that has not been
+// started yet.
+void weft_drop(int slot);
 // weft_on_complete has fn called with cookie, the bytes received and the error when
 // the operation in the slot ends, on the thread that is in the engine then.
 void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie);

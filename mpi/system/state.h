@@ -38,6 +38,17 @@ void weft_deaf(void);
 
 int weft_all_ended(void);
 
+// A weft_line is the sends of the parts of a message: line.c. weft_line_join adds one, and
+// sets *now if it is to be started at once; otherwise weft_line_next hands it out later: it
+// returns 1 if there is one to start. weft_line_leave is called when one that was started
+// has ended, and weft_line_drop takes one out that was not: it returns 1 if there was one.
+typedef struct weft_line weft_line;
+weft_line *weft_line_join(const weft_op *o, int *now);
+void weft_line_leave(weft_line *l);
+int weft_line_next(weft_op *o);
+int weft_line_drop(weft_line *l, int slot);
+int weft_line_waiting(void); // how many have not been started
+
 // weft_room returns how many of n bytes at to may be written: fewer if an operation
 // receives there and has room for fewer.
 size_t weft_room(const char *to, size_t n);

@@ -1,0 +1,38 @@
+package dds
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestInFlight(t *testing.T) {
+	gige := Constants{Gap: 8.4, RTT: 20 * time.Microsecond}
+	assert.Equal(t, 1, gige.inFlight(64<<10), "0.55 ms")
+	assert.Equal(t, 2, gige.inFlight(32<<10), "0.28 ms: the polls between strips would show")
+	assert.Equal(t, 2, Constants{Gap: 8.4, RTT: time.Millisecond}.inFlight(512<<10), "4.4 ms, but a round trip takes 1 ms")
+	assert.Equal(t, 2, Constants{}.inFlight(1<<20), "a network that is not known")
+}
+
+// Messages through a buffer that takes the first 100 000 bytes at once, and passes them on at
+// 8 ns each.
+func TestSlope_behind_a_buffer(t *testing.T) {
+	wire := func(n int) time.Duration { return 10*time.Microsecond + time.Duration(8*max(n-100_000, 0)) }
+	var s slope
+	var stopped int
+	for n := longBytes; stopped == 0; n *= 2 {
+		if s.add(n, wire(n)) {
+			stopped = n
+		}
+	}
+	assert.InDelta(t, 8, s.perByte(0), 0.1)
+	assert.Equal(t, 512<<10, stopped, "the first slope lies in the buffer, the second and third agree")
+}
+
+func TestSlope_of_a_busy_machine(t *testing.T) {
+	var s slope
+	assert.False(t, s.add(1000, 5*time.Microsecond))
+	assert.False(t, s.add(2000, 3*time.Microsecond), "longer and faster")
+	assert.InDelta(t, 1, s.perByte(time.Microsecond), 1e-9)
+}

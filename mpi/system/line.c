@@ -1,0 +1,103 @@
+//go:build mpi && cgo
+
+// Parts of messages that are sent one after the other. A library that has all parts of a
+// message under way shares the link among them, and all end together; a reader that could
+// begin with the first part waits for the last. So of the sends that are marked as parts, with
+// the same communicator, receiver and tag, only so many are under way as the mark says. The
+// others are started in C when one before them has left. As they have one tag, a receive
+// cannot meet a later part before an earlier one: keeping parts back makes nobody wait who
+// would not have waited.
+
+#include <stdlib.h>
+
+#include "state.h"
+
+typedef struct part { struct part *next; weft_op op; } part;
+
+struct weft_line {
+	weft_line *next;
+	int comm, peer, tag;
+	int under_way;
+	part *first, **end; // kept back, in order
+};
+
+static weft_line *lines;
+static int waiting;     // parts kept back
+static int free_places; // one of them may start
+
+int weft_line_waiting(void) { return waiting; }
+
+static weft_line *find(const weft_op *o) {
+	weft_line *l;
+	for (l = lines; l != NULL; l = l->next)
+		if (l->comm == o->comm && l->peer == o->peer && l->tag == o->tag)
+			return l;
+	if ((l = calloc(1, sizeof *l)) == NULL)
+		weft_abort(1);
+	*l = (weft_line){.next = lines, .comm = o->comm, .peer = o->peer, .tag = o->tag, .end = &l->first};
+	return lines = l;
+}
+
+static void free_if_empty(weft_line *l) {
+	if (l->under_way > 0 || l->first != NULL)
+		return;
+	weft_line **p = &lines;
+	while (*p != l)
+		p = &(*p)->next;
+	*p = l->next;
+	free(l);
+}
+
+weft_line *weft_line_join(const weft_op *o, int *now) {
+	weft_line *l = find(o);
+	*now = l->first == NULL && l->under_way < o->line;
+	if (*now) {
+		l->under_way++;
+		return l;
+	}
+	part *p = malloc(sizeof *p);
+	if (p == NULL)
+		weft_abort(1);
+	*p = (part){.op = *o};
+	*l->end = p;
+	l->end = &p->next;
+	waiting++;
+	return l;
+}
+
+void weft_line_leave(weft_line *l) {
+	l->under_way--;
+	free_places |= l->first != NULL;
+	free_if_empty(l);
+}
+
+int weft_line_next(weft_op *o) {
+	for (weft_line *l = lines; free_places && l != NULL; l = l->next) {
+		part *p = l->first;
+		if (p == NULL || l->under_way >= p->op.line)
+			continue;
+		*o = p->op;
+		if ((l->first = p->next) == NULL)
+			l->end = &l->first;
+		l->under_way++;
+		waiting--;
+		free(p);
+		return 1;
+	}
+	return free_places = 0;
+}
+
+int weft_line_drop(weft_line *l, int slot) {
+	for (part **p = &l->first; *p != NULL; p = &(*p)->next) {
+		part *gone = *p;
+		if (gone->op.slot != slot)
+			continue;
+		if ((*p = gone->next) == NULL)
+			l->end = p;
+		waiting--;
+		free(gone);
+		free_if_empty(l);
+		return 1;
+	}
+	return 0;
+}
