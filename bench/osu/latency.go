@@ -25,6 +25,25 @@ func (r *rank) latency(size int, l loops) (f figures, err error) {
 	return figures{[]float64{us}, []string{report.Decimal("latency_us", us)}}, r.Barrier()
 }
 
+// alltoall is a blocking all-to-all of all ranks: their mean time.
+func (r *rank) alltoall(size int, l loops) (figures, error) {
+	n := size * r.Size()
+	out, in := mpi.Of(r.send[:n]), mpi.Of(r.recv[:n])
+	if err := r.Barrier(); err != nil {
+		return figures{}, err
+	}
+	seconds, err := timed(l, func() error { return r.Alltoall(out, in) })
+	for from := 0; err == nil && from < r.Size(); from++ {
+		err = r.check(r.recv[from*size:(from+1)*size], from, r.Rank()*size)
+	}
+	if err != nil {
+		return figures{}, err
+	}
+	m, err := r.mean(seconds)
+	us := m[0] * 1e6 / float64(l.count)
+	return figures{[]float64{us}, []string{report.Decimal("alltoall_us", us)}}, err
+}
+
 // pingPong returns half the us of a round trip.
 func (r *rank) pingPong(size int, l loops) (float64, error) {
 	peer := 1 - r.Rank()

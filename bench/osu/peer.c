@@ -4,6 +4,7 @@
 // without weft. Two ranks.
 //
 //	peer latency BYTES ITERATIONS SKIP
+//	peer alltoall BYTES ITERATIONS SKIP
 //	peer inflight RECEIVES BYTES COMPLETIONS SKIP
 //
 // Rank 0 prints a result line. The first line keeps the go command from taking this
@@ -44,6 +45,27 @@ static void latency(int bytes, int count, int skip)
 	double seconds = MPI_Wtime() - begin;
 	if (rank == 0)
 		printf("result test=latency latency_us=%.6f bytes=%d ranks=2 engine=C\n", seconds * 1e6 / (2.0 * count), bytes);
+	free(out);
+	free(in);
+}
+
+static void alltoall(int bytes, int count, int skip)
+{
+	int ranks;
+	double begin = 0, seconds, sum = 0;
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	char *out = room((size_t)ranks * bytes), *in = room((size_t)ranks * bytes);
+	memset(out, 1, (size_t)ranks * bytes);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = -skip; i < count; i++) {
+		if (i == 0)
+			begin = MPI_Wtime();
+		MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
+	}
+	seconds = MPI_Wtime() - begin;
+	MPI_Reduce(&seconds, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("result test=alltoall alltoall_us=%.6f bytes=%d ranks=%d engine=C\n", sum / ranks * 1e6 / count, bytes, ranks);
 	free(out);
 	free(in);
 }
@@ -161,10 +183,13 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (ranks == 2 && argc == 5 && strcmp(argv[1], "latency") == 0 && (ok = atoi(argv[3]) > 0)) {
 		latency(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+	} else if (argc == 5 && strcmp(argv[1], "alltoall") == 0 && (ok = atoi(argv[3]) > 0)) {
+		alltoall(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	} else if (ranks == 2 && argc == 6 && strcmp(argv[1], "inflight") == 0 && (ok = atoi(argv[2]) > 0)) {
 		inflight(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
 	} else if (rank == 0) {
 		fprintf(stderr, "usage: mpirun -np 2 peer latency BYTES ITERATIONS SKIP\n"
+				"       mpirun -np 2 peer alltoall BYTES ITERATIONS SKIP\n"
 				"       mpirun -np 2 peer inflight RECEIVES BYTES COMPLETIONS SKIP\n");
 	}
 	MPI_Finalize();

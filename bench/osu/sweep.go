@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/bench/internal/work"
@@ -81,7 +82,7 @@ func (r *rank) sweep() (err error) {
 // open allocates the buffers and the window.
 func (r *rank) open() (err error) {
 	n := max(r.cfg.max, 1)
-	if r.cfg.test.name == "ialltoall" {
+	if strings.HasSuffix(r.cfg.test.name, "alltoall") {
 		n *= r.Size()
 	}
 	r.send, r.recv = mpi.Alloc[byte](n), mpi.Alloc[byte](n)

@@ -47,6 +47,8 @@ func init() {
 			columns: []string{"Bandwidth (MB/s)"}, loops: bandwidthLoops, min: 1, max: 4 * mega, ranks: 2, onesided: true, threaded: true, measure: (*rank).bothWays},
 		{name: "mbw_mr", title: "OSU MPI%s Multiple Bandwidth / Message Rate Test", about: "bw between each rank of the lower half and one of the upper, added up",
 			columns: []string{"MB/s", "Messages/s"}, loops: bandwidthLoops, min: 1, max: 4 * mega, ranks: 2, evenly: true, threaded: true, measure: (*rank).pairs},
+		{name: "alltoall", title: "OSU MPI%s All-to-All Personalized Exchange Latency Test", about: "a blocking all-to-all; size is what each rank sends to each",
+			columns: []string{"Avg Latency(us)"}, loops: collectiveLoops, min: 1, max: mega, ranks: 2, measure: (*rank).alltoall},
 		{name: "ialltoall", title: "OSU MPI%s Non-blocking All-to-All Latency Test", about: "overlap of an all-to-all; size is what each rank sends to each",
 			columns: nbcColumns, loops: collectiveLoops, min: 1, max: mega, ranks: 2, threaded: true, measure: (*rank).ialltoall},
 		{name: "ibcast", title: "OSU MPI%s Non-blocking Broadcast Latency Test", about: "overlap of a broadcast from rank 0",
