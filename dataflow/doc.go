@@ -100,6 +100,10 @@
 // one wake-up wakes the next. A token (osthread.Parker) left for a worker that is
 // awake makes its next sleep return at once, nothing worse.
 //
+// Short tasks (clause Cost) are queued without a wake-up until they add up to what it
+// costs; so that they, and what they make ready, start all the same, whoever queues one
+// sees to it that half a millisecond later a goroutine does Q2 for it (wakeLater).
+//
 // Whoever waits for something else than work (Wait, the window, a child, a task run
 // in place) sleeps in the same way, and is left a token by whoever brings that
 // about: it announces what it waits for before S5, which checks it again.
@@ -108,6 +112,18 @@
 // ([Lender]), a worker without work makes turns of that in S2 for as long as something is
 // under way there: it stays in the state spinning, looks at all queues between two turns,
 // and counts as asleep for the window.
+//
+// # Spares
+//
+// A body inside Block has its core taken over (relieve) by a spare worker: one that
+// rests, if possible on the same core, or a new one. The process has at most 2048, each
+// a thread beside that of the sleeper: Go ends a process with 10 000 threads, and systems
+// often allow a user 4096. Beyond that the function runs all the same, so that bodies
+// that wait for each other inside Block go on, and the core is idle until a spare of the
+// same runtime is free (Runtime.short, served by rest). A program can still deadlock so,
+// with more bodies inside Block than spares and cores together, all waiting for a task
+// that has not started: the stall report says of each that its core is idle for want of a
+// spare.
 //
 // # Errors
 //

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -21,6 +22,17 @@ func (rt *Runtime) LiveRegions() int { return rt.domain.Tracker.Live() }
 func (rt *Runtime) SpareWorkers() int {
 	return len(*rt.workers.Load()) - rt.opt.goroutines()
 }
+
+// SetMaxSpares sets how many spare workers the process may have beside those that it has
+// now, until the call of restore.
+func SetMaxSpares(n int64) (restore func()) {
+	before := maxSpares
+	maxSpares = spares.Load() + n
+	return func() { maxSpares = before }
+}
+
+// Outsiders returns what the stall report says of bodies inside Block and held events.
+func (rt *Runtime) Outsiders() string { return strings.Join(rt.outsiders(), "\n") }
 
 // Audit returns what a closed runtime should not hold any more: a task, a place
 // in a queue, a byte of budget, a record that did not come home.

@@ -22,6 +22,7 @@ const (
 	crowdBudget = 5 * time.Microsecond // when workers share cores
 	eagerSpins  = 100                  // first steps of a spin, without a pause between
 	spinCheck   = 8                    // further steps between looks at the clock
+	lateWake    = 500 * time.Microsecond
 )
 
 // idle looks for work until it finds some, and returns it, or until done reports
@@ -153,6 +154,22 @@ func (rt *Runtime) wakeBound(w *worker) {
 		rt.wakeMore()
 	}
 	w.parker.Unpark()
+}
+
+// wakeLater wakes a worker after lateWake if there is work for it then. What was queued by
+// then is behind short tasks, and nobody was woken for these: the one who queued them may
+// be in a long body, or the program outside of the runtime.
+func (rt *Runtime) wakeLater() {
+	if rt.late.Load() || !rt.late.CompareAndSwap(false, true) {
+		return
+	}
+	rt.group.Add(1) // of a worker, or the submitter: Close does not wait yet
+	go func() {
+		defer rt.group.Done()
+		osthread.Sleep(lateWake)
+		rt.late.Store(false)
+		rt.wakeMore()
+	}()
 }
 
 // wakeMore wakes a worker if there is work for it.

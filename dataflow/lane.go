@@ -182,11 +182,7 @@ func (l *Lane) Asleep(thread int) (awake func()) {
 	}
 	for _, w := range *rt.workers.Load() {
 		if int(w.thread.Load()) == thread {
-			s := rt.takeSpare(w.core)
-			return func() {
-				s.retire.Store(true)
-				s.parker.Unpark()
-			}
+			return rt.relieve(w).end
 		}
 	}
 	return nil

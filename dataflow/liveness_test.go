@@ -388,3 +388,111 @@ func TestStall_names_a_commutative_lock(t *testing.T) {
 	}, dataflow.Stall(stallTime, true)))
 	assert.EqualValues(t, 1, x)
 }
+
+// What is ready behind a task that was not worth a wake-up starts although whoever
+// queued that does not come back: the program, and a body that goes on for long.
+func TestCost_is_a_delay_at_most(t *testing.T) {
+	for name, spawns := range map[string]func(rt *dataflow.Runtime, spawn func(tasks.Scope), wait func()) error{
+		"the program": func(rt *dataflow.Runtime, spawn func(tasks.Scope), wait func()) error {
+			time.Sleep(5 * time.Millisecond) // the worker is asleep
+			spawn(rt)
+			wait()
+			return rt.Wait()
+		},
+		"a body": func(rt *dataflow.Runtime, spawn func(tasks.Scope), wait func()) error {
+			rt.Spawn("long", func(ctx *tasks.Context) error {
+				time.Sleep(5 * time.Millisecond)
+				spawn(ctx)
+				wait()
+				return nil
+			}, tasks.OnWorker(0))
+			return rt.Wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 5 {
+				var x int64
+				ran := make(chan struct{})
+				limit := timeout(t)
+				require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+					return spawns(rt, func(s tasks.Scope) {
+						addOne.Spawn(s, &x, tasks.Cost(time.Microsecond))
+						addOne.Spawn(s, &x)
+						setOne.Spawn(s, &x, tasks.OnReady(func() { close(ran) }))
+					}, func() {
+						select {
+						case <-ran:
+						case <-limit.Done():
+							assert.Fail(t, "nobody was woken")
+						}
+					})
+				}, dataflow.Workers(2)))
+			}
+		})
+	}
+}
+
+// Many bodies inside Block at once share the spare workers that the process may have:
+// all of them end, and there are never more.
+func TestBlock_beyond_the_spares(t *testing.T) {
+	defer dataflow.SetMaxSpares(3)()
+	for _, workers := range []int{1, 2} {
+		var ended atomic.Int32
+		var made int
+		require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+			for range 60 {
+				rt.Spawn("sleeps", func(ctx *tasks.Context) error {
+					ctx.Block(func() { time.Sleep(time.Millisecond) })
+					ended.Add(1)
+					return nil
+				})
+			}
+			err := rt.Wait()
+			made = rt.SpareWorkers()
+			return err
+		}, dataflow.Workers(workers)))
+		assert.EqualValues(t, 60, ended.Load())
+		assert.LessOrEqual(t, made, 3)
+		assert.Positive(t, made)
+	}
+}
+
+// A core that is idle for want of a spare gets one as soon as it is free, and the report
+// names what is wanting before.
+func TestBlock_waits_for_a_spare(t *testing.T) {
+	defer dataflow.SetMaxSpares(1)()
+	var x int64
+	limit := timeout(t)
+	await := func(c chan struct{}) {
+		select {
+		case <-c:
+		case <-limit.Done():
+			assert.Fail(t, "the spare did not come")
+		}
+	}
+	first, inside, resumed, ran := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		rt.Spawn("has the spare", func(ctx *tasks.Context) error {
+			ctx.Block(func() { close(inside); <-first })
+			close(resumed)
+			await(ran) // and keeps its core
+			return nil
+		}, tasks.OnWorker(1))
+		await(inside)
+		start := make(chan struct{})
+		rt.Spawn("event", hold(start), tasks.Updates(&x))
+		for range 4 { // one of them the spare may begin before it leaves its core
+			addOne.Spawn(rt, &x)
+		}
+		rt.Spawn("last", func(*tasks.Context) error { close(ran); return nil }, tasks.Updates(&x))
+		rt.Block(func() {
+			assert.Contains(t, rt.Outsiders(), "its core is idle, because the process has the")
+			close(first)
+			await(resumed)
+			close(start)
+			await(ran)
+		})
+		return rt.Wait()
+	}, dataflow.Workers(2)))
+	assert.EqualValues(t, 4, x)
+}

@@ -180,7 +180,7 @@ func (rt *Runtime) Log() *Log {
 	}
 	for _, w := range rt.everyone() {
 		w.log.mu.Lock()
-		l.Workers = append(l.Workers, WorkerLog{Name: w.name(), Core: w.core, Events: slices.Concat(w.log.chunks...)})
+		l.Workers = append(l.Workers, WorkerLog{Name: w.name(), Core: int(w.core.Load()), Events: slices.Concat(w.log.chunks...)})
 		w.log.mu.Unlock()
 	}
 	return l

@@ -187,13 +187,15 @@ func (w *worker) weigh(r *task.Record) int64 {
 	return wakeCost
 }
 
-// notify wakes a worker for queued work of so many ns, unless that is not worth it.
+// notify wakes a worker for queued work of so many ns: at once if that is worth it,
+// otherwise a little later, if the work is still there.
 func (w *worker) notify(work int64) {
 	if w.rt.parked.Load() == 0 {
 		return
 	}
 	if work < wakeCost {
 		if w.unwoken += work; w.unwoken < wakeCost {
+			w.rt.wakeLater()
 			return
 		}
 		w.unwoken = 0

@@ -44,6 +44,7 @@ type Runtime struct {
 	ids       atomic.Uint64 // task numbers given out
 	workers   atomic.Pointer[[]*worker]
 	throttled atomic.Bool
+	late      atomic.Bool // somebody sleeps for wakeLater
 	_         [cacheLine]byte
 	parked    atomic.Int32 // workers in state parked
 	_         [cacheLine]byte
@@ -57,6 +58,7 @@ type Runtime struct {
 
 	mu      sync.Mutex
 	spares  []*worker // guarded by mu: not needed now
+	short   []*relief // guarded by mu: cores of sleepers for which there is no spare
 	procs   []func()  // guarded by mu: give back Ps
 	started bool      // guarded by mu: there are Ps for all workers
 	group   sync.WaitGroup
@@ -188,7 +190,8 @@ func (rt *Runtime) warn(format string, args ...any) {
 }
 
 func (rt *Runtime) newWorker(id, core int) *worker {
-	w := &worker{rt: rt, id: id, core: core, rng: rt.opt.seed + uint64(id)}
+	w := &worker{rt: rt, id: id, rng: rt.opt.seed + uint64(id)}
+	w.core.Store(int32(core))
 	w.alloc = task.NewAllocator(&rt.ids)
 	if rt.opt.trace > 0 {
 		w.log = newEventLog(rt)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-hpc/weft/internal/task"
@@ -31,6 +32,9 @@ func (w *worker) life(leave func()) {
 	w.publish()
 	w.flushReturns()
 	leave()
+	if w.spare() {
+		spares.Add(-1)
+	}
 	returned = true
 }
 
@@ -43,9 +47,15 @@ func (w *worker) rest() {
 	rt := w.rt
 	w.publish()
 	w.flushReturns()
+	core := w.core.Load()
 	rt.mu.Lock()
-	w.state.Store(away)
-	rt.spares = append(rt.spares, w)
+	if len(rt.short) > 0 {
+		rt.short[0].take(w)
+		rt.short = slices.Delete(rt.short, 0, 1)
+	} else {
+		w.state.Store(away)
+		rt.spares = append(rt.spares, w)
+	}
 	rt.mu.Unlock()
 	rt.stuckCheck(w)
 	rt.wakeMore()
@@ -54,6 +64,9 @@ func (w *worker) rest() {
 		w.parker.Park()
 	}
 	w.log.mark(EventUnpark)
+	if w.core.Load() != core {
+		w.pin(nil)
+	}
 }
 
 // Block is part of task.Runner: f may sleep, and a spare worker has the core
@@ -77,31 +90,69 @@ func (w *worker) Block(r *task.Record, f func()) {
 	}
 	w.publish()
 	w.flushReturns()
-	s := rt.takeSpare(w.core)
+	s := rt.relieve(w)
+	rt.blocked.relief(id, s)
 	w.state.Store(away)
 	w.log.block(r)
 	defer func() {
-		s.retire.Store(true)
-		s.parker.Unpark()
+		s.end()
 		w.state.Store(active)
 		w.log.unblock(r)
 	}()
 	w.without(f)
 }
 
-// takeSpare puts a spare worker to work on core.
-func (rt *Runtime) takeSpare(core int) *worker {
+// maxSpares bounds the spare workers of the process, each of which is a thread beside that
+// of the sleeper: Go ends a process with 10 000 threads, and many systems allow a user or a
+// container no more than 4096. A variable for tests only.
+var maxSpares int64 = 2048
+
+// spares counts the spare workers of all runtimes of the process, resting ones included.
+var spares atomic.Int64
+
+// relief is the stay of a spare worker on the core of a worker that sleeps.
+type relief struct {
+	rt   *Runtime
+	core int32
+	w    *worker // guarded by rt.mu: who has the core; nil as long as all spares are in use
+}
+
+// relieve puts a spare worker to work on the core of w until end: one that rests, if
+// possible of the same core, or a new one. If the process has as many as it may have and
+// none rests, the core is idle until one does.
+func (rt *Runtime) relieve(w *worker) *relief {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	for i, w := range rt.spares {
-		if w.core == core {
-			rt.spares = append(rt.spares[:i], rt.spares[i+1:]...)
-			w.retire.Store(false)
-			w.state.Store(active)
-			w.parker.Unpark()
-			return w
-		}
+	s := &relief{rt: rt, core: w.core.Load()}
+	at := slices.IndexFunc(rt.spares, func(v *worker) bool { return v.core.Load() == s.core })
+	if at < 0 && spares.Add(1) <= maxSpares {
+		s.w = rt.newSpare(int(s.core))
+		return s
 	}
+	if at < 0 {
+		spares.Add(-1)
+		at = len(rt.spares) - 1
+	}
+	if at < 0 {
+		rt.short = append(rt.short, s)
+		return s
+	}
+	s.take(rt.spares[at])
+	rt.spares = slices.Delete(rt.spares, at, at+1)
+	return s
+}
+
+// take puts w, which rests or is about to, to work for s. The caller holds rt.mu.
+func (s *relief) take(w *worker) {
+	s.w = w
+	w.core.Store(s.core)
+	w.retire.Store(false)
+	w.state.Store(active)
+	w.parker.Unpark()
+}
+
+// newSpare starts a worker beyond those asked for. The caller holds rt.mu.
+func (rt *Runtime) newSpare(core int) *worker {
 	all := *rt.workers.Load()
 	w := rt.newWorker(len(all), core)
 	w.id = max(w.id, rt.opt.workers)
@@ -112,6 +163,25 @@ func (rt *Runtime) takeSpare(core int) *worker {
 	rt.group.Add(1)
 	go w.loop()
 	return w
+}
+
+// end has the spare leave the core when the task that it runs has ended.
+func (s *relief) end() {
+	s.rt.mu.Lock()
+	defer s.rt.mu.Unlock()
+	if s.w == nil {
+		s.rt.short = slices.DeleteFunc(s.rt.short, func(o *relief) bool { return o == s })
+		return
+	}
+	s.w.retire.Store(true)
+	s.w.parker.Unpark()
+}
+
+// missing reports whether there has been no spare for s so far.
+func (s *relief) missing() bool {
+	s.rt.mu.Lock()
+	defer s.rt.mu.Unlock()
+	return s.w == nil
 }
 
 // registry knows what the runtime waits for and cannot see: held events, and
@@ -128,6 +198,7 @@ type outsider struct {
 	what  string // "holds an event made at"
 	site  string
 	since time.Time
+	spare *relief // of a body inside Block that has a core to give away
 }
 
 func (g *registry) add(r *task.Record, what string) int {
@@ -143,6 +214,15 @@ func (g *registry) add(r *task.Record, what string) int {
 	g.last++
 	g.all[g.last] = o
 	return g.last
+}
+
+// relief notes who has the core of the body of that number meanwhile.
+func (g *registry) relief(id int, s *relief) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	o := g.all[id]
+	o.spare = s
+	g.all[id] = o
 }
 
 func (g *registry) remove(id int) {

@@ -218,7 +218,11 @@ func (rt *Runtime) stallText() string {
 // outsiders says what is waited for outside of the runtime, a line each.
 func (rt *Runtime) outsiders() (lines []string) {
 	for _, o := range rt.blocked.list() {
-		lines = append(lines, fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Since(o.since).Round(time.Millisecond)))
+		line := fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Since(o.since).Round(time.Millisecond))
+		if o.spare != nil && o.spare.missing() {
+			line += fmt.Sprintf("; its core is idle, because the process has the %d spare workers that it may have, and all are in use", maxSpares)
+		}
+		lines = append(lines, line)
 	}
 	if l := rt.lane.Load(); l != nil {
 		lines = append(lines, (*l.w.foreign.Load()).Report()...)

@@ -69,20 +69,29 @@ func (w *worker) loop() {
 		w.dq.init(firstDeque)
 	}
 	mask, err := osthread.Affinity()
-	if w.core >= 0 && err == nil {
-		err = osthread.SetAffinity(osthread.CPUSetOf(w.core))
-	}
-	if w.core >= 0 && err != nil {
-		w.rt.warn("worker %d cannot be pinned to core %d: %v", w.id, w.core, err)
-		w.core = -1
-	}
+	w.pin(err)
 	if w.state.Load() == waking { // what it was woken for, counted as spinning till then
 		w.next = w.find()
 		w.found()
 	}
 	w.life(func() {
-		if w.core < 0 || osthread.SetAffinity(mask) == nil {
+		if w.core.Load() < 0 || osthread.SetAffinity(mask) == nil {
 			runtime.UnlockOSThread()
 		}
 	})
+}
+
+// pin confines the thread of w to its core, unless err says that this cannot be.
+func (w *worker) pin(err error) {
+	core := int(w.core.Load())
+	if core < 0 {
+		return
+	}
+	if err == nil {
+		err = osthread.SetAffinity(osthread.CPUSetOf(core))
+	}
+	if err != nil {
+		w.rt.warn("worker %d cannot be pinned to core %d: %v", w.id, core, err)
+		w.core.Store(-1)
+	}
 }

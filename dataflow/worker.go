@@ -21,7 +21,6 @@ type worker struct {
 	// Immutable after start.
 	rt      *Runtime
 	id      int
-	core    int // pinned there; -1 if not
 	outside bool
 	alloc   *task.Allocator
 	root    *task.Domain             // worker 0: the domain of the main program
@@ -50,6 +49,7 @@ type worker struct {
 	_        [cacheLine]byte
 
 	// Shared.
+	core      atomic.Int32   // pinned there; -1 if not. A spare's changes while it rests
 	g         atomic.Uintptr // identity of the worker's goroutine
 	thread    atomic.Int64   // number of its thread
 	dq        deque

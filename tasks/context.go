@@ -78,7 +78,9 @@ func Regions(xs []any) ([]deps.Region, error) {
 
 // Block calls f, which may sleep: a spare worker takes the core over until f
 // returns, and gives it back when its task ends. A body that sleeps without
-// Block wastes its core. f must not use the Context.
+// Block wastes its core. f must not use the Context. A process has at most 2048 spare
+// workers; in bodies beyond that f runs all the same, with its core idle until a spare
+// is free. So more than 2048 bodies, and one per core, must not wait for each other.
 func (c *Context) Block(f func()) { c.rec.Exec.Block(&c.rec, f) }
 
 // Hold keeps the task from ending after its body has: successors wait until
