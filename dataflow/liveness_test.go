@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -495,4 +496,34 @@ func TestBlock_waits_for_a_spare(t *testing.T) {
 		return rt.Wait()
 	}, dataflow.Workers(2)))
 	assert.EqualValues(t, 4, x)
+}
+
+// nobody is an executor that is never attached.
+type nobody struct{ dataflow.Executor }
+
+// Only the submitting goroutine, outside of tasks, may attach an executor; a refused one
+// leaves the place free.
+func TestAttach_from_elsewhere(t *testing.T) {
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		elsewhere := make(chan error)
+		go func() {
+			_, err := rt.Attach(nobody{})
+			elsewhere <- err
+		}()
+		assert.ErrorIs(t, <-elsewhere, task.ErrGoroutine)
+		rt.Spawn("attaches", func(*tasks.Context) error {
+			_, err := rt.Attach(nobody{})
+			return err
+		}, tasks.OnWorker(0))
+		err := rt.Wait()
+		assert.Equal(t, "attaches", single(t, err).Label)
+		contains(t, err.Error(), "Attach", "inside task")
+		lane, err := rt.Attach(nobody{})
+		require.NoError(t, err)
+		go func() { elsewhere <- lane.Detach() }()
+		assert.ErrorIs(t, <-elsewhere, task.ErrGoroutine)
+		_, err = rt.Attach(nobody{})
+		assert.ErrorContains(t, err, "a communication thread already", "the Detach was refused")
+		return lane.Detach()
+	}, dataflow.Workers(2)))
 }
