@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -88,4 +89,24 @@ func TestRun_leaves_clean_threads(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// The goroutine that takes the place of one that a body has ended finds what that had
+// queued.
+func TestGoexit_keeps_the_queue(t *testing.T) {
+	for range 20 {
+		hangs(t)
+		var x [40]int
+		err := dataflow.Run(func(rt *dataflow.Runtime) error {
+			held := make(chan bool)
+			rt.Spawn("ends", func(*tasks.Context) error { <-held; runtime.Goexit(); return nil }, tasks.OnWorker(1), tasks.Updates(&x))
+			rt.Spawn("holds worker 0", func(*tasks.Context) error { held <- true; time.Sleep(time.Millisecond); return nil }, tasks.OnWorker(0))
+			for i := range x {
+				rt.Spawn("after", func(*tasks.Context) error { return nil }, tasks.Updates(&x[i]))
+			}
+			return rt.Wait()
+		}, dataflow.Workers(2), dataflow.Stall(time.Second, true))
+		require.ErrorContains(t, err, "Goexit")
+		require.NotContains(t, err.Error(), "no progress")
+	}
 }

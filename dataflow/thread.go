@@ -71,7 +71,7 @@ func (w *worker) loop() {
 	mask, err := osthread.Affinity()
 	w.pin(err)
 	if w.state.Load() == waking { // what it was woken for, counted as spinning till then
-		w.next = w.find()
+		w.next = w.look() // its locks, if it needs any, are taken when it is about to run
 		w.found()
 	}
 	w.life(func() {
