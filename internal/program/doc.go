@@ -1,0 +1,35 @@
+// Package program makes random programs of tasks, runs them on the runtime, and knows from
+// an interpretation of its own what they must compute. It proves schedulers: a fault of
+// the tracker, the queues or the locks shows as wrong words, as a task that ran and should
+// not have, or as a run that does not end.
+//
+// # Vocabulary
+//
+//	program    steps of the main program, made from a seed by [Generate]
+//	step       a spawn, a wait for all tasks or children, a wait on a region, or more work
+//	task       accesses, clauses, and the steps of its body
+//	region     words of the arena, as an interval or a column-major tile, or a buffer
+//	work       what a body does with its regions: it mixes all that it reads into all that
+//	           it writes, so one task that runs too early changes what follows
+//	outcome    the words at the end, what was read after waits, which tasks ran
+//
+// # How it is used
+//
+// [Interpret] gives the outcome of a program as its text says: one task after another, and,
+// where tasks fail, without those that depend on them. It shares with the run on the
+// runtime only what one body does. [Run] gives the outcome on the runtime, in any
+// configuration; [Compare] says how the two differ, and [Shrink] makes a program smaller
+// as long as it shows the difference.
+//
+// Nothing here knows the time: bodies call [Config].Yield where others may go first, and
+// what happens later than a body goes through [Config].Later. So the same programs run on
+// a machine whose time is simulated.
+//
+// # What a program may do
+//
+// A child stays within the accesses of its parent. Concurrent and commutative accesses add,
+// so that their order does not matter; reductions do not commute. A task that fails has
+// written nothing. Programs with failing tasks have no reductions, and a buffer is not
+// overwritten there by a task with children: what is left of such a version depends on
+// whether it was a copy.
+package program
