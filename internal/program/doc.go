@@ -29,7 +29,8 @@
 //
 // A child stays within the accesses of its parent. Concurrent and commutative accesses add,
 // so that their order does not matter; reductions do not commute. A task that fails has
-// written nothing. Programs with failing tasks have no reductions, and a buffer is not
-// overwritten there by a task with children: what is left of such a version depends on
-// whether it was a copy.
+// written nothing. Programs with failing tasks have no reductions, and a task that
+// overwrites a buffer has no children there and does not fail, though it may be skipped:
+// what a failed one leaves depends on whether it had a copy. A wait on a region whose
+// writer has failed counts as a reader that was skipped.
 package program

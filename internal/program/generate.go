@@ -107,7 +107,7 @@ func (g *generator) task(menu []Access, depth int) *Task {
 	g.p.Tasks++
 	g.clauses(t)
 	switch {
-	case g.p.Fails && g.one(12):
+	case g.p.Fails && g.one(12) && !t.overwrites():
 		t.Failure = Error + Failure(g.IntN(3))
 	case depth < maxDepth && g.one(2):
 		t.Steps = g.steps(g.below(t), t, depth+1, 1+g.IntN(6))
@@ -115,6 +115,11 @@ func (g *generator) task(menu []Access, depth int) *Task {
 		t.Hold = true
 	}
 	return t
+}
+
+// overwrites reports whether t overwrites a buffer.
+func (t *Task) overwrites() bool {
+	return slices.ContainsFunc(t.Accesses, func(a Access) bool { return a.Region.Buffer > 0 && a.Mode == Output })
 }
 
 func (g *generator) clauses(t *Task) {
@@ -180,9 +185,9 @@ func (g *generator) below(t *Task) (menu []Access) {
 	for _, a := range t.Accesses {
 		switch {
 		case a.Mode.reduces() && !a.Weak: // the private copy is the parent's
-		case g.p.Fails && a.Region.Buffer > 0 && a.Mode == Output:
+		case g.p.Fails && t.overwrites():
 			return nil
-		default:
+		default: // also below a weak commutative access children add alone: the lock may be further up
 			menu = append(menu, a)
 		}
 	}
