@@ -107,7 +107,7 @@
 // not have. Run the program with Seeded, and under the race detector, as well.
 //
 // A task costs about the time to read its inputs twice, to copy, mark and read its outputs,
-// 10 to 20 ns a number, and to copy what is Weak or a Value; a body that is run twice
+// some 30 ns a number, and to copy what is Weak or a Value; a body that is run twice
 // takes twice as long, and all of them run on one core. Debug and Verify keep the memory
 // that tasks have named until the next Wait.
 //
