@@ -26,8 +26,9 @@ const handleLD = ^uintptr(0)
 type Regioner interface{ Region() Region }
 
 var (
-	never bool           // stays false, which the compiler does not know
-	kept  unsafe.Pointer // never set
+	never bool // stays false, which the compiler does not know
+	//lint:ignore U1000 being assigned to is its use: the compiler has to think that escape keeps p
+	kept unsafe.Pointer
 )
 
 // escape makes what p points to live on the heap, as far as the compiler can tell:

@@ -24,6 +24,8 @@ type Cover struct {
 	tasks  []noted
 	strays []stray
 	told   int
+
+	block []touch // memory for those of tasks; of the inserter
 }
 
 const (
@@ -89,7 +91,7 @@ func (c *Cover) commit(r *Record) {
 	if c == nil || r.Decl == gateDecl || r.Decl == combineDecl {
 		return
 	}
-	n := noted{seq: r.Seq(), label: r.Label(), pc: r.PC, barrier: r.Flags&Inline != 0}
+	n := noted{seq: r.Seq(), label: r.Label(), pc: r.PC, barrier: r.Flags&Inline != 0, touches: c.room(int(r.nacc))}
 	r.Accesses(func(a Access) {
 		t := newTouch(a)
 		n.touches = append(n.touches, t)
@@ -102,6 +104,18 @@ func (c *Cover) commit(r *Record) {
 	for i := range c.strays {
 		c.compare(r.Domain, &c.strays[i], len(c.tasks)-1)
 	}
+}
+
+// room returns an empty slice for n touches, cut from a block for those of many tasks.
+// Inserter of the domain.
+func (c *Cover) room(n int) []touch {
+	const most = 512 // touches in a block
+	if cap(c.block)-len(c.block) < n {
+		c.block = make([]touch, 0, max(n, min(most, 2*cap(c.block))))
+	}
+	first := len(c.block)
+	c.block = c.block[:first+n]
+	return c.block[first : first : first+n]
 }
 
 // strayed tells every ancestor of r that does not cover t, up to one that does: what an
@@ -202,5 +216,7 @@ func (c *Cover) forget() {
 	defer c.mu.Unlock()
 	clear(c.tasks)
 	clear(c.strays)
+	clear(c.block)
+	c.block = c.block[:0]
 	c.tasks, c.strays, c.told = c.tasks[:0], c.strays[:0], 0
 }
