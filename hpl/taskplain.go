@@ -19,7 +19,7 @@ func (b *band) Region() deps.Region { return deps.Slice(b.columns) }
 
 // The tasks of the driver TaskPlain.
 var (
-	plainFactor    = tasks.DeclareCtx3("factor", factorColumn, tasks.Value, tasks.Output, tasks.Inout, tasks.HighPriority, tasks.Independent)
+	plainFactor    = tasks.DeclareCtx3("factor", factorColumn, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority, tasks.Independent)
 	plainBroadcast = tasks.DeclareCtx2("broadcast", broadcastPanel, tasks.Value, tasks.Inout, tasks.HighPriority, tasks.Independent)
 	plainExchange  = tasks.DeclareCtx3("exchange", exchangeColumn, tasks.Value, tasks.Input, tasks.Inout, tasks.Independent)
 	plainSolve     = tasks.Declare3("solve", solveColumn, tasks.Value, tasks.Input, tasks.Inout)
