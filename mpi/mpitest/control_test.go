@@ -257,15 +257,27 @@ func TestBrokenEnginesFail(t *testing.T) {
 				if f.races && invariant.Race {
 					t.Skip("the race detector would find this fault: run it without")
 				}
-				p, err := onBroken(f.wrap, name)
-				if err != nil && (strings.Contains(err.Error(), "hangs in case") || strings.Contains(err.Error(), "a deadlock")) {
-					return
+				tries := 1
+				if f.races {
+					tries = 20 // it shows when ranks meet, which a busy machine may keep them from
 				}
-				require.Len(t, p.Results, 1)
-				require.NotEmpty(t, p.Results[0].Failures, "the fault is not found")
+				for !found(t, f.wrap, name) {
+					tries--
+					require.Positive(t, tries, "the fault is not found")
+				}
 			})
 		}
 	}
+}
+
+// found reports whether one run of a case notices what wrap does to the engine.
+func found(t *testing.T, wrap func(mpi.Engine) mpi.Engine, name string) bool {
+	p, err := onBroken(wrap, name)
+	if err != nil && (strings.Contains(err.Error(), "hangs in case") || strings.Contains(err.Error(), "a deadlock")) {
+		return true
+	}
+	require.Len(t, p.Results, 1)
+	return len(p.Results[0].Failures) > 0
 }
 
 // onBroken runs one case with every rank's engine wrapped, for the body alone: the
