@@ -28,12 +28,17 @@ func TestRun_empty_is_cheap(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Equal(t, changes, osthread.ProcsChanges(), "changes of GOMAXPROCS")
-	err := audited(t, func(rt *dataflow.Runtime) error {
-		rt.Spawn("first", func(*tasks.Context) error { return nil })
-		assert.Equal(t, before+1, runtime.NumGoroutine(), "the second worker starts with the first task")
-		return rt.Wait()
-	}, dataflow.Workers(2))
-	require.NoError(t, err)
+	started := false
+	for range 20 { // a goroutine of an earlier test may end just then
+		err := audited(t, func(rt *dataflow.Runtime) error {
+			before := runtime.NumGoroutine()
+			rt.Spawn("first", func(*tasks.Context) error { return nil })
+			started = started || runtime.NumGoroutine() == before+1
+			return rt.Wait()
+		}, dataflow.Workers(2))
+		require.NoError(t, err)
+	}
+	assert.True(t, started, "the second worker starts with the first task")
 }
 
 // Many runtimes at once get no more Ps than the cores and the bodies on them can use.

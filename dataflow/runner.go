@@ -120,7 +120,7 @@ func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	d.Lines = w.rt.domain.Lines
 	d.Verify = w.rt.domain.Verify
 	if d.Lines {
-		d.Cover = new(task.Cover)
+		d.Cover = task.NewCover(r)
 	}
 	d.Final = w.rt.domain.Final || r.Flags&task.Final != 0
 	d.Limit = w.window()

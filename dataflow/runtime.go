@@ -227,7 +227,7 @@ func (rt *Runtime) start() {
 	d.Lines = rt.opt.lines
 	d.Verify = rt.opt.mode == verify
 	if rt.opt.lines {
-		d.Cover = new(task.Cover)
+		d.Cover = task.NewCover(nil)
 	}
 	d.Final = rt.opt.mode == serial || rt.opt.mode == verify
 	if w.log != nil {

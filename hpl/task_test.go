@@ -126,7 +126,7 @@ func TestTaskPieces(t *testing.T) {
 // may choose. One goroutine does all computing, so a task that waits for another rank
 // would hold up everything.
 func TestTaskInAnyOrder(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		for _, g := range [][2]int{{1, 1}, {4, 1}, {2, 2}, {1, 4}, {2, 3}, {3, 2}} {
 			for bcast := Ring; bcast <= LongModified; bcast += 2 {
 				cfg := blocking(90)

@@ -450,6 +450,8 @@ var mistakes = []program{
 	{"the program reads without a wait", func(rt *dataflow.Runtime) func() any {
 		x := make([]float64, 4)
 		rt.Spawn("write", func(*tasks.Context) error { later(); fill(x, 3); return nil }, tasks.Writes(x))
-		return after(sum(x))
+		s := sum(x)
+		later() // so that Wait is too late to run the task here
+		return after(s)
 	}},
 }

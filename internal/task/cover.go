@@ -26,6 +26,16 @@ type Cover struct {
 	told   int
 
 	block []touch // memory for those of tasks; of the inserter
+	owner string  // label of the task whose children the domain has; immutable
+}
+
+// NewCover returns one for the children of owner, whose body the calling goroutine runs, or
+// for the main program if owner is nil.
+func NewCover(owner *Record) *Cover {
+	if owner == nil {
+		return &Cover{}
+	}
+	return &Cover{owner: owner.Label()}
 }
 
 const (
@@ -119,10 +129,11 @@ func (c *Cover) room(n int) []touch {
 }
 
 // strayed tells every ancestor of r that does not cover t, up to one that does: what an
-// ancestor declares is for its own parent to cover.
+// ancestor declares is for its own parent to cover. Of an ancestor, whose body may have
+// ended meanwhile, it reads only what does not change.
 func (d *Domain) strayed(r *Record, t touch) {
-	for p := d.Parent; p != nil && !p.allows(t); p = p.Domain.Parent {
-		s := stray{touch: t, of: p.Seq(), child: r.Label(), owner: p.Label(), pc: r.PC}
+	for p := d.Parent; p != nil && !p.allows(t); d, p = p.Domain, p.Domain.Parent {
+		s := stray{touch: t, of: p.Seq(), child: r.Label(), owner: d.Cover.owner, pc: r.PC}
 		p.Domain.Cover.stray(p.Domain, s)
 	}
 }
