@@ -72,6 +72,9 @@ func (e *engine) Finalize() error {
 			C.weft_nap(C.int64_t(50 * time.Microsecond))
 		}
 	}
+	if e.abandoned > 0 {
+		unended = append(unended, e)
+	}
 	if lost { // other ranks may be anywhere: the launcher ends what is left
 		return err
 	}
@@ -85,6 +88,11 @@ func (e *engine) Finalize() error {
 	}
 	return err
 }
+
+// unended are the engines that were finalized with operations that have not ended. The
+// memory of those stays pinned until the process ends; a collected engine with pins would
+// end it at once.
+var unended []*engine
 
 // Leave has the launcher end all ranks with this code, which they have agreed on, if
 // it would not do so when they end by themselves without MPI_Finalize: MPICH's kills
