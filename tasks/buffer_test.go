@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -79,17 +80,23 @@ func TestBuffer_each(t *testing.T) {
 func TestBuffer_cost_of_many_versions(t *testing.T) {
 	produce := tasks.Declare1("produce", func(*tasks.Buffer[int]) {}, tasks.Output)
 	consume := tasks.Declare1("consume", func(*tasks.Buffer[int]) {}, tasks.Input)
-	hold := tasks.DeclareCtx2("hold", func(ctx *tasks.Context, _ *tasks.Buffer[int], ev *[]*tasks.Event) error {
-		*ev = append(*ev, ctx.Hold())
+	type holds struct {
+		events []*tasks.Event
+		over   bool // a reader that runs later does not last
+	}
+	hold := tasks.DeclareCtx2("hold", func(ctx *tasks.Context, _ *tasks.Buffer[int], h *holds) error {
+		if !h.over {
+			h.events = append(h.events, ctx.Hold())
+		}
 		return nil
 	}, tasks.Input, tasks.Value)
 	for _, window := range []int{16, 256, 4096} {
 		for _, held := range []int{0, 10} { // readers that last: the first ones
 			b := tasks.NewBuffer[int](1)
-			var ev []*tasks.Event
+			var h holds
 			assert.NoError(t, one(t, func(rt *dataflow.Runtime) {
 				for range held {
-					hold.Spawn(rt, b, &ev)
+					hold.Spawn(rt, b, &h)
 					produce.Spawn(rt, b)
 				}
 				n := 20 * window
@@ -99,7 +106,8 @@ func TestBuffer_cost_of_many_versions(t *testing.T) {
 				}
 				assert.LessOrEqual(t, b.Tries(), 3*n, "window %d, %d held", window, held)
 				assert.LessOrEqual(t, b.Copies(), 3*window/4+2*held, "window %d, %d held", window, held)
-				for _, e := range ev {
+				h.over = true
+				for _, e := range h.events {
 					e.Done()
 				}
 			}, dataflow.Window(window)))
@@ -113,6 +121,9 @@ var errFill = errors.New("no")
 // copy had been made for that task, as in the serial mode. One that overwrites it
 // afterwards runs.
 func TestBuffer_failed_output(t *testing.T) {
+	if invariant.Enabled {
+		t.Skip("outputs are overwritten with marks before a body runs: no old value is left where there is no fresh copy")
+	}
 	type buf = *tasks.Buffer[int]
 	fill := tasks.DeclareCtx3("fill", func(_ *tasks.Context, b buf, x int, err error) error {
 		if err == nil {
