@@ -140,6 +140,9 @@ func written(t *testing.T) (rows map[string]row, text string) {
 }
 
 func TestCorpus_of_mistakes(t *testing.T) {
+	if invariant.Enabled {
+		t.Skip("the table is of a build without invariants: with them every mode fills Outputs with a pattern")
+	}
 	rows, text := written(t)
 	var table []row
 	verified, union := 0, 0
@@ -214,7 +217,9 @@ func TestCorpus_of_right_programs(t *testing.T) {
 			}
 			for name, opts := range modes {
 				got, err := p.trial(opts...)
-				assert.Equal(t, want, got, name)
+				if name != "Verify" || !invariant.Enabled { // what a failed body leaves: the old value under Verify, the pattern elsewhere
+					assert.Equal(t, want, got, name)
+				}
 				assert.Equal(t, fails, err != nil, "%s: %v", name, err)
 				if err != nil {
 					assert.NotContains(t, err.Error(), "verify:", name)
