@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 )
 
 // Batches of 16 in cache, out of place, for every set of kernels; gflops counts 5 n

@@ -12,7 +12,7 @@
 //	grid, err := fft.NewGrid([]int{256, 256, 128}) // NewRealGrid for float64
 //	err = grid.SpawnForward(rt, dst, src)    // tasks; rt.Wait() waits for them
 //
-// Package fft/dist transforms arrays that are distributed over ranks, and package fft/nas
+// Package fft/distributed transforms arrays that are distributed over ranks, and package bench/internal/nas
 // is the benchmark FT of the NAS Parallel Benchmarks on top of it.
 //
 // # Conventions

@@ -3,7 +3,7 @@ package fft
 import (
 	"slices"
 
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 )
 
 // factors finds the radices of transforms. Every pass reads and writes all of the

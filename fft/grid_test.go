@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/tasks"
 )

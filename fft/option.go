@@ -3,7 +3,7 @@ package fft
 import (
 	"math"
 
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 )
 
 // maxPoints is the largest number of points of a plan, and how far a layout reaches:

@@ -3,7 +3,7 @@ package fft
 import (
 	"fmt"
 
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 )
 
 // Plan transforms a number of pencils of one length. It is immutable: any number

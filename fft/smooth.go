@@ -3,7 +3,7 @@ package fft
 import (
 	"sync"
 
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 )
 
 // smooth transforms one length that is a product of the codelets' radices, pass

@@ -3,7 +3,7 @@ package fft
 import (
 	"sync"
 
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 )
 
 // workspace is the scratch of one transform under way.

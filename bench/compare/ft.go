@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/bench/internal/nas"
 )
 
 var ftSubject = subject{

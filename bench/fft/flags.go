@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/fft"
-	"github.com/weft-hpc/weft/fft/codelet"
+	"github.com/weft-hpc/weft/internal/codelet"
 )
 
 // config is the whole command line.

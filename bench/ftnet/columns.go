@@ -6,8 +6,8 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/machine"
-	"github.com/weft-hpc/weft/fft/dist"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/bench/internal/nas"
+	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
@@ -103,7 +103,7 @@ var secondsAxis = chart.Axis{Title: "mean of the ranks, best run and range", Uni
 // drawSpeedup is figure 4 of the paper, over our own exchange.
 func drawSpeedup(l *lab, w printer) error {
 	var columns []column
-	for _, f := range dist.Forms()[1:] {
+	for _, f := range distributed.Forms()[1:] {
 		columns = append(columns, column{f.String(), func(points []*point) (y, lo, hi float64) {
 			return ratio(baseline(points), pick(points, nas.Variant{Form: f}))
 		}})
@@ -124,8 +124,8 @@ func (l *lab) printOverlap(w printer) error {
 			return err
 		}
 		for _, g := range groups {
-			slabs, pencils := pick(g.points, nas.Variant{Form: dist.Slabs}), pick(g.points, nas.Variant{Form: dist.Pencils})
-			tasks := pick(g.points, nas.Variant{Form: dist.Tasks}).best().Seconds
+			slabs, pencils := pick(g.points, nas.Variant{Form: distributed.Slabs}), pick(g.points, nas.Variant{Form: distributed.Pencils})
+			tasks := pick(g.points, nas.Variant{Form: distributed.Tasks}).best().Seconds
 			hand := math.Min(slabs.best().Seconds, pencils.best().Seconds)
 			best := baseline(g.points).best().Seconds / math.Min(hand, tasks)
 			fmt.Fprintf(w, "%-24s %22.3f %30.3f\n", g.name+" "+modeName(nic), best, hand/tasks)
@@ -138,7 +138,7 @@ func (l *lab) printOverlap(w printer) error {
 func drawCommunication(l *lab, w printer) error {
 	for _, oneSided := range []bool{false, true} {
 		var columns []column
-		for _, f := range dist.Forms() {
+		for _, f := range distributed.Forms() {
 			columns = append(columns, column{f.String(), func(points []*point) (y, lo, hi float64) {
 				return inCalls(pick(points, nas.Variant{Form: f, OneSided: oneSided}))
 			}})
@@ -171,7 +171,7 @@ func inCalls(p *point) (y, lo, hi float64) {
 // drawOneSided is figure 7: what the transport changes.
 func drawOneSided(l *lab, w printer) error {
 	var columns []column
-	for _, f := range dist.Forms() {
+	for _, f := range distributed.Forms() {
 		columns = append(columns, column{f.String(), func(points []*point) (y, lo, hi float64) {
 			return ratio(pick(points, nas.Variant{Form: f}), pick(points, nas.Variant{Form: f, OneSided: true}))
 		}})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/mpi/system"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/fft/dist"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -79,7 +79,7 @@ func (l *lab) curve(net local.Net) ([]*point, error) {
 func (l *lab) at(net local.Net, oneSided bool, reps int) ([]*point, error) {
 	key := net.String()
 	have := l.points[key]
-	all := nas.Variants(oneSided || len(have) > len(dist.Forms()))
+	all := nas.Variants(oneSided || len(have) > len(distributed.Forms()))
 	if len(have) == len(all) {
 		return have, nil
 	}
@@ -130,9 +130,9 @@ func (l *lab) measure(net local.Net, points []*point, reps int) error {
 }
 
 // dist returns how a variant transforms.
-func (l *lab) dist(v nas.Variant) dist.Config {
-	d := dist.Config{Form: v.Form, OneSided: v.OneSided, Workers: l.workers, Pad: l.pad}
-	if v.Form != dist.Exchange && (v.Form != dist.Tasks || l.given("stage")) {
+func (l *lab) dist(v nas.Variant) distributed.Config {
+	d := distributed.Config{Form: v.Form, OneSided: v.OneSided, Workers: l.workers, Pad: l.pad}
+	if v.Form != distributed.Exchange && (v.Form != distributed.Tasks || l.given("stage")) {
 		d.Stage = l.stage
 	}
 	return d

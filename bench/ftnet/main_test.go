@@ -14,8 +14,8 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/fft/nas"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
-	"github.com/weft-hpc/weft/fft/dist"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/bench/internal/nas"
+	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
@@ -62,8 +62,8 @@ func (l *lab) sweep(w printer, name string, c *chart.Lines, x []float64, nets []
 	c.Y = ratioAxis("time of exchange / time of variant")
 	c.Y.Log = true // twice as fast is as far from 1 as half as fast
 	for _, nic := range []bool{false, true} {
-		curves := make([]chart.Series, 0, len(dist.Forms()))
-		for _, f := range dist.Forms()[1:] {
+		curves := make([]chart.Series, 0, len(distributed.Forms()))
+		for _, f := range distributed.Forms()[1:] {
 			s := chart.Series{Label: f.String() + ", " + modeName(nic), X: x}
 			if nic {
 				s.Of = f.String() + ", " + modeName(false)
@@ -76,7 +76,7 @@ func (l *lab) sweep(w printer, name string, c *chart.Lines, x []float64, nets []
 			if err != nil {
 				return err
 			}
-			for i, f := range dist.Forms()[1:] {
+			for i, f := range distributed.Forms()[1:] {
 				y, lo, hi := ratio(baseline(points), pick(points, nas.Variant{Form: f}))
 				curves[i].Y, curves[i].Lo, curves[i].Hi = append(curves[i].Y, y), append(curves[i].Lo, lo), append(curves[i].Hi, hi)
 			}

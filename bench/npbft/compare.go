@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/fft/dist"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -92,14 +92,16 @@ func printRatios(w io.Writer, variants []nas.Variant, sums []*summary) {
 	}
 	fmt.Fprintf(w, "\n%-20s %34s %34s\n", "median, best", "exchange / fastest variant", "faster of slabs, pencils / tasks")
 	for _, v := range variants {
-		if v.Form != dist.Exchange {
+		if v.Form != distributed.Exchange {
 			continue
 		}
-		of := func(f dist.Form) (median, best float64) { return seconds(nas.Variant{Form: f, OneSided: v.OneSided}) }
-		median, best := of(dist.Exchange)
-		m1, b1 := of(dist.Slabs)
-		m2, b2 := of(dist.Pencils)
-		m3, b3 := of(dist.Tasks)
+		of := func(f distributed.Form) (median, best float64) {
+			return seconds(nas.Variant{Form: f, OneSided: v.OneSided})
+		}
+		median, best := of(distributed.Exchange)
+		m1, b1 := of(distributed.Slabs)
+		m2, b2 := of(distributed.Pencils)
+		m3, b3 := of(distributed.Tasks)
 		name := "sent and received"
 		if v.OneSided {
 			name = "one-sided"

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
-	"github.com/weft-hpc/weft/fft/dist"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/system"
@@ -47,7 +47,7 @@ const (
 
 // newConfig declares the flags.
 func newConfig() *config {
-	c := &config{variant: nas.Variant{Form: dist.Tasks}}
+	c := &config{variant: nas.Variant{Form: distributed.Tasks}}
 	c.class, _ = nas.Named("A")
 	set := flag.NewFlagSet("npbft", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -57,7 +57,7 @@ func newConfig() *config {
 		return err
 	})
 	set.Func("variant", "`form`: exchange, slabs, pencils or tasks (default tasks)", func(s string) (err error) {
-		c.variant.Form, err = dist.ParseForm(s)
+		c.variant.Form, err = distributed.ParseForm(s)
 		return err
 	})
 	set.BoolVar(&c.variant.OneSided, "onesided", false, "pieces are put into windows; with -compare, too")
@@ -131,9 +131,9 @@ func (c *config) validate() error {
 		return fmt.Errorf("-compare runs all variants: drop -variant")
 	case c.compare && c.trace != "":
 		return fmt.Errorf("-trace is of one variant: drop -compare")
-	case c.variant.Form == dist.Exchange && c.given("stage") && c.stage > 0 && !c.compare:
+	case c.variant.Form == distributed.Exchange && c.given("stage") && c.stage > 0 && !c.compare:
 		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
-	case c.dds != commthread.DDSOff && !c.compare && c.variant.Form != dist.Tasks:
+	case c.dds != commthread.DDSOff && !c.compare && c.variant.Form != distributed.Tasks:
 		return fmt.Errorf("-dds %v: only the variant tasks has blocks that can be read while they arrive", c.dds)
 	case c.dds != commthread.DDSOff && c.variant.OneSided && !c.compare:
 		return fmt.Errorf("-dds %v: blocks are messages: drop -onesided", c.dds)
@@ -170,12 +170,12 @@ func (c *config) variants() []nas.Variant {
 }
 
 // dist returns how a variant transforms.
-func (c *config) dist(comm *mpi.Comm, v nas.Variant) dist.Config {
-	d := dist.Config{Form: v.Form, OneSided: v.OneSided, Pad: c.pad, Grid: c.grid(comm.Size()), Workers: c.workers, Stage: c.stageOf(v)}
+func (c *config) dist(comm *mpi.Comm, v nas.Variant) distributed.Config {
+	d := distributed.Config{Form: v.Form, OneSided: v.OneSided, Pad: c.pad, Grid: c.grid(comm.Size()), Workers: c.workers, Stage: c.stageOf(v)}
 	if d.Workers == 0 {
 		d.Workers = world.Workers(comm)
 	}
-	if v.Form == dist.Tasks && !v.OneSided {
+	if v.Form == distributed.Tasks && !v.OneSided {
 		d.DDS = c.dds
 	}
 	if c.noLease {
@@ -190,10 +190,10 @@ func (c *config) dist(comm *mpi.Comm, v nas.Variant) dist.Config {
 // stageOf returns the planes that may wait: the exchange sends when all are done, and so
 // do blocks that are read while they arrive.
 func (c *config) stageOf(v nas.Variant) int {
-	if v.Form == dist.Exchange || v.Form == dist.Tasks && !v.OneSided && c.dds != commthread.DDSOff {
+	if v.Form == distributed.Exchange || v.Form == distributed.Tasks && !v.OneSided && c.dds != commthread.DDSOff {
 		return 0
 	}
-	if v.Form == dist.Tasks && !c.given("stage") && c.network() {
+	if v.Form == distributed.Tasks && !c.given("stage") && c.network() {
 		return 0
 	}
 	return c.stage
@@ -230,7 +230,7 @@ func printHelp(w io.Writer) {
 Classes (points, iterations, memory of one rank):
 `)
 	for _, class := range nas.Classes() {
-		fmt.Fprintf(w, "  %s  %s  %2d  %10s\n", class.Name, class.Size(), class.Iterations, size(class.Memory(1, dist.Config{})))
+		fmt.Fprintf(w, "  %s  %s  %2d  %10s\n", class.Name, class.Size(), class.Iterations, size(class.Memory(1, distributed.Config{})))
 	}
 	fmt.Fprint(w, `
 Variants:

@@ -31,7 +31,7 @@
 //
 // # Reading the source
 //
-// Package fft/nas has the benchmark, fft/dist the transforms. flags.go reads the command
+// Package bench/internal/nas has the benchmark, fft/distributed the transforms. flags.go reads the command
 // line, single.go and compare.go measure, output.go prints the report, memory.go says what
 // fits.
 package main

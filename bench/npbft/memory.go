@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/weft-hpc/weft/fft/dist"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/bench/internal/nas"
+	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -45,7 +45,7 @@ func (p program) fits(comm *mpi.Comm, c *config) error {
 // needs returns the bytes of the hungriest variant on all ranks.
 func (c *config) needs(class nas.Class, comm *mpi.Comm) (most int) {
 	for _, v := range c.variants() {
-		d := dist.Config{Form: v.Form, Pad: c.pad, Grid: c.grid(comm.Size()), Stage: c.stageOf(v), OneSided: v.OneSided, DDS: c.dds}
+		d := distributed.Config{Form: v.Form, Pad: c.pad, Grid: c.grid(comm.Size()), Stage: c.stageOf(v), OneSided: v.OneSided, DDS: c.dds}
 		most = max(most, class.Memory(comm.Size(), d))
 	}
 	return most

@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/commthread"
-	"github.com/weft-hpc/weft/fft/dist"
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/fft/distributed"
 )
 
 // The layout of NPB 3.4 (ft.f90, print_results.f90), column by column.
@@ -92,7 +92,7 @@ func resultLine(w io.Writer, c *config, v nas.Variant, s *summary) {
 		layout = "2d"
 	}
 	lazy := commthread.DDSOff
-	if v.Form == dist.Tasks && !v.OneSided {
+	if v.Form == distributed.Tasks && !v.OneSided {
 		lazy = c.dds
 	}
 	report.Line(w, append(pairs, report.Text("layout", layout), report.Integer("pad", c.pad), report.Integer("stage", c.stageOf(v)),

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow/trace"
-	"github.com/weft-hpc/weft/fft/nas"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )

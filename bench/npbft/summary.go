@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"github.com/weft-hpc/weft/fft/nas"
+	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/mpi"
 )
 

@@ -32,7 +32,7 @@ var ftForms = []ftForm{
 }
 
 // transpose measures a two-dimensional Fourier transform whose rows are spread over the
-// ranks: rows, a transposition by one get from each peer, columns. Package fft/dist
+// ranks: rows, a transposition by one get from each peer, columns. Package fft/distributed
 // exchanges by one collective operation, which is never lazy; this kernel has the pattern
 // of HUNT's FT, a gather of blocks and then work on them.
 func (h *hunt) transpose() error {

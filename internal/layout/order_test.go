@@ -20,7 +20,7 @@ var orderText string
 var outside = map[string][]string{
 	"C":                             {"mpi/system", "commthread/dds", "hpl/blas/openblas", "bench"},
 	"unsafe":                        {"deps", "tasks", "internal", "dataflow", "commthread", "mpi", "hpl", "fft", "bench"},
-	"github.com/klauspost/cpuid/v2": {"hpl/blas", "fft", "bench"},
+	"github.com/klauspost/cpuid/v2": {"hpl/blas", "internal/codelet", "bench"},
 	"github.com/sourcegraph/conc":   {"dataflow", "commthread", "mpi"},
 	"gonum.org/v1/plot":             {"bench/internal/chart"},
 	"golang.org/x/sys":              {"internal/osthread", "internal/pages", "commthread", "mpi/local", "mpi/system", "bench"},

@@ -1,0 +1,48 @@
+package nas
+
+import (
+	"math"
+
+	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/fft/distributed"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// Totals is what the transforms of a run have cost all ranks together.
+type Totals struct {
+	Communication float64 // seconds in communication calls (distributed.Stats): mean of the ranks
+	Messages      int     // of the rank that sent most
+	Bytes         float64 // of all ranks
+	Smallest      int     // message in bytes, 0 if there was none
+	Largest       int
+	Stage         int // bytes of planes waiting for their transfer: most of a rank
+
+	DDS dds.Counts // of all ranks: strips that workers could have waited for, and did
+}
+
+// totals adds up the costs of the ranks, for all of them. Collective.
+func totals(c *mpi.Comm, st distributed.Stats) (t Totals, err error) {
+	sums := []float64{st.Communication.Seconds(), float64(st.Bytes)}
+	if err := c.Allreduce(mpi.InPlace, mpi.Of(sums), mpi.Sum); err != nil {
+		return t, err
+	}
+	smallest := -st.Smallest
+	if st.Messages == 0 {
+		smallest = math.MinInt // the others decide
+	}
+	most := []int{st.Messages, smallest, st.Largest, st.Stage}
+	if err := c.Allreduce(mpi.InPlace, mpi.Of(most), mpi.Max); err != nil {
+		return t, err
+	}
+	d := &st.DDS
+	strips := []int64{d.Strips, d.Faults, d.Stalls, d.Stray, d.Retired, d.Pages, d.Moved}
+	if err := c.Allreduce(mpi.InPlace, mpi.Of(strips), mpi.Sum); err != nil {
+		return t, err
+	}
+	t = Totals{Communication: sums[0] / float64(c.Size()), Bytes: sums[1], Messages: most[0], Largest: most[2], Stage: most[3]}
+	t.DDS = dds.Counts{Strips: strips[0], Faults: strips[1], Stalls: strips[2], Stray: strips[3], Retired: strips[4], Pages: strips[5], Moved: strips[6]}
+	if t.Messages > 0 {
+		t.Smallest = -most[1]
+	}
+	return t, nil
+}
