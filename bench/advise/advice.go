@@ -6,8 +6,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/weft-hpc/weft/commthread/advise"
-	"github.com/weft-hpc/weft/commthread/advise/rewrite"
+	"github.com/weft-hpc/weft/bench/internal/rewrite"
+	"github.com/weft-hpc/weft/internal/advise"
 )
 
 // advice is what is said about one run.

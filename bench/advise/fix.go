@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/weft-hpc/weft/commthread/advise"
-	"github.com/weft-hpc/weft/commthread/advise/rewrite"
+	"github.com/weft-hpc/weft/bench/internal/rewrite"
+	"github.com/weft-hpc/weft/internal/advise"
 )
 
 // document is what -json prints.

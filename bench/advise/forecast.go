@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/commthread/advise"
+	"github.com/weft-hpc/weft/internal/advise"
 )
 
 // usable returns, for a chain of a run, the calls that the advice starts together. What is

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/commthread/advise"
+	"github.com/weft-hpc/weft/internal/advise"
 )
 
 // innocent is a program that advice must not slow down: where any is given, it is followed

@@ -30,7 +30,7 @@
 //
 // # Reading the source
 //
-// advice.go joins what was measured (package commthread/advise) with what the source
+// advice.go joins what was measured (package internal/advise) with what the source
 // allows (its package rewrite); text.go prints it, fix.go changes files, forecast.go
 // projects, picture.go draws, tracefile.go and tasks.go are for timelines, flags.go is what its name says;
 // study.go is -measure, with workshop.go, which builds and runs, verdict.go, which judges, and

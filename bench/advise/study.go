@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/commthread/advise"
+	"github.com/weft-hpc/weft/internal/advise"
 )
 
 // Limits of a study.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/commthread/advise"
+	"github.com/weft-hpc/weft/internal/advise"
 )
 
 // printText prints the advice for one run.

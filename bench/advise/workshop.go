@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-hpc/weft/commthread/advise"
+	"github.com/weft-hpc/weft/internal/advise"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 

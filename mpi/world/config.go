@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/weft-hpc/weft/commthread/advise"
+	"github.com/weft-hpc/weft/internal/advise"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/system"

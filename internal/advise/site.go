@@ -48,7 +48,7 @@ func (p *places) here(skip int) int {
 const (
 	module     = "github.com/weft-hpc/weft/"
 	mpiPackage = module + "mpi."
-	toolFrames = module + "commthread/advise.(*"
+	toolFrames = module + "internal/advise.(*"
 	threadName = module + "commthread."
 )
 
