@@ -7,11 +7,14 @@
 //
 // The source tree is not touched: the compiler is given the changed file as an overlay. A
 // change that does not compile counts for nothing and another is drawn. The tests of a
-// package are its own and those of the packages that rest on it (see rooms in run.go); a run
-// that fails, panics or takes longer than -timeout has noticed the change.
+// package are its own, the quick ones first, and then those of the packages that rest on it
+// (see rooms in run.go); a run that fails, panics or takes many times as long as without the
+// change has noticed it. On a machine that does something else meanwhile a test that depends on
+// time may fail by itself: -v tells what noticed each change.
 //
 // A survivor is either a gap in the tests or a change that changes nothing anybody can
-// see. Those of the second kind stand in equivalent.txt, each with its reason.
+// see. Those of the second kind stand in equivalent.txt, each with its reason, and are not
+// tried. To try a survivor again after a test was added: -match with a part of its key.
 //
 // It ends with one line per package; the exit code is 1 if the tests fail without a change,
 // or less than -share of the mutants of some package is killed or equivalent:
@@ -26,6 +29,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -35,6 +39,10 @@ type config struct {
 	n       int
 	share   float64
 	timeout time.Duration
+	jobs    int
+	match   *regexp.Regexp // of the keys of the mutants to be tried; nil for all
+	verbose bool
+	exec    []string // runs the test programs
 	rooms   []room
 }
 
@@ -78,7 +86,11 @@ func parse(args []string, stderr io.Writer) (c config, err error) {
 	set.Uint64Var(&c.seed, "seed", 1, "of the choice of places")
 	set.IntVar(&c.n, "n", 50, "mutants of each package")
 	set.Float64Var(&c.share, "share", 0.95, "of them that must be killed or equivalent, from 0 to 1")
-	set.DurationVar(&c.timeout, "timeout", 2*time.Minute, "of the tests of one mutant")
+	set.DurationVar(&c.timeout, "timeout", 4*time.Minute, "of the tests of one package")
+	set.IntVar(&c.jobs, "j", 1, "mutants at a time")
+	set.BoolVar(&c.verbose, "v", false, "tell of each mutant that is killed what noticed it")
+	with := set.String("exec", "", "a program, and flags, that runs the test programs; such as nice")
+	match := set.String("match", "", "a regular expression: only mutants whose key matches")
 	set.Usage = func() {
 		fmt.Fprint(stderr, "usage: mutants [flags] [package folder...]\n\n"+
 			"Changes one operator, or removes one call or assignment, at random places of packages,\n"+
@@ -96,6 +108,14 @@ func parse(args []string, stderr io.Writer) (c config, err error) {
 		return c, fmt.Errorf("-share %v: it has to be from 0 to 1", c.share)
 	case c.timeout <= 0:
 		return c, fmt.Errorf("-timeout %v: it has to be more than 0", c.timeout)
+	case c.jobs < 1:
+		return c, fmt.Errorf("-j %d: it has to be at least 1", c.jobs)
+	}
+	c.exec = strings.Fields(*with)
+	if *match != "" {
+		if c.match, err = regexp.Compile(*match); err != nil {
+			return c, fmt.Errorf("-match: %w", err)
+		}
 	}
 	if _, err := os.Stat("go.mod"); err != nil {
 		return c, errors.New("there is no go.mod here: run it at the top of the source tree")

@@ -67,9 +67,13 @@ func TestLess(t *testing.T) {
 	assert.Contains(t, out.String(), "key: p/p.go Sum: + -> - #0")
 	assert.Contains(t, out.String(), "result package=p mutants=2 killed=1 equivalent=0 survived=1 share=0.50")
 
+	out.Reset()
+	assert.Equal(t, 0, run([]string{"-v", "-match", "Less", "./p"}, &out, &errors), errors.String())
+	assert.Contains(t, out.String(), "by: --- FAIL: TestLess\nresult package=p mutants=1 killed=1 ")
+
 	known, err := readKnown("// a comment\n\np/p.go Sum: + -> - #0 // nobody calls it\n")
 	require.NoError(t, err)
-	c := config{n: 9, timeout: time.Minute}
+	c := config{n: 9, timeout: time.Minute, jobs: 2}
 	got, err := c.examine(room{dir: "p"}, known, &out)
 	require.NoError(t, err)
 	assert.Equal(t, tally{killed: 1, equivalent: 1}, got)
@@ -90,6 +94,8 @@ func TestUsage(t *testing.T) {
 		"-n 0":       "-n 0: it has to be at least 1",
 		"-share 2":   "-share 2: it has to be from 0 to 1",
 		"-timeout 0": "-timeout 0s: it has to be more than 0",
+		"-j 0":       "-j 0: it has to be at least 1",
+		"-match (":   "-match: error parsing regexp",
 		"./p":        "there is no go.mod here",
 	} {
 		var errors bytes.Buffer

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"math/rand/v2"
+	"hash/fnv"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -43,6 +45,13 @@ func (m *mutant) apply(source []byte) []byte {
 	return append(changed, source[m.end:]...)
 }
 
+// draw returns a random number of the mutant.
+func (m *mutant) draw(seed uint64) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", seed, m.key())
+	return h.Sum64() * 0x9e3779b97f4a7c15 // the last letters change the low bits most
+}
+
 const removed = "{}" // a statement that does nothing
 
 // swaps are the operators and what they become.
@@ -58,7 +67,7 @@ var swaps = map[token.Token]token.Token{
 }
 
 // mutants returns all changes of the bodies of the functions of some files, in a random
-// order. Generated files have none.
+// order, of which an edit elsewhere changes little. Generated files have none.
 func mutants(files []string, seed uint64) (all []*mutant, err error) {
 	for _, name := range files {
 		source, err := os.ReadFile(name)
@@ -71,8 +80,7 @@ func mutants(files []string, seed uint64) (all []*mutant, err error) {
 		}
 		all = append(all, some...)
 	}
-	draw := rand.New(rand.NewPCG(seed, uint64(len(all))))
-	draw.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	slices.SortStableFunc(all, func(a, b *mutant) int { return cmp.Compare(a.draw(seed), b.draw(seed)) })
 	return all, nil
 }
 

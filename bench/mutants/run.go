@@ -10,8 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
+	"sync"
 )
 
 // room is a package whose tests are examined.
@@ -75,27 +76,78 @@ func (c *config) examine(r room, known map[string]bool, out io.Writer) (t tally,
 	if err != nil {
 		return t, err
 	}
-	noticed, text := c.noticed(r, "")
-	if noticed {
-		return t, fmt.Errorf("its tests fail without a change:\n%s", text)
+	if c.match != nil {
+		all = slices.DeleteFunc(all, func(m *mutant) bool { return !c.match.MatchString(m.key()) })
 	}
-	for _, m := range all {
-		if t.made() == c.n {
-			break
-		}
-		switch verdict, err := c.try(r, m); {
-		case err != nil:
-			return t, err
-		case verdict == killed:
-			t.killed++
-		case verdict == survived && known[m.key()]:
-			t.equivalent++
-		case verdict == survived:
-			t.survived++
-			fmt.Fprintf(out, "survived  %v\n          key: %s\n", m, m.key())
-		}
+	suites, err := c.measure(r)
+	if err != nil {
+		return t, err
 	}
-	return t, nil
+	e := examination{config: c, suites: suites, known: known, left: all, out: out}
+	var workers sync.WaitGroup
+	for range c.jobs {
+		workers.Go(e.work)
+	}
+	workers.Wait()
+	return e.tally, e.err
+}
+
+// examination is what the goroutines that try the mutants of a package share.
+type examination struct {
+	*config
+	suites []suite
+	known  map[string]bool
+	out    io.Writer
+
+	mu      sync.Mutex
+	left    []*mutant
+	running int
+	tally   tally
+	err     error
+}
+
+func (e *examination) work() {
+	for m := e.next(); m != nil; m = e.next() {
+		v, by, err := survived, "", error(nil)
+		if !e.known[m.key()] {
+			v, by, err = e.try(e.suites, m)
+		}
+		e.note(m, v, by, err)
+	}
+}
+
+// next returns the mutant to try now, or nil. Of several goroutines that wait for the
+// last ones, one will go on if some do not compile.
+func (e *examination) next() (m *mutant) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err != nil || len(e.left) == 0 || e.tally.made()+e.running == e.n {
+		return nil
+	}
+	m, e.left = e.left[0], e.left[1:]
+	e.running++
+	return m
+}
+
+// note counts a mutant, and prints it if nothing has noticed it.
+func (e *examination) note(m *mutant, v verdict, by string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.running--
+	switch {
+	case err != nil:
+		e.err = errors.Join(e.err, err)
+	case v == killed:
+		e.tally.killed++
+		if e.verbose {
+			fmt.Fprintf(e.out, "killed    %v\n          by: %s\n", m, by)
+		}
+	case v == survived && e.known[m.key()]:
+		e.tally.equivalent++
+	case v == survived:
+		e.tally.survived++
+		fmt.Fprintf(e.out, "survived  %v\n          key: %s\n", m, m.key())
+	}
 }
 
 // sources returns the Go files of a package, without tests, for this system.
@@ -125,28 +177,31 @@ const (
 	survived
 )
 
-// try runs the tests on a mutant.
-func (c *config) try(r room, m *mutant) (verdict, error) {
+// try runs the tests on a mutant; by is the first that fails.
+func (c *config) try(suites []suite, m *mutant) (v verdict, by string, err error) {
 	source, err := os.ReadFile(m.file)
 	if err != nil {
-		return invalid, err
+		return invalid, "", err
 	}
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
-		return invalid, err
+		return invalid, "", err
 	}
 	defer os.RemoveAll(dir)
 	overlay, err := writeOverlay(dir, m.file, m.apply(source))
 	if err != nil {
-		return invalid, err
+		return invalid, "", err
 	}
-	if exec.Command("go", "build", "-overlay", overlay, "./"+r.dir).Run() != nil {
-		return invalid, nil
+	for _, s := range suites {
+		program, err := build(s.dir, dir, overlay)
+		if err != nil {
+			return invalid, "", nil
+		}
+		if by = c.noticed(s, program); by != "" {
+			return killed, by, nil
+		}
 	}
-	if noticed, _ := c.noticed(r, overlay); noticed {
-		return killed, nil
-	}
-	return survived, nil
+	return survived, "", nil
 }
 
 // writeOverlay writes the changed file and the description of it for the compiler, whose
@@ -162,20 +217,4 @@ func writeOverlay(dir, file string, source []byte) (string, error) {
 		return "", err
 	}
 	return list, errors.Join(os.WriteFile(changed, source, 0o600), os.WriteFile(list, text, 0o600))
-}
-
-// noticed reports whether some test fails with an overlay, and what the tests printed.
-func (c *config) noticed(r room, overlay string) (bool, string) {
-	for _, dir := range append([]string{r.dir}, r.more...) {
-		args := []string{"test", "-count=1", "-vet=off", "-failfast", "-timeout", c.timeout.String()}
-		if overlay != "" {
-			args = append(args, "-overlay", overlay)
-		}
-		cmd := exec.Command("go", append(args, "./"+dir)...)
-		cmd.WaitDelay = 10 * time.Second // children of a test that was killed may hold its output
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return true, string(text)
-		}
-	}
-	return false, ""
 }
