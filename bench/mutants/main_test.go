@@ -24,6 +24,8 @@ func (b *box) set(v int) {
 	}
 	b.n++
 	defer b.add(1)
+	b.n--
+	b.n++
 }
 `
 
@@ -38,6 +40,7 @@ func TestMutantsOf(t *testing.T) {
 	assert.Equal(t, []string{
 		"b.n = v -> nothing #0", "&& -> || #0", "! ->  #0", "< -> <= #0", "!= -> == #0", "b.add(v - 1) -> nothing #0",
 		"- -> + #0", "++ -> -- #0", "++ -> -- #1", "defer b.add(1) -> nothing #0",
+		"-- -> ++ #0", "++ -> -- #2",
 	}, keys)
 	assert.Contains(t, string(all[3].apply([]byte(sample))), "!(v <= 3)")
 	assert.Equal(t, 7, all[3].line)

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"hash/fnv"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -48,8 +49,8 @@ func (m *mutant) apply(source []byte) []byte {
 // draw returns a random number of the mutant.
 func (m *mutant) draw(seed uint64) uint64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s", seed, m.key())
-	return h.Sum64() * 0x9e3779b97f4a7c15 // the last letters change the low bits most
+	fmt.Fprint(h, m.key())
+	return rand.NewPCG(seed, h.Sum64()).Uint64() // equal but for the last letters: hashes near each other
 }
 
 const removed = "{}" // a statement that does nothing
@@ -100,8 +101,9 @@ func mutantsOf(name string, source []byte) (all []*mutant, err error) {
 			m := &mutant{file: name, function: functionName(fn), line: files.Position(first).Line, text: text,
 				first: files.Position(first).Offset, end: files.Position(end).Offset}
 			m.old = strings.Join(strings.Fields(string(source[m.first:m.end])), " ")
-			m.copy = copies[m.key()]
-			copies[m.key()]++
+			key := m.key()
+			m.copy = copies[key]
+			copies[key]++
 			all = append(all, m)
 		}
 		ast.Inspect(fn.Body, func(n ast.Node) bool { mutate(n, add); return true })

@@ -79,8 +79,8 @@ func (c *config) examine(r room, known map[string]bool, out io.Writer) (t tally,
 	if c.match != nil {
 		all = slices.DeleteFunc(all, func(m *mutant) bool { return !c.match.MatchString(m.key()) })
 	}
-	suites, err := c.measure(r)
-	if err != nil {
+	suites := c.suitesOf(r)
+	if _, err := suites[0](); err != nil {
 		return t, err
 	}
 	e := examination{config: c, suites: suites, known: known, left: all, out: out}
@@ -95,7 +95,7 @@ func (c *config) examine(r room, known map[string]bool, out io.Writer) (t tally,
 // examination is what the goroutines that try the mutants of a package share.
 type examination struct {
 	*config
-	suites []suite
+	suites []func() (suite, error)
 	known  map[string]bool
 	out    io.Writer
 
@@ -178,7 +178,7 @@ const (
 )
 
 // try runs the tests on a mutant; by is the first that fails.
-func (c *config) try(suites []suite, m *mutant) (v verdict, by string, err error) {
+func (c *config) try(suites []func() (suite, error), m *mutant) (v verdict, by string, err error) {
 	source, err := os.ReadFile(m.file)
 	if err != nil {
 		return invalid, "", err
@@ -192,7 +192,11 @@ func (c *config) try(suites []suite, m *mutant) (v verdict, by string, err error
 	if err != nil {
 		return invalid, "", err
 	}
-	for _, s := range suites {
+	for _, measured := range suites {
+		s, err := measured()
+		if err != nil {
+			return invalid, "", err
+		}
 		program, err := build(s.dir, dir, overlay)
 		if err != nil {
 			return invalid, "", nil

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,16 +29,13 @@ const (
 	least     = 10 * time.Second // though not below this
 )
 
-// measure runs the tests of the package and of those that rest on it without a change.
-func (c *config) measure(r room) (suites []suite, err error) {
+// suitesOf returns the tests of the package and of those that rest on it. These run without a
+// change as well, when the first mutant needs them.
+func (c *config) suitesOf(r room) (suites []func() (suite, error)) {
 	for _, dir := range append([]string{r.dir}, r.more...) {
-		s, err := c.time(dir)
-		if err != nil {
-			return nil, err
-		}
-		suites = append(suites, s)
+		suites = append(suites, sync.OnceValues(func() (suite, error) { return c.time(dir) }))
 	}
-	return suites, nil
+	return suites
 }
 
 // time runs the tests of a package and sorts them into quick ones and others.
