@@ -1205,6 +1205,36 @@ func init() {
 
 // Errors: what is skipped, what goes on, what Wait returns.
 
+// What overlaps the data of a WaitOn that failed depends on the failed task only if its
+// own data do; in the main program, and among the children of a task.
+func TestFailure_of_WaitOn_is_its_own(t *testing.T) {
+	type scope interface {
+		tasks.Scope
+		WaitOn(xs ...any) error
+	}
+	program := func(in scope, x []int64) {
+		fails := func(*tasks.Context) error { return errOwn }
+		tasks.Spawn(in, "before", func(*tasks.Context) error { x[2]++; return nil }, tasks.Updates(x[2:]))
+		tasks.Spawn(in, "fails", fails, tasks.Updates(&x[0]))
+		assert.Error(t, in.WaitOn(x))
+		addOne.Spawn(in, &x[1]) // beside the failed task
+		addOne.Spawn(in, &x[2])
+		tasks.Spawn(in, "overlaps both", func(*tasks.Context) error { panic("ran") }, tasks.Updates(x[:2]))
+		tasks.Spawn(in, "after it", func(*tasks.Context) error { panic("ran") }, tasks.Updates(&x[0]))
+	}
+	for _, opts := range [][]dataflow.Option{{dataflow.Workers(1)}, {dataflow.Workers(2)}, {dataflow.Serial()}, {dataflow.Verify()}, {dataflow.Seeded(3)}} {
+		x, y := make([]int64, 3), make([]int64, 3)
+		err := run(t, func(rt *dataflow.Runtime) error {
+			program(rt, x)
+			rt.Spawn("parent", func(ctx *tasks.Context) error { program(ctx, y); return nil }, tasks.Updates(y))
+			return rt.Wait()
+		}, opts...)
+		assert.ErrorIs(t, err, errOwn)
+		assert.Equal(t, []int64{0, 1, 2}, x)
+		assert.Equal(t, []int64{0, 1, 2}, y)
+	}
+}
+
 func TestFailure_skips_what_depends_on_it(t *testing.T) {
 	for _, opts := range [][]dataflow.Option{{dataflow.Workers(1)}, {dataflow.Workers(2)}, {dataflow.Serial()}, {dataflow.Seeded(3)}} {
 		var x, y, z, other, sum int64

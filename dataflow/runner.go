@@ -176,7 +176,8 @@ func (w *worker) mayWait(r *task.Record) error {
 	return nil
 }
 
-// waitDecl is the task that stands for a WaitOn: it reads the regions, in place.
+// waitDecl is the task that stands for a WaitOn: it is ready, in place, when the regions
+// may be read.
 var waitDecl = &task.Decl{
 	ID:    task.NextDeclID(),
 	Name:  "weft.wait",
@@ -199,7 +200,7 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 	}
 	r.Flags |= task.Inline | task.Internal
 	for _, region := range regions {
-		d.Access(r, region, deps.In, false, -1, nil)
+		d.Await(r, region)
 	}
 	failed := false
 	r.Cold().OnReady = func() { failed = r.Poisoned() }

@@ -154,12 +154,29 @@ func (l *lab) submit(task []access) *job {
 	return j
 }
 
-// access also checks that it closes the reductions it must, and no other.
-func (l *lab) access(j *job, a, pending access) (int32, error) {
+// access makes the access a of j known to the tracker.
+func (l *lab) access(j *job, a, pending access) (edges int32, err error) {
 	var op any
 	if a.mode == Reduction {
 		op = a.op
 	}
+	l.closing(pending, func() { edges, _, err = l.tracker.Access(&j.Node, a.Region, a.mode, op) })
+	return edges, err
+}
+
+// look submits a task that waits for what a read of s would wait for, and is not entered.
+func (l *lab) look(s shape) {
+	j := l.begin()
+	var edges int32
+	read := access{shape: s, mode: In}
+	l.closing(read, func() { edges, _ = l.tracker.FollowWriters(&j.Node, s.Region) })
+	l.oracle.access(j.id, read)
+	l.oracle.aside.add(j.id)
+	l.commit(j, edges)
+}
+
+// closing calls f and checks that it closes the reductions that pending must, and no other.
+func (l *lab) closing(pending access, f func()) {
 	closing := 0
 	for i := range l.oracle.open {
 		if l.oracle.open[i].closes(pending) {
@@ -167,16 +184,15 @@ func (l *lab) access(j *job, a, pending access) (int32, error) {
 		}
 	}
 	open := len(l.oracle.open)
-	edges, _, err := l.tracker.Access(&j.Node, a.Region, a.mode, op)
+	f()
 	if closed := open - len(l.oracle.open); closed != closing {
-		l.failf("task %d, %v: combined %d reductions, want %d", j.id, a, closed, closing)
+		l.failf("%v: combined %d reductions, want %d", pending, closed, closing)
 	}
 	for i := range l.oracle.open {
 		if l.oracle.open[i].closes(pending) {
-			l.failf("task %d, %v: did not combine %v", j.id, a, l.oracle.open[i].shape)
+			l.failf("%v: did not combine %v", pending, l.oracle.open[i].shape)
 		}
 	}
-	return edges, err
 }
 
 // combine is what the tracker calls to have a reduction combined.

@@ -57,6 +57,7 @@ type oracle struct {
 	accesses [][]access
 	preds    []set // what each node must wait for; transitively implied ones may lack
 	before   []int // nodes whose submission has ended, in that order
+	aside    set   // nodes that no other waits for
 	open     []reduction
 
 	committed, released, failed set
@@ -118,7 +119,7 @@ func (o *oracle) access(id int, a access) {
 	}
 	for _, p := range o.before {
 		for _, e := range o.accesses[p] {
-			if mustFollow(e, a) {
+			if mustFollow(e, a) && !o.aside.has(p) {
 				o.preds[id].add(p)
 				break
 			}

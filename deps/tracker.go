@@ -340,33 +340,48 @@ func (t *Tracker) Around(r Region, f func(*Entry)) {
 	if r.Empty() {
 		return
 	}
+	if t.table.find(r) == nil {
+		t.table.add(r)
+	}
+	t.around(r, func(e *Entry, _ uint64) { f(e) })
+}
+
+// around calls f for the entry of region r, if there is one, and for every entry that
+// overlaps it and has an access made at time since or later that a write to r would have
+// to follow.
+func (t *Tracker) around(r Region, f func(o *Entry, since uint64)) {
+	if r.Empty() {
+		return
+	}
 	e := t.table.find(r)
 	if e == nil {
-		e = t.table.add(r)
+		if !r.IsHandle() {
+			t.table.root.visit(r, r.end(), func(o *Entry) { f(o, 0) })
+		}
+		return
 	}
-	f(e)
+	f(e, 0)
 	for _, l := range e.looksAt() {
-		f(l.other)
+		f(l.other, e.near.since)
 	}
+}
+
+// FollowWriters makes n wait for what an access of mode [In] to r would wait for, and
+// returns the number of edges made, and an entry of r that the tracker does not know (nil
+// for an empty region). Nothing that comes later waits for n, or fails with it.
+func (t *Tracker) FollowWriters(n *Node, r Region) (edges int32, e *Entry) {
+	if r.Empty() {
+		return 0, nil // CloseReductions would close all
+	}
+	t.CloseReductions(r)
+	t.around(r, func(o *Entry, since uint64) { edges += t.followOther(n, o, In, since) })
+	return edges, &Entry{region: r}
 }
 
 // Busy reports whether a write to r submitted now would have to wait, or would not run
 // because a task that it follows has failed.
 func (t *Tracker) Busy(r Region) (busy bool) {
-	if r.Empty() {
-		return false
-	}
-	e := t.table.find(r)
-	if e == nil {
-		if !r.IsHandle() {
-			t.table.root.visit(r, r.end(), func(o *Entry) { busy = busy || o.busy() })
-		}
-		return busy
-	}
-	busy = e.busy()
-	for _, l := range e.looksAt() {
-		busy = busy || l.other.busy()
-	}
+	t.around(r, func(o *Entry, _ uint64) { busy = busy || o.busy() })
 	return busy
 }
 

@@ -17,6 +17,7 @@ func TestEdgesWithNothingReleased(t *testing.T) {
 		p := randomProgram(rng, randomTaste(rng))
 		for _, task := range p {
 			l.submit(task)
+			l.lookSometimes(rng)
 		}
 		l.tracker.CloseReductions(Region{})
 		l.compare(l.linked())
@@ -24,6 +25,23 @@ func TestEdgesWithNothingReleased(t *testing.T) {
 		require.NoError(t, l.err, "%v", p)
 		l.reset()
 	})
+}
+
+// lookSometimes looks at a region of a random program, or at another one.
+func (l *lab) lookSometimes(rng *rand.Rand) {
+	if rng.IntN(4) > 0 {
+		return
+	}
+	s := randomShape(rng)
+	if rng.IntN(8) == 0 {
+		s = span(0, 0)
+	} else if len(l.oracle.before) > 0 && rng.IntN(2) == 0 {
+		before := l.oracle.accesses[l.oracle.before[rng.IntN(len(l.oracle.before))]]
+		if len(before) > 0 {
+			s = before[rng.IntN(len(before))].shape
+		}
+	}
+	l.look(s)
 }
 
 // Every task is released as soon as it is ready, before the next is submitted:
@@ -35,6 +53,7 @@ func TestEdgesWithAllReleased(t *testing.T) {
 		p := randomProgram(rng, randomTaste(rng))
 		for _, task := range p {
 			l.submit(task)
+			l.lookSometimes(rng)
 			l.drain(nil)
 		}
 		l.tracker.CloseReductions(Region{})
@@ -84,6 +103,7 @@ func runRandomly(l *lab, p program, rng *rand.Rand) {
 	for i, task := range p {
 		l.submit(task)
 		step()
+		l.lookSometimes(rng)
 		if rng.IntN(16) == 0 {
 			l.tracker.CloseReductions(Region{})
 		}

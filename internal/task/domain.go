@@ -219,6 +219,21 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 	return e
 }
 
+// Await makes r, which stands for a wait, follow what writes to region. What is spawned
+// later does not depend on r, so a wait that fails because of one writer takes nothing
+// along that does not depend on that writer, too.
+func (d *Domain) Await(r *Record, region deps.Region) {
+	if region.Empty() {
+		return
+	}
+	if d.Parent != nil {
+		d.underParent(r, region, deps.In, false, -1)
+	}
+	edges, e := d.Tracker.FollowWriters(&r.Node, region)
+	d.edges += edges
+	r.addAccess(Access{Entry: e, Mode: deps.In, Param: -1})
+}
+
 // underParent checks an access of r against those of its parent, and makes r wait
 // for the gates of its parent that stand for region.
 func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bool, param int) {
