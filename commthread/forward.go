@@ -70,15 +70,44 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 }
 
 // postCalls posts calls on the goroutine that may.
-func (t *Thread) postCalls(calls []*mpi.Call) {
+func (t *Thread) postCalls(calls []*mpi.Call) { t.postBy(calls, func() { t.engine.Post(calls) }) }
+
+// postBy is postCalls with a form of Post.
+func (t *Thread) postBy(calls []*mpi.Call, post func()) {
 	for _, k := range calls {
 		t.sent(k)
 	}
 	if !t.gone.Load() {
 		t.watch(calls)
 	}
-	t.engine.Post(calls)
+	post()
 	t.changed = true
+}
+
+// How long a call of PostWait is waited for by who has the engine: on a worker about as long
+// as a message between processes of one machine takes whose peer is late, and on the thread,
+// which a worker may share its core with, as long as it spins anyway.
+const (
+	stayHolding = 20 * time.Microsecond
+	stayShared  = spinShared
+)
+
+// PostWait is part of mpi.PostWaiter.
+func (f *forwarder) PostWait(calls []*mpi.Call, d time.Duration) {
+	t := f.t
+	w, can := f.Engine.(mpi.PostWaiter)
+	if !can || !t.mine() {
+		f.Post(calls)
+		return
+	}
+	switch {
+	case t.gone.Load():
+	case t.holder != 0:
+		d = min(d, stayHolding)
+	default:
+		d = min(d, stayShared)
+	}
+	t.postBy(calls, func() { w.PostWait(calls, d) })
 }
 
 // handed is a call that another goroutine has handed over.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -249,4 +250,62 @@ func TestForward_stop_waits_for_calls(t *testing.T) {
 		}
 		return <-got
 	})
+}
+
+// stays is an engine that starts calls and waits for them in one step; it notes for how long.
+type stays struct {
+	mpi.Engine
+	mu  sync.Mutex
+	all []time.Duration
+}
+
+func (s *stays) Unwrap() mpi.Engine { return s.Engine }
+
+func (s *stays) PostWait(calls []*mpi.Call, d time.Duration) {
+	s.mu.Lock()
+	s.all = append(s.all, d)
+	s.mu.Unlock()
+	s.Engine.Post(calls)
+}
+
+// Who has the engine exchanges in one step of it, for which others do not wait long; the
+// exchanges of other goroutines are handed over.
+func TestForward_exchange_in_one_step(t *testing.T) {
+	for name, c := range map[string]struct {
+		spawn func(r rank, body func(*tasks.Context) error)
+		stays bool
+	}{
+		"body": {func(r rank, body func(*tasks.Context) error) {
+			r.rt.Spawn("body", func(ctx *tasks.Context) error { return body(ctx) }, tasks.OnComm)
+		}, true},
+		"task": {func(r rank, body func(*tasks.Context) error) {
+			r.rt.Spawn("task", func(ctx *tasks.Context) error { return body(ctx) })
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var engines [2]*stays
+			s := setup{before: func(c *mpi.Comm) func() error {
+				return c.Intercept(func(next mpi.Engine) mpi.Engine {
+					engines[c.Rank()] = &stays{Engine: next}
+					return engines[c.Rank()]
+				})
+			}}
+			succeed(t, 2, s, func(r rank) error {
+				before := len(engines[r.Rank()].all)
+				x, y := r.Rank(), -1
+				c.spawn(r, func(*tasks.Context) error {
+					_, err := r.Sendrecv(mpi.One(&x), r.peer(), 0, mpi.One(&y), r.peer(), 0)
+					return err
+				})
+				err := r.rt.Wait()
+				assert.Equal(t, r.peer(), y)
+				all := engines[r.Rank()].all[before:]
+				assert.Equal(t, c.stays, len(all) == 1, "%v", all)
+				for _, d := range all {
+					assert.LessOrEqual(t, d, 20*time.Microsecond)
+				}
+				return err
+			})
+		})
+	}
 }

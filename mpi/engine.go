@@ -89,6 +89,15 @@ type Announcer interface {
 	Disarm()
 }
 
+// PostWaiter is an engine that can start calls and see their ends without a way back to Go in
+// between, for messages that take no longer than that way. The method belongs to whoever
+// is inside the engine.
+type PostWaiter interface {
+	// PostWait is Post of calls that the caller waits for next. It returns when all have
+	// completed, or after about d, or at once: Await follows.
+	PostWait(calls []*Call, d time.Duration)
+}
+
 // Limits of an engine.
 type Limits struct {
 	MaxTag int // largest tag
@@ -106,6 +115,15 @@ type port struct {
 
 	inUse  atomic.Bool // scratch is
 	single *Call       // calls that are waited for at once
+	pair   exchange    // likewise
+}
+
+// exchange is a receive and a send that are waited for at once, and those of the two that
+// are for the engine.
+type exchange struct {
+	inUse atomic.Bool
+	calls [2]Call
+	open  [2]*Call
 }
 
 func (p *port) get() Engine { return *p.engine.Load() }
@@ -123,6 +141,43 @@ func (p *port) release(c *Call) {
 	if c == p.single {
 		c.Reset()
 		p.inUse.Store(false)
+	}
+}
+
+// exchange returns the two calls of an exchange; release gives them back.
+func (p *port) exchange() *exchange {
+	if p.pair.inUse.CompareAndSwap(false, true) {
+		return &p.pair
+	}
+	return new(exchange)
+}
+
+func (x *exchange) release() {
+	x.calls[0].Reset()
+	x.calls[1].Reset()
+	x.open = [2]*Call{}
+	x.inUse.Store(false)
+}
+
+// atOnce is how long PostWait may take that the caller of a blocking operation waits for
+// anyway.
+const atOnce = time.Millisecond
+
+// await starts calls and waits for them: in one step, if the engine can.
+func (p *port) await(calls []*Call) {
+	e := p.get()
+	if w, can := e.(PostWaiter); can {
+		w.PostWait(calls, atOnce)
+	} else {
+		for i := range calls {
+			e.Post(calls[i : i+1])
+		}
+	}
+	for _, k := range calls {
+		if !k.Done() {
+			e.Await(false, calls)
+			return
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package mpi
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // do makes a call and waits for it. fill sets what the call needs.
 func (c *Comm) do(k *Call) (Status, error) {
@@ -118,15 +121,21 @@ func (c *Comm) Recv(b Buffer, src, tag int) (Status, error) {
 // Sendrecv sends s to dst and receives r from src at the same time: no order of
 // ranks that do so can deadlock. The buffers do not overlap.
 func (c *Comm) Sendrecv(s Buffer, dst, stag int, r Buffer, src, rtag int) (Status, error) {
-	in, out := c.irecv(r, src, rtag), c.isend(CallSend, s, dst, stag)
-	for _, k := range [2]*Call{&out.call, &in.call} {
-		k.Comm = c
-		if err := c.check(k); err != nil {
-			return Status{}, err // and nothing of it has been started
+	x := c.port.exchange()
+	defer x.release()
+	in, out := &x.calls[0], &x.calls[1]
+	in.Kind, in.Recv, in.Peer, in.Tag = CallRecv, r, src, rtag
+	out.Kind, out.Send, out.Peer, out.Tag = CallSend, s, dst, stag
+	open := x.open[:0]
+	for _, k := range [2]*Call{in, out} {
+		if c.Prepare(k) {
+			open = append(open, k)
 		}
 	}
-	err := Waitall(in.post(), out.post())
-	return in.call.Status, err
+	if in.Err == nil && out.Err == nil && len(open) > 0 { // else nothing of it is started
+		c.port.await(open)
+	}
+	return in.Status, errors.Join(in.Err, out.Err)
 }
 
 // SendrecvReplace sends b to dst and receives into b from src. It copies b.

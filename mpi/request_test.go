@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -309,6 +310,47 @@ func TestSendrecv(t *testing.T) {
 	require.Empty(t, e.open, "neither half is started if one is wrong")
 }
 
+// swift is an engine that starts calls and waits for them in one step.
+type swift struct {
+	*manual
+	postWait func(calls []*mpi.Call)
+}
+
+func (e *swift) PostWait(calls []*mpi.Call, _ time.Duration) {
+	e.open = append(e.open, calls...)
+	e.postWait(calls)
+}
+
+// An exchange is one step of an engine that can, and Await only if that was too short.
+func TestSendrecvInOneStep(t *testing.T) {
+	e, _ := newManual(0, 3)
+	x := &swift{manual: e}
+	c := mpi.NewWorld(x)
+	in, out := []int32{0}, []int32{7}
+	var steps, awaits int
+	e.onAwait = func() { awaits++; e.end(1, errLate) }
+	for late := range 2 {
+		steps, awaits, e.open = 0, 0, nil
+		x.postWait = func(calls []*mpi.Call) {
+			steps++
+			require.Equal(t, []mpi.CallKind{mpi.CallRecv, mpi.CallSend}, []mpi.CallKind{calls[0].Kind, calls[1].Kind}, "receives first")
+			e.end(0, nil)
+			if late == 0 {
+				e.end(1, nil)
+			}
+		}
+		st, err := c.Sendrecv(mpi.Of(out), 1, 4, mpi.Of(in), 2, 5)
+		require.Equal(t, mpi.Status{Source: 2, Tag: 5, Bytes: 4}, st)
+		require.Equal(t, []int{1, late}, []int{steps, awaits})
+		require.Equal(t, late == 1, errors.Is(err, errLate))
+	}
+	e.open = nil
+	x.postWait = func(calls []*mpi.Call) { require.Len(t, calls, 1); e.end(0, nil) }
+	_, err := c.Sendrecv(mpi.Of(out), 1, 4, mpi.Of(in), mpi.ProcNull, 5)
+	require.NoError(t, err)
+	require.Len(t, e.open, 1, "only the send is for the engine")
+}
+
 func TestBlockingCallsDoNotAllocate(t *testing.T) {
 	if invariant.Race {
 		t.Skip("the race detector allocates: run without -race")
@@ -320,6 +362,9 @@ func TestBlockingCallsDoNotAllocate(t *testing.T) {
 			panic("send")
 		}
 		if _, err := c.Recv(mpi.Strided(x, 5, 2, 20), 1, 0); err != nil {
+			panic(err)
+		}
+		if _, err := c.Sendrecv(mpi.Of(x), mpi.ProcNull, 0, mpi.Of(x), mpi.ProcNull, 0); err != nil {
 			panic(err)
 		}
 		if c.Barrier() != nil || c.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Sum) != nil || c.Bcast(mpi.Of(x), 1) != nil {

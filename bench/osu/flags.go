@@ -99,7 +99,7 @@ func newConfig() *config {
 	set.DurationVar(&c.pause, "pause", 500*time.Millisecond, "how `long` the test wait waits")
 	set.IntVar(&c.runs, "runs", 5, "interleaved `runs` of -compare, and of the test inflight")
 	set.StringVar(&c.peer, "peer", "", "compile the same loops in C into `directory` with $CC (mpicc), say how to run them, and end")
-	set.StringVar(&c.compare, "compare", "", "alternate runs of this program and of the same loop in C under `mpirun` (a command, with options), and end; latency, alltoall and inflight")
+	set.StringVar(&c.compare, "compare", "", "alternate runs of this program and of the same loop in C under `mpirun` (a command, with options), and end; latency, sendrecv, alltoall and inflight")
 	c.world = world.Flags(set)
 	c.start = c.world.Run
 	return c
@@ -178,7 +178,7 @@ func (c *config) validate() error {
 	case c.given("place") && !c.commthread:
 		return fmt.Errorf("-place is that of the communication thread: add -commthread")
 	case c.compare != "" && peerTests[t.name] == nil:
-		return fmt.Errorf("-compare: there is a C peer of latency, alltoall and inflight only")
+		return fmt.Errorf("-compare: there is a C peer of latency, sendrecv, alltoall and inflight only")
 	case c.compare != "" && (c.onesided != twoSided || c.commthread):
 		return fmt.Errorf("-compare: the C peer sends messages without a thread: drop -onesided and -commthread")
 	}

@@ -69,3 +69,24 @@ func (r *rank) pingPong(size int, l loops) (float64, error) {
 	}
 	return latencyOf(seconds, l.count), r.check(r.recv[:size], peer, 0)
 }
+
+// exchange is a blocking Sendrecv of ranks 0 and 1 with each other: its time.
+func (r *rank) exchange(size int, l loops) (f figures, err error) {
+	if r.Rank() > 1 {
+		return f, r.Barrier()
+	}
+	peer := 1 - r.Rank()
+	out, in := mpi.Of(r.send[:size]), mpi.Of(r.recv[:size])
+	seconds, err := timed(l, func() error {
+		_, err := r.Sendrecv(out, peer, 1, in, peer, 1)
+		return err
+	})
+	if err == nil {
+		err = r.check(r.recv[:size], peer, 0)
+	}
+	if err != nil {
+		return f, err
+	}
+	us := seconds * 1e6 / float64(l.count)
+	return figures{[]float64{us}, []string{report.Decimal("exchange_us", us)}}, r.Barrier()
+}

@@ -4,6 +4,7 @@
 // without weft. Two ranks.
 //
 //	peer latency BYTES ITERATIONS SKIP
+//	peer sendrecv BYTES ITERATIONS SKIP
 //	peer alltoall BYTES ITERATIONS SKIP
 //	peer inflight RECEIVES BYTES COMPLETIONS SKIP
 //
@@ -45,6 +46,25 @@ static void latency(int bytes, int count, int skip)
 	double seconds = MPI_Wtime() - begin;
 	if (rank == 0)
 		printf("result test=latency latency_us=%.6f bytes=%d ranks=2 engine=C\n", seconds * 1e6 / (2.0 * count), bytes);
+	free(out);
+	free(in);
+}
+
+static void exchange(int bytes, int count, int skip)
+{
+	int peer = 1 - rank;
+	char *out = room(bytes), *in = room(bytes);
+	double begin = 0;
+	memset(out, 1, bytes);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = -skip; i < count; i++) {
+		if (i == 0)
+			begin = MPI_Wtime();
+		MPI_Sendrecv(out, bytes, MPI_CHAR, peer, 1, in, bytes, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	double seconds = MPI_Wtime() - begin;
+	if (rank == 0)
+		printf("result test=sendrecv exchange_us=%.6f bytes=%d ranks=2 engine=C\n", seconds * 1e6 / count, bytes);
 	free(out);
 	free(in);
 }
@@ -183,12 +203,15 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (ranks == 2 && argc == 5 && strcmp(argv[1], "latency") == 0 && (ok = atoi(argv[3]) > 0)) {
 		latency(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+	} else if (ranks == 2 && argc == 5 && strcmp(argv[1], "sendrecv") == 0 && (ok = atoi(argv[3]) > 0)) {
+		exchange(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	} else if (argc == 5 && strcmp(argv[1], "alltoall") == 0 && (ok = atoi(argv[3]) > 0)) {
 		alltoall(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	} else if (ranks == 2 && argc == 6 && strcmp(argv[1], "inflight") == 0 && (ok = atoi(argv[2]) > 0)) {
 		inflight(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
 	} else if (rank == 0) {
 		fprintf(stderr, "usage: mpirun -np 2 peer latency BYTES ITERATIONS SKIP\n"
+				"       mpirun -np 2 peer sendrecv BYTES ITERATIONS SKIP\n"
 				"       mpirun -np 2 peer alltoall BYTES ITERATIONS SKIP\n"
 				"       mpirun -np 2 peer inflight RECEIVES BYTES COMPLETIONS SKIP\n");
 	}

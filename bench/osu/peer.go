@@ -22,6 +22,10 @@ var peerTests = map[string]*peerTest{
 		l := latencyLoops.forSize(c.min, c.iterations, c.skip)
 		return decimalArgs(c.min, l.count, l.skip)
 	}},
+	"sendrecv": {"exchange_us", func(c *config) []string {
+		l := latencyLoops.forSize(c.min, c.iterations, c.skip)
+		return decimalArgs(c.min, l.count, l.skip)
+	}},
 	"alltoall": {"alltoall_us", func(c *config) []string {
 		l := collectiveLoops.forSize(c.min, c.iterations, c.skip)
 		return decimalArgs(c.min, l.count, l.skip)

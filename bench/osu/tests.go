@@ -41,6 +41,8 @@ func init() {
 	allTests = []*test{
 		{name: "latency", title: "OSU MPI%s Latency Test", about: "half of a round trip between ranks 0 and 1",
 			columns: []string{"Latency (us)"}, loops: latencyLoops, min: 1, max: 4 * mega, ranks: 2, onesided: true, threaded: true, measure: (*rank).latency},
+		{name: "sendrecv", title: "Blocking Exchange%s", about: "a Sendrecv of ranks 0 and 1 with each other",
+			columns: []string{"Time (us)"}, loops: latencyLoops, min: 1, max: 4 * mega, ranks: 2, threaded: true, measure: (*rank).exchange},
 		{name: "bw", title: "OSU MPI%s Bandwidth Test", about: "a window of messages from rank 0 to rank 1, and an answer",
 			columns: []string{"Bandwidth (MB/s)"}, loops: bandwidthLoops, min: 1, max: 4 * mega, ranks: 2, onesided: true, threaded: true, measure: (*rank).oneWay},
 		{name: "bibw", title: "OSU MPI%s Bi-Directional Bandwidth Test", about: "windows of messages both ways at once",

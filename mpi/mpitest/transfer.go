@@ -1,6 +1,9 @@
 package mpitest
 
 import (
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -23,6 +26,7 @@ func transferCases() []Case {
 		one("transfer/allocated memory", transferAllocated),
 		one("transfer/sendrecv", transferSendrecv),
 		one("transfer/sendrecv of different tags and sizes", transferSendrecvUnequal),
+		one("transfer/sendrecv with late peers", transferSendrecvLate),
 		one("transfer/sendrecv replace", transferReplace),
 		two("transfer/chain that ends nowhere", transferChain),
 	}
@@ -406,6 +410,25 @@ func transferSendrecvUnequal(r *rank) {
 	r.must(err)
 	r.status(st, r.left(), r.left(), n(r.left()))
 	m.check(r, "message", octets(seedOf(r.left()), n(r.left())))
+}
+
+// transferSendrecvLate exchanges with ranks that come while the others wait already, by
+// about as long as an engine may stay in its library, and longer.
+func transferSendrecvLate(r *rank) {
+	for i, late := range []time.Duration{0, 10 * time.Microsecond, 300 * time.Microsecond, 3 * time.Millisecond} {
+		r.must(r.Barrier())
+		if r.Rank() == i%r.Size() {
+			osthread.Sleep(late)
+		}
+		for k := range 3 {
+			n := 3 + 1000*k
+			m := newMailbox(n)
+			st, err := r.Sendrecv(mpi.Of(octets(seedOf(r.Rank(), i, k), n)), r.right(), k, m.buffer(), r.left(), k)
+			r.must(err)
+			r.status(st, r.left(), k, n)
+			m.check(r, "message", octets(seedOf(r.left(), i, k), n))
+		}
+	}
 }
 
 func transferReplace(r *rank) {

@@ -17,7 +17,8 @@
 // fills records in memory of C, up to 256, and starts them by one call into C. Poll is
 // one call too: it lets MPI make progress and leaves the ends in memory that both can
 // see. Do, the way of blocking calls, starts and waits in one call, which tests the
-// one request.
+// one request. PostWait is Post that stays in C for the ends: an exchange of short messages
+// is over then.
 //
 // # Who owns what
 //

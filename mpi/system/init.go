@@ -10,6 +10,7 @@ package system
 #cgo noescape weft_do_on
 #cgo nocallback weft_do_on
 #cgo nocallback weft_post
+#cgo nocallback weft_post_wait
 #cgo nocallback weft_poll
 #cgo nocallback weft_wait
 #include <stdlib.h>

@@ -332,8 +332,8 @@ int weft_poll(void) {
 	return nresults;
 }
 
-int weft_post(int n) {
-	WEFT_INSIDE;
+// start_all starts the first n ops of the shared memory.
+static void start_all(int n) {
 	begin_results();
 	for (int i = 0; i < n; i++) {
 		weft_op *o = &weft_mem->ops[i];
@@ -345,6 +345,34 @@ int weft_post(int n) {
 			start_it(o);
 	}
 	advance();
+}
+
+int weft_post(int n) {
+	WEFT_INSIDE;
+	start_all(n);
+	return nresults;
+}
+
+// open_of returns how many of the first n ops are under way still.
+static int open_of(int n) {
+	int open = 0;
+	for (int i = 0; i < n; i++) {
+		slot_state *s = &states[weft_mem->ops[i].slot];
+		open += s->at >= 0 || s->line != NULL;
+	}
+	return open;
+}
+
+int weft_post_wait(int n, int64_t ns) {
+	WEFT_INSIDE;
+	weft_patience p = {0};
+	start_all(n);
+	while (open_of(n) > 0 && nresults <= WEFT_RESULTS - 2 * WINDOW && !weft_mem->news) {
+		look();
+		weft_let_in();
+		if (weft_linger(&p) > ns)
+			break;
+	}
 	return nresults;
 }
 

@@ -9,6 +9,7 @@ package system
 import "C"
 
 import (
+	"time"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/mpi"
@@ -23,6 +24,26 @@ func (e *engine) Post(calls []*mpi.Call) {
 		e.start(k)
 	}
 	e.flush()
+}
+
+// PostWait implements [mpi.PostWaiter]: one call into C starts the calls and sees their ends.
+func (e *engine) PostWait(calls []*mpi.Call, d time.Duration) {
+	if e.busy() || len(calls) > C.WEFT_BATCH {
+		e.Post(calls)
+		return
+	}
+	e.forgetTypes()
+	for _, k := range calls {
+		e.start(k)
+	}
+	if e.batch == 0 || len(e.polled) > 0 || e.schedules > 0 {
+		e.flush()
+		return
+	}
+	n := e.batch
+	e.batch = 0
+	e.deliver(C.weft_post_wait(C.int(n), C.int64_t(d)))
+	e.turn()
 }
 
 // start starts k, or puts it into the batch.

@@ -97,6 +97,9 @@ int weft_comm_free(int comm);
 // for ends, and weft_wait does until there are some, or news, or ns are over; all
 // return the number of results. counts says that the ops have any.
 int weft_post(int n);
+// weft_post_wait is weft_post that waits for these ops, about ns at most, or until there is
+// news.
+int weft_post_wait(int n, int64_t ns);
 int weft_poll(void);
 int weft_wait(int64_t ns);
 // weft_do starts the op one, whose buffers are send and recv, and waits for it; it
