@@ -214,6 +214,12 @@ func (rt *Runtime) finished() uint64 {
 	return n
 }
 
+// finishedAll is finished with what the submitter, which calls it, has not published: to
+// publish costs an exchange, too much to do for every task that it runs.
+func (rt *Runtime) finishedAll() uint64 {
+	return rt.finished() + rt.w0.done - rt.w0.published.Load()
+}
+
 // stuckCheck wakes a submitter that sleeps above its mark when nobody else is left
 // who could bring it below.
 func (rt *Runtime) stuckCheck(w *worker) {

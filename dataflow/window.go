@@ -27,21 +27,19 @@ func (w *worker) throttle(d *task.Domain) {
 // above their marks would deadlock.
 func (rt *Runtime) throttle() {
 	w, d := rt.w0, rt.domain
-	w.publish()
 	window := w.window()
-	if d.Limit = rt.finished() + window; d.Spawned < d.Limit {
+	if d.Limit = rt.finishedAll() + window; d.Spawned < d.Limit {
 		return
 	}
 	target := d.Spawned - window/2
 	rt.target.Store(target)
 	rt.throttled.Store(true)
 	w.run(func() bool {
-		w.publish()
-		return rt.finished() >= target || w.state.Load() != active && rt.stuck(w)
+		return rt.finishedAll() >= target || w.state.Load() != active && rt.stuck(w)
 	}, true)
 	rt.throttled.Store(false)
 	rt.target.Store(noTarget)
-	d.Limit = max(rt.finished()+window, d.Spawned+window/2)
+	d.Limit = max(rt.finishedAll()+window, d.Spawned+window/2)
 }
 
 // throttleChildren runs children of the body that spawns, the youngest first, until

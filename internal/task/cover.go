@@ -98,7 +98,7 @@ func (n *noted) apart(touches []touch) bool {
 
 // commit checks r, whose accesses are complete. Inserter of r's domain.
 func (c *Cover) commit(r *Record) {
-	if c == nil || r.Decl == gateDecl || r.Decl == combineDecl {
+	if r.Decl == gateDecl || r.Decl == combineDecl {
 		return
 	}
 	n := noted{seq: r.Seq(), label: r.Label(), pc: r.PC, barrier: r.Flags&Inline != 0, touches: c.room(int(r.nacc))}

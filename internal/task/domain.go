@@ -39,36 +39,44 @@ type Runner interface {
 }
 
 // Domain is a set of tasks with one tracker. It belongs to its inserter: the
-// goroutine Owner.
+// goroutine Owner. What the inserter writes with every task is on cache lines that those
+// who run the tasks do not read.
 type Domain struct {
 	Tracker deps.Tracker
-	Exec    Runner // the worker whose goroutine inserts
-	Alloc   *Allocator
-	Owner   uintptr // osthread.G of the inserter
-	Parent  *Record // nil for the main program
-	Root    bool    // of the main program
-	State   *atomic.Uint32
-	Budget  *Budget
-	Lines   bool   // record where tasks are spawned
-	Cover   *Cover // checks what children touch; nil if off
-	Traced  bool   // tell Exec of every spawn
-	Rename  bool   // buffers may get fresh copies
-	Final   bool   // tasks run at their spawn
-	Verify  bool   // and are checked
-
-	Spawned uint64        // tasks committed, ever (main) or since the last wait (children)
-	Limit   uint64        // of Spawned: from there on a spawn runs some of the tasks
-	Live    atomic.Int64  // children only: committed minus ended, seen from the last wait on
-	edges   int32         // of the record being filled
-	renamed []func()      // drop the spare versions of a buffer
-	ended   failures      // of children: what their failed tasks left
-	use     atomic.Uint64 // how often it has been freed
-	free    *Domain
+	Spawned uint64 // tasks committed, ever (main) or since the last wait (children)
+	Limit   uint64 // of Spawned: from there on a spawn runs some of the tasks
+	edges   int32  // of the record being filled
 	locks   uint64
+	renamed []func()      // drop the spare versions of a buffer
 	given   givens        // the accesses of Parent
 	claimed []*deps.Entry // of beside
 	looks   int           // entries that beside has looked at, for tests
+	_       [cacheLine]byte
+
+	Exec   Runner // the worker whose goroutine inserts
+	Alloc  *Allocator
+	Owner  uintptr // osthread.G of the inserter
+	Parent *Record // nil for the main program
+	State  *atomic.Uint32
+	Budget *Budget
+	Cover  *Cover // checks what children touch; nil if off
+	Root   bool   // of the main program
+	Lines  bool   // record where tasks are spawned
+	Traced bool   // tell Exec of every spawn
+	Rename bool   // buffers may get fresh copies
+	Final  bool   // tasks run at their spawn
+	Verify bool   // and are checked
+	free   *Domain
+	use    atomic.Uint64 // how often it has been freed
+	_      [cacheLine]byte
+
+	Live  atomic.Int64 // children only: committed minus ended, seen from the last wait on
+	ended failures     // of children: what their failed tasks left
 }
+
+// cacheLine separates words that different threads write: two lines of 64 bytes, which
+// the prefetcher of amd64 fetches in pairs.
+const cacheLine = 128
 
 // NewDomain returns an empty domain of exec and a, reused if possible.
 func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32) *Domain {
@@ -275,7 +283,9 @@ func ParamName(i int) string {
 // Commit ends the registration of r and hands it to the runner.
 func (d *Domain) Commit(r *Record) {
 	d.Spawned++
-	d.Cover.commit(r)
+	if d.Cover != nil {
+		d.Cover.commit(r)
+	}
 	if d.Final && r.Flags&Comm == 0 {
 		r.Flags |= Inline | Final
 	}
