@@ -18,8 +18,8 @@ type Form uint8
 // The forms. On one rank nothing is sent, and the first three are the same.
 const (
 	Exchange Form = iota // all planes, then one all-to-all, then the last pencils
-	Slabs                // a plane's piece for each peer is sent as soon as the plane is done
-	Pencils              // the same in groups of rows, whose last pencils start when they are there
+	Slabs                // the pieces of a plane are sent as soon as the plane is done
+	Pencils              // as Slabs, in groups of rows; the pencils of a group start when it has arrived
 	Tasks                // a graph of tasks; a communication thread moves the pieces
 )
 
@@ -36,7 +36,7 @@ func (f Form) String() string {
 	return fmt.Sprintf("Form(%d)", uint8(f))
 }
 
-// ParseForm returns the form of that name: exchange, slabs, pencils or tasks.
+// ParseForm returns the form with a name: exchange, slabs, pencils or tasks.
 func ParseForm(name string) (Form, error) {
 	if i := slices.Index(formNames, name); i >= 0 {
 		return Form(i), nil
@@ -44,45 +44,44 @@ func ParseForm(name string) (Form, error) {
 	return 0, fmt.Errorf("distributed: no form %q: there are %s", name, strings.Join(formNames, ", "))
 }
 
-// Rows gives a transform other input than what lies in its array: it fills
-// dst with what stands in the place of src, which is a part of one row of the input;
-// the first element has the global indices at, and the last one runs. So factors
-// (NAS FT's evolution, the symbol of a differential operator) cost no pass over memory of
-// their own.
+// Rows changes the input of a transform on its way into the first pass. It fills dst with
+// the values to use in place of src, a part of one row of the input. The first element has
+// the global indices at; the last index runs. So factors (NAS FT's evolution, the symbol
+// of a differential operator) need no pass over memory of their own.
 //
-// It is called for every element of this rank's part once, by several workers at
-// the same time, in any order. dst is scratch, and does not overlap src.
-// It may write to src, and src is empty if the transform was called with nil.
+// It is called once for every element of this rank, by several workers at the same time,
+// in any order. dst is scratch memory, and does not overlap src. Rows may write to src. src
+// is empty if the transform was called with nil.
 type Rows func(dst, src []complex128, at [3]int)
 
-// Config says what to transform and how. The zero value of all but Dims is usable.
-// All ranks give the same, but for the hooks, Runtime and Thread.
+// Config says what to transform and how. Only Dims must be set. All fields but the hooks,
+// Runtime and Thread are the same on all ranks.
 type Config struct {
 	Dims [3]int // of the global array, row-major: the last runs fastest
 
 	Form     Form
 	OneSided bool // pieces are put into windows; arrays that receive are made by Plan.NewArray
 
-	// Grid is the process grid P1 x P2: of dimension 0 in the input over P1 ranks and
-	// dimension 1 over P2. Zero stands for slabs, P x 1; 1-D decompositions need one
-	// exchange per transform, 2-D ones two.
+	// Grid is the process grid P1 x P2: dimension 0 of the input is distributed over P1
+	// ranks, dimension 1 over P2. Zero stands for slabs, P x 1. Slabs need one exchange
+	// per transform, two-dimensional grids two.
 	Grid [2]int
 
-	// Groups is into how many groups Pencils and Tasks cut the rows of a piece; 0 stands
-	// for a choice by size. Pad is added to the leading dimension of arrays, the
-	// elements from one plane to the next, so that it is no power of two; 4, a cache
-	// line, does.
+	// Groups is the number of groups into which Pencils and Tasks divide the rows of a
+	// piece; 0 chooses by size. Pad is added to the leading dimension of arrays (the
+	// elements from one plane to the next), so that it is no power of two: 4, a cache
+	// line, is enough.
 	Groups int
 	Pad    int
 
-	// Stage is how many finished planes may wait until they have been sent, 0 for all:
-	// memory for that many planes. Exchange needs all, and so does Tasks for hiding
-	// messages behind the last pass, too.
+	// Stage is the number of finished planes that may wait until they have been sent: the
+	// memory of the staging buffer, in planes; 0 stands for all. Exchange needs all. Tasks
+	// needs all to hide messages behind the last pass, too.
 	Stage int
 
-	// DDS lets Tasks transform the groups that it keeps back while they arrive: two-sided,
-	// with pencils after the exchange, and all planes staged (Stage 0); otherwise it does
-	// nothing. It costs a copy of these groups on both sides.
+	// DDS lets Tasks transform its deferred groups while they arrive. It needs two-sided
+	// messages, a pass of pencils after the exchange, and a stage for all planes (Stage 0);
+	// otherwise it does nothing. It costs a copy of these groups on both sides.
 	DDS commthread.DDS
 
 	Workers int          // cores of this rank; 0 stands for 1
@@ -91,8 +90,8 @@ type Config struct {
 	BeforeForward Rows // nil: the input as it is
 	BeforeInverse Rows
 
-	// Runtime and Thread are the program's own: the plan then makes none, and Workers
-	// is that of the runtime. A thread comes with its runtime.
+	// Runtime and Thread are the program's own: the plan then makes none, and ignores
+	// Workers. A thread needs its runtime.
 	Runtime *dataflow.Runtime
 	Thread  *commthread.Thread
 
@@ -102,7 +101,7 @@ type Config struct {
 	ThreadOptions  []commthread.Option
 }
 
-// complete fills in defaults, and reports what cannot be.
+// complete fills in defaults, and returns an error for values that cannot be.
 func (c *Config) complete(ranks int) error {
 	for i, n := range c.Dims {
 		if n < 1 {
@@ -141,17 +140,17 @@ func (c *Config) complete(ranks int) error {
 // maxPoints bounds the size of grids so that no index overflows.
 const maxPoints = math.MaxInt >> 8
 
-// groupBytes is what a message of a group should have at least: below, the cost of a message
-// is more than that of its bytes.
+// groupBytes is the least size of a message of a group: a smaller message costs more than
+// its bytes.
 const (
 	groupBytes = 16 << 10
 	maxGroups  = 16
-	// fewGroups is for Tasks with one-sided messages: there each group kept back is as
-	// many messages as there are planes.
+	// fewGroups is for Tasks with one-sided messages: there a deferred group takes one
+	// message per plane.
 	fewGroups = 6
 )
 
-// chooseGroups cuts pieces into groups, as large as messages should be. All ranks choose
+// chooseGroups chooses the number of groups by the size of their messages. All ranks choose
 // the same.
 func (c *Config) chooseGroups() {
 	if c.Form != Pencils && c.Form != Tasks {

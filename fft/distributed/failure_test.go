@@ -40,7 +40,7 @@ func TestPlan_mistakes_are_found(t *testing.T) {
 	}
 	lost := func(c *mpi.Comm, p *Plan) error { // another plane in the place of the last one
 		if c.Rank() == 0 {
-			p.forward.passes[0].planes.unit = 0
+			p.forward.passes[0].planes.planeStride = 0
 		}
 		return nil
 	}

@@ -207,10 +207,10 @@ func TestPlan_For(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestBlocks(t *testing.T) {
+func TestPartition(t *testing.T) {
 	for n := range 20 {
 		for parts := 1; parts < 9; parts++ {
-			b := blocks{n, parts}
+			b := partition{n, parts}
 			var owners []int
 			for i := range parts {
 				assert.Contains(t, []int{n / parts, (n + parts - 1) / parts}, b.size(i))

@@ -8,17 +8,17 @@ type Layout struct {
 	Len    int    // of the slice, padding included
 }
 
-// At returns the place of the element with global indices i in the slice, and
-// whether this rank has it.
-func (l Layout) At(i [3]int) (place int, here bool) {
+// At returns the index in the slice of the element with global indices i, and whether this
+// rank has it.
+func (l Layout) At(i [3]int) (index int, here bool) {
 	for d, v := range i {
 		v -= l.Start[d]
 		if v < 0 || v >= l.Extent[d] {
 			return 0, false
 		}
-		place += v * l.Stride[d]
+		index += v * l.Stride[d]
 	}
-	return place, true
+	return index, true
 }
 
 // Points returns the number of elements of this rank.

@@ -7,8 +7,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// link is one exchange of one transform under way, scheduled by hand: requests for
-// what comes, by part, and for what goes, by plane. It belongs to the rank's goroutine.
+// link is one exchange of a loop schedule: requests of receives, by part, and of sends, by
+// plane. It belongs to the rank's goroutine.
 type link struct {
 	x        *exchange
 	form     Form
@@ -16,36 +16,36 @@ type link struct {
 	array    []complex128
 	stage    *stage
 	stats    *Stats
-	arriving [][]*mpi.Request
-	arrived  int         // parts that are there
-	leaving  []departure // in the order of their sends
+	receives [][]*mpi.Request
+	arrived  int         // parts whose receives are complete
+	sends    []planeSend // oldest first
 }
 
-// departure is a plane whose pieces are on their way.
-type departure struct {
+// planeSend is a plane whose pieces are being sent from a slot of the stage.
+type planeSend struct {
 	slot     int
 	requests []*mpi.Request
 }
 
-// open announces to all peers where their pieces may land: by receives, or by a fence.
-func (k *link) open() error {
-	defer k.inside(osthread.Nanotime())
-	k.arriving = make([][]*mpi.Request, k.x.parts.parts)
+// post lets all peers send: it posts the receives, or opens the window by a fence.
+func (k *link) post() error {
+	defer k.count(osthread.Nanotime())
+	k.receives = make([][]*mpi.Request, k.x.parts.parts)
 	switch {
 	case k.win != nil:
 		if err := k.win.Fence(); err != nil || k.form == Exchange {
 			return err
 		}
-		for part, n := range k.notices() {
+		for part, n := range k.puts() {
 			if n > 0 {
-				k.arriving[part] = append(k.arriving[part], k.win.IawaitNotify(part, n))
+				k.receives[part] = append(k.receives[part], k.win.IawaitNotify(part, n))
 			}
 		}
 	case k.form != Exchange:
 		k.pieces(func(s, u, g, first, count int) {
-			at, n := k.x.land(s, k.x.me, u, first, count)
+			at, n := k.x.target(s, k.x.me, u, first, count)
 			part := k.x.part(u, g)
-			k.arriving[part] = append(k.arriving[part], k.x.comm.Irecv(mpi.Of(k.array[at:at+n]), s, u*k.x.groups+g))
+			k.receives[part] = append(k.receives[part], k.x.comm.Irecv(mpi.Of(k.array[at:at+n]), s, u*k.x.groups+g))
 		})
 	}
 	return nil
@@ -66,19 +66,19 @@ func (k *link) pieces(f func(s, u, g, first, count int)) {
 	}
 }
 
-// notices returns how many pieces each part consists of.
-func (k *link) notices() []int {
+// puts returns how many pieces each part consists of.
+func (k *link) puts() []int {
 	n := make([]int, k.x.parts.parts)
 	k.pieces(func(_, u, g, _, _ int) { n[k.x.part(u, g)]++ })
 	return n
 }
 
-// send starts to send the pieces of plane u, which lies in a slot of the stage: group
+// send starts the sends of the pieces of plane u, which lies in a slot of the stage: group
 // after group, each to all peers in turn.
 func (k *link) send(u, slot int, plane []complex128) {
-	defer k.inside(osthread.Nanotime())
+	defer k.count(osthread.Nanotime())
 	x := k.x
-	d := departure{slot: slot}
+	d := planeSend{slot: slot}
 	for g := range x.groups {
 		for i := 1; i < x.size; i++ {
 			q := (x.me + i) % x.size
@@ -93,22 +93,21 @@ func (k *link) send(u, slot int, plane []complex128) {
 				d.requests = append(d.requests, x.comm.Isend(piece, q, u*x.groups+g))
 				continue
 			}
-			at, _ := x.land(x.me, q, u, first, count)
+			at, _ := x.target(x.me, q, u, first, count)
 			d.requests = append(d.requests, k.win.IputNotify(piece, q, at, x.part(u, g)))
 		}
 	}
-	k.leaving = append(k.leaving, d)
+	k.sends = append(k.sends, d)
 }
 
-// reclaim frees the slots of planes that have left, in order. With wait, it waits for
-// the first one.
+// reclaim frees the slots of sent planes, in order. With wait, it waits for the first one.
 func (k *link) reclaim(wait bool) error {
-	if len(k.leaving) == 0 {
+	if len(k.sends) == 0 {
 		return nil
 	}
-	defer k.inside(osthread.Nanotime())
-	for len(k.leaving) > 0 {
-		d := k.leaving[0]
+	defer k.count(osthread.Nanotime())
+	for len(k.sends) > 0 {
+		d := k.sends[0]
 		done, err := true, error(nil)
 		if wait {
 			err = mpi.Waitall(d.requests...)
@@ -118,22 +117,22 @@ func (k *link) reclaim(wait bool) error {
 		if err != nil || !done {
 			return err
 		}
-		k.leaving = k.leaving[1:]
-		k.stage.give(d.slot)
+		k.sends = k.sends[1:]
+		k.stage.release(d.slot)
 		wait = false
 	}
 	return nil
 }
 
-// admit counts the parts that have come, in order. With wait, it waits for the next one.
-func (k *link) admit(wait bool) error {
-	defer k.inside(osthread.Nanotime())
-	for k.arrived < len(k.arriving) {
+// receive counts the parts that have arrived, in order. With wait, it waits for the next one.
+func (k *link) receive(wait bool) error {
+	defer k.count(osthread.Nanotime())
+	for k.arrived < len(k.receives) {
 		done, err := true, error(nil)
 		if wait {
-			err = mpi.Waitall(k.arriving[k.arrived]...)
+			err = mpi.Waitall(k.receives[k.arrived]...)
 		} else {
-			done, err = mpi.Testall(k.arriving[k.arrived]...)
+			done, err = mpi.Testall(k.receives[k.arrived]...)
 		}
 		if err != nil || !done {
 			return err
@@ -144,11 +143,11 @@ func (k *link) admit(wait bool) error {
 	return nil
 }
 
-// swap is the whole exchange at once, of pieces packed by pack.
-func (k *link) swap() error {
-	defer k.inside(osthread.Nanotime())
+// alltoall is the whole exchange at once, of pieces packed by pack.
+func (k *link) alltoall() error {
+	defer k.count(osthread.Nanotime())
 	x := k.x
-	k.arrived = len(k.arriving)
+	k.arrived = len(k.receives)
 	if k.win != nil {
 		requests := make([]*mpi.Request, 0, x.size)
 		for i := 1; i < x.size; i++ {
@@ -179,7 +178,7 @@ func (k *link) swap() error {
 	return x.comm.Alltoallv(mpi.Of(k.stage.mem), sc, sd, mpi.Of(k.array), rc, rd)
 }
 
-// pack copies the pieces of plane u to where swap sends them from.
+// pack copies the pieces of plane u to the send buffer of alltoall.
 func (k *link) pack(u int, plane []complex128) {
 	for q := range k.x.size {
 		if q == k.x.me {
@@ -192,21 +191,21 @@ func (k *link) pack(u int, plane []complex128) {
 	}
 }
 
-// abandon waits for the end of all requests after an error, which has been made known to
-// all ranks: the buffers are the caller's again.
+// abandon waits for the end of all requests after an error that has revoked the
+// communicators: the buffers are the caller's again.
 func (k *link) abandon() {
-	for _, part := range k.arriving {
+	for _, part := range k.receives {
 		_ = mpi.Waitall(part...)
 	}
-	for _, d := range k.leaving {
+	for _, d := range k.sends {
 		_ = mpi.Waitall(d.requests...)
-		k.stage.give(d.slot)
+		k.stage.release(d.slot)
 	}
-	k.leaving = nil
+	k.sends = nil
 }
 
-// inside adds the time since then to that of communication calls.
-func (k *link) inside(since int64) { k.stats.Communication += nanoseconds(osthread.Nanotime() - since) }
+// count adds the time since then to the time in communication calls.
+func (k *link) count(since int64) { k.stats.Communication += nanoseconds(osthread.Nanotime() - since) }
 
 const element = 16 // bytes
 
@@ -216,8 +215,9 @@ func (x *exchange) bytes(source, receiver, rows int) int {
 	return rows * cols * element
 }
 
-// packed returns where all pieces for a receiver lie in one message, how far those of
-// successive planes are apart, and the length of all, as they will lie at the receiver.
+// packed describes the pieces for a receiver in the send buffer of alltoall: their first
+// element, the step from one plane to the next, and their total length. They lie there as
+// they will at the receiver.
 func (x *exchange) packed(receiver int) (at, step, length int) {
 	_, planes := x.planes(x.me)
 	for q := range receiver {

@@ -11,9 +11,9 @@ const (
 	work                       // of the plan, with a two-dimensional process grid only
 )
 
-// pass transforms every element of this rank along one or two axes: plane by plane,
-// or in ranges of columns. Its items do not depend on each other, and can be done by
-// several workers at once. Immutable.
+// pass transforms every element of this rank along one or two axes. Its items are planes or
+// ranges of columns: they do not depend on each other, and several workers can do them at
+// once. Immutable.
 type pass struct {
 	from, to arrayID
 	items    int
@@ -24,53 +24,53 @@ type pass struct {
 	inverse  bool
 }
 
-// planes are the two-dimensional slices that a pass treats one after another: each is
+// planes are the two-dimensional slices that a pass transforms one after another. A plane is
 // read, transformed along its rows, its columns or both while it is in a cache, and
-// written or cut into pieces.
+// written to an array or divided into pieces.
 type planes struct {
-	rows, cols int
-	assembled  bool // from pieces of the exchange before
-	direct     bool // written to the array, at its number times lead
-	lead       int
-	unit, row  int    // where planes and rows are in the array that is read
-	axes       [3]int // which dimension counts planes, rows, and elements of rows
-	origin     [3]int // global indices of the first element, by dimension
-	batch      int    // rows that are prepared at a time
+	rows, cols             int
+	assembled              bool // from pieces of the exchange before
+	direct                 bool // written to the array, at its number times leadingDim
+	leadingDim             int
+	planeStride, rowStride int    // in the array that is read
+	axes                   [3]int // the dimension that counts planes, rows, and elements of rows
+	origin                 [3]int // global indices of the first element, by dimension
+	batch                  int    // rows that a hook fills at a time
 
-	rowsFar    *fft.Plan // from the array; nil if rows are not transformed
-	rowsNear   *fft.Plan // from contiguous rows
-	colsFar    *fft.Plan // from the array; nil if columns are not transformed
-	colsNear   *fft.Plan // from a plane
-	transforms int       // 1 or 2 axes
+	rowsFromArray *fft.Plan // from the array; nil if rows are not transformed
+	rowsFromPlane *fft.Plan // from contiguous rows
+	colsFromArray *fft.Plan // from the array; nil if columns are not transformed
+	colsFromPlane *fft.Plan // from a plane
+	transforms    int       // 1 or 2 axes
 }
 
-// columns are the pencils along the leading dimension of an array that a crossing
-// exchange has filled: in place, some columns at a time.
+// columns are the pencils along the first axis of an array that a distributed exchange has
+// filled: transformed in place, some columns at a time.
 type columns struct {
-	plan   *fft.Plan
-	lead   int
-	ranges []span
+	plan       *fft.Plan
+	leadingDim int
+	ranges     []columnRange
 }
 
-// span is some columns, all of which belong to one part of the exchange before.
-type span struct{ from, to, part int }
+// columnRange is some columns, all in one part of the exchange before.
+type columnRange struct{ from, to, part int }
 
-// scratch is what one worker uses for one item.
+// scratch is the memory that one worker uses for one item.
 type scratch struct {
 	plane, out []complex128
 	batch      []complex128
 }
 
-// part returns the part of the exchange before that an item needs. Items are in the
-// order of parts.
+// part returns the part of the preceding exchange that an item needs. Items are in the order
+// of parts.
 func (p *pass) part(item int) int {
 	switch {
 	case p.before == nil:
 		return 0
 	case p.columns != nil:
 		return p.columns.ranges[item].part
-	case p.before.crossing:
-		return blocks{p.items, p.before.groups}.of(item)
+	case p.before.distributed:
+		return partition{p.items, p.before.groups}.of(item)
 	}
 	return p.before.parts.of(item)
 }
@@ -84,7 +84,7 @@ func (p *pass) do(item int, a *arrays, s *scratch) {
 		return
 	}
 	f := p.planes
-	at := item * f.lead
+	at := item * f.leadingDim
 	p.plane(item, to[at:at+f.rows*f.cols], a, s)
 }
 
@@ -95,45 +95,45 @@ func (p *pass) plane(u int, out []complex128, a *arrays, s *scratch) {
 		return
 	}
 	from := a.data[p.from]
-	middle := out // what is written first and read again
+	half := out // the result of the first axis
 	if f.direct || f.transforms == 1 {
-		middle = s.plane[:f.rows*f.cols]
+		half = s.plane[:f.rows*f.cols]
 	}
-	rows := middle
-	if f.colsNear == nil {
+	rows := half
+	if f.colsFromPlane == nil {
 		rows = out
 	}
 	switch {
 	case f.assembled:
-		p.before.assemble(middle, from, u, f.cols)
-		if f.rowsNear != nil {
-			p.nearRows(rows, middle)
+		p.before.assemble(half, from, u, f.cols)
+		if f.rowsFromPlane != nil {
+			p.rowsOfPlane(rows, half)
 		}
 	case a.prepare != nil && p.from == source:
-		p.prepared(u, rows, middle, a, s)
-	case f.rowsFar != nil:
-		must(f.rowsFar.First(f.rows, rows, from[u*f.unit:], p.inverse))
+		p.prepared(u, rows, half, a, s)
+	case f.rowsFromArray != nil:
+		must(f.rowsFromArray.First(f.rows, rows, from[u*f.planeStride:], p.inverse))
 	default:
-		must(f.colsFar.First(f.cols, out, from[u*f.unit:], p.inverse))
+		must(f.colsFromArray.First(f.cols, out, from[u*f.planeStride:], p.inverse))
 		return
 	}
-	if f.colsNear != nil {
-		must(f.colsNear.First(f.cols, out, middle, p.inverse))
+	if f.colsFromPlane != nil {
+		must(f.colsFromPlane.First(f.cols, out, half, p.inverse))
 	}
 }
 
-// nearRows transforms all contiguous rows.
-func (p *pass) nearRows(dst, src []complex128) {
+// rowsOfPlane transforms all rows of a plane.
+func (p *pass) rowsOfPlane(dst, src []complex128) {
 	f := p.planes
 	for r := 0; r < f.rows; r += f.batch {
 		n := min(f.batch, f.rows-r)
-		must(f.rowsNear.First(n, dst[r*f.cols:], src[r*f.cols:], p.inverse))
+		must(f.rowsFromPlane.First(n, dst[r*f.cols:], src[r*f.cols:], p.inverse))
 	}
 }
 
-// prepared gives the rows of plane u to the program, and transforms what it returns
-// while that is in a cache. Without a transform of rows they go to middle.
-func (p *pass) prepared(u int, rows, middle []complex128, a *arrays, s *scratch) {
+// prepared lets the program's hook fill the rows of plane u, and transforms them while they
+// are in a cache. Without a transform of rows the hook fills half.
+func (p *pass) prepared(u int, rows, half []complex128, a *arrays, s *scratch) {
 	f := p.planes
 	at := f.origin
 	at[f.axes[0]] += u
@@ -141,28 +141,27 @@ func (p *pass) prepared(u int, rows, middle []complex128, a *arrays, s *scratch)
 	for r := 0; r < f.rows; r += f.batch {
 		n := min(f.batch, f.rows-r)
 		batch := s.batch
-		if f.rowsNear == nil {
-			batch = middle[r*f.cols:]
+		if f.rowsFromPlane == nil {
+			batch = half[r*f.cols:]
 		}
 		for i := range n {
 			at[f.axes[1]] = first + r + i
-			a.prepare(batch[i*f.cols:(i+1)*f.cols:(i+1)*f.cols], a.sourceRow(u*f.unit+(r+i)*f.row, f.cols), at)
+			a.prepare(batch[i*f.cols:(i+1)*f.cols:(i+1)*f.cols], a.sourceRow(u*f.planeStride+(r+i)*f.rowStride, f.cols), at)
 		}
-		if f.rowsNear != nil {
-			must(f.rowsNear.First(n, rows[r*f.cols:], batch, p.inverse))
+		if f.rowsFromPlane != nil {
+			must(f.rowsFromPlane.First(n, rows[r*f.cols:], batch, p.inverse))
 		}
 	}
 }
 
-// must reports a mistake in the arithmetic of this package: slices and counts that do
-// not fit the plans.
+// must panics if slices and counts do not fit the plans: a mistake of this package.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// arrays are those of one transform.
+// arrays are the arrays of one transform.
 type arrays struct {
 	data    [3][]complex128 // by arrayID
 	prepare Rows

@@ -21,20 +21,20 @@ type Plan struct {
 	input, output    Layout
 	workers          int
 
-	groups  [2]*mpi.Comm // that exchange: a column and a row of the process grid; nil if alone
+	groups  [2]*mpi.Comm // a column and a row of the process grid, for exchanges; nil if of one rank
 	all     *mpi.Comm    // a duplicate of the program's communicator
 	arrays  [][]complex128
 	work    []complex128 // nil in slabs
 	windows map[*mpi.Comm]map[*complex128]*mpi.Win
 	stage   *stage
-	late    *late     // of groups that are read while they arrive; nil: none are
-	scratch sync.Pool // of *scratch
+	lazy    *lazyBlocks // messages that are read while they arrive; nil: none are
+	scratch sync.Pool   // of *scratch
 
 	rt           *dataflow.Runtime
 	ct           *commthread.Thread // only with Tasks
 	ownRT, ownCT bool
 	stats        Stats
-	failure      error // after an error of messages the plan is of no use
+	failure      error // the first error of messages; the plan cannot be used after it
 	closed       bool
 }
 
@@ -43,10 +43,10 @@ type Plan struct {
 // Tasks on several ranks a communication thread: the calling goroutine is then worker
 // 0, locked to its thread and pinned until Close.
 //
-// Any number of ranks works with any dimensions: blocks differ by one where they do
-// not divide, and may be empty. Errors: a dimension below 1; a process grid that is not
-// made of all ranks; negative padding, groups, stage or workers, or too many groups; a
-// stage with Exchange.
+// Any number of ranks works with any dimensions: where they do not divide, the parts of
+// ranks differ by one index, and may be empty. Errors: a dimension below 1; a process grid
+// whose product is not the number of ranks; negative padding, groups, stage or workers; too
+// many groups; a stage with Exchange.
 func New(c *mpi.Comm, cfg Config) (*Plan, error) {
 	if err := cfg.complete(c.Size()); err != nil {
 		return nil, err
@@ -54,16 +54,16 @@ func New(c *mpi.Comm, cfg Config) (*Plan, error) {
 	p := &Plan{cfg: cfg, windows: map[*mpi.Comm]map[*complex128]*mpi.Win{}}
 	err := p.communicators(c)
 	if err == nil {
-		err = p.geometry()
+		err = p.makeSteps()
 	}
 	if err == nil {
 		err = p.start()
 	}
 	if err == nil {
-		err = p.openLate()
+		err = p.openLazy()
 	}
 	if err == nil && p.work != nil {
-		err = p.open(p.groups[1], p.work)
+		err = p.makeWindow(p.groups[1], p.work)
 	}
 	if err != nil {
 		p.failure = err
@@ -72,7 +72,7 @@ func New(c *mpi.Comm, cfg Config) (*Plan, error) {
 	return p, nil
 }
 
-// communicators makes those of the plan.
+// communicators makes the communicators of the plan.
 func (p *Plan) communicators(c *mpi.Comm) (err error) {
 	if p.all, err = c.Dup(); err != nil || c.Size() == 1 {
 		return err
@@ -91,8 +91,8 @@ func (p *Plan) communicators(c *mpi.Comm) (err error) {
 	return err
 }
 
-// geometry makes the steps, and the memory that they need.
-func (p *Plan) geometry() (err error) {
+// makeSteps makes the steps, and the memory that they need.
+func (p *Plan) makeSteps() (err error) {
 	g := newGeometry(&p.cfg, p.all.Rank(), p.groups)
 	if p.forward, err = g.forward(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (p *Plan) memory() {
 	}
 }
 
-// packedPlane is the size of a plane that is computed in scratch.
+// packedPlane returns the size of the plane in scratch: only Exchange computes planes there.
 func packedPlane(f Form, plane int) int {
 	if f == Exchange {
 		return plane
@@ -176,8 +176,8 @@ func (p *Plan) start() (err error) {
 	return nil
 }
 
-// calls is about how many calls are under way at one time with Tasks, if all of them
-// wait: receives must not keep sends out of the window.
+// calls is about the largest number of calls pending at one time with Tasks. The window of
+// the communication thread must hold all of them, or receives would keep sends out of it.
 func (p *Plan) calls() int {
 	n := 256
 	for _, st := range []*steps{p.forward, p.inverse} {
@@ -190,31 +190,31 @@ func (p *Plan) calls() int {
 	return n
 }
 
-// Input returns the layout of what Forward reads and Inverse writes: dimension 0 over
-// the ranks (of a P1 x P2 grid: dimension 0 over P1 and dimension 1 over P2). On
-// several ranks in slabs the order in memory is (1, 0, 2), as that of FFTW's
-// transposed arrays, because in this order every piece that arrives is contiguous.
+// Input returns the layout of the array that Forward reads and Inverse writes: dimension 0
+// over the ranks (of a P1 x P2 grid: dimension 0 over P1 and dimension 1 over P2). On
+// several ranks in slabs the order in memory is (1, 0, 2), as in FFTW's transposed
+// arrays, because in this order every received piece is contiguous.
 func (p *Plan) Input() Layout { return p.input }
 
-// Output returns the layout of what Forward writes and Inverse reads: dimension 1 over
-// the ranks, in the order (0, 1, 2) (of a P1 x P2 grid: dimension 1 over P1 and
-// dimension 2 over P2).
+// Output returns the layout of the array that Forward writes and Inverse reads: dimension 1
+// over the ranks (of a P1 x P2 grid: dimension 1 over P1 and dimension 2 over P2), in the
+// order (0, 1, 2).
 func (p *Plan) Output() Layout { return p.output }
 
-// NewArray returns an array that is long enough for both layouts, in (huge) pages of
-// its own, zero. Collective. With OneSided it is a window, and only such arrays can be
-// the destination of a transform. It lives until Close.
+// NewArray returns a zero array that is long enough for both layouts, in (huge) pages of
+// its own. Collective. With OneSided it is a window, and only such arrays can be the
+// destination of a transform. It lives until Close.
 func (p *Plan) NewArray() ([]complex128, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
 	x := mpi.Alloc[complex128](max(1, p.input.Len, p.output.Len))
 	p.arrays = append(p.arrays, x)
-	return x, p.open(p.groups[0], x)
+	return x, p.makeWindow(p.groups[0], x)
 }
 
-// open makes a window of x for the ranks of a group, if there shall be windows.
-func (p *Plan) open(c *mpi.Comm, x []complex128) error {
+// makeWindow makes a window of x for the ranks of a group, with OneSided.
+func (p *Plan) makeWindow(c *mpi.Comm, x []complex128) error {
 	if !p.cfg.OneSided || c == nil {
 		return nil
 	}
@@ -229,29 +229,28 @@ func (p *Plan) open(c *mpi.Comm, x []complex128) error {
 	return nil
 }
 
-// window returns the window that open has made of an array, nil if there is none.
+// window returns the window of an array, nil if it has none.
 func (p *Plan) window(c *mpi.Comm, x []complex128) *mpi.Win {
 	return p.windows[c][unsafe.SliceData(x)]
 }
 
-// Forward computes the transform of the distributed array src, with the signs and
-// without scaling as in package fft, into dst. src has the layout Input, dst the layout
-// Output. Collective; blocks until this rank's part of dst is complete and src may be
-// written to again.
+// Forward transforms the distributed array src into dst, with the signs of package fft and
+// without scaling. src has the layout Input, dst the layout Output. Collective. It blocks
+// until this rank's part of dst is complete and src may be written again.
 //
-// src is not changed (but by cfg.BeforeForward), and may be nil if cfg.BeforeForward
-// fills in all of the input. On one rank dst may be src; otherwise they do not overlap.
+// Only cfg.BeforeForward changes src, which may be nil if cfg.BeforeForward fills in all of
+// the input. On one rank dst may be src; otherwise they must not overlap.
 //
-// Beside the two arrays it uses scratch of one or two planes for each worker, and on several
-// ranks the stage: the planes that wait for their transfer, as many as cfg.Stage
-// allows. Errors: a slice too short or overlapping; those of the messages, after
-// which no rank can use the plan.
+// Besides the two arrays it uses one or two planes of scratch memory for each worker. On
+// several ranks it uses the stage, too: up to cfg.Stage planes that wait until they are
+// sent. Errors: a slice too short or overlapping; errors of the messages, after which no
+// rank can use the plan.
 func (p *Plan) Forward(dst, src []complex128) error {
 	return p.run(p.forward, p.output, dst, src, p.cfg.BeforeForward)
 }
 
-// Inverse computes the inverse transform, unscaled: src has the layout Output, dst the
-// layout Input. All else is as with Forward, and cfg.BeforeInverse.
+// Inverse computes the inverse transform, without scaling: src has the layout Output, dst
+// the layout Input, and cfg.BeforeInverse is the hook. All else is as with Forward.
 func (p *Plan) Inverse(dst, src []complex128) error {
 	return p.run(p.inverse, p.input, dst, src, p.cfg.BeforeInverse)
 }
@@ -264,16 +263,16 @@ func (p *Plan) run(st *steps, out Layout, dst, src []complex128, before Rows) er
 	a := &arrays{data: [3][]complex128{source: src, destination: dst[:out.Len], work: p.work}, prepare: before}
 	var err error
 	if p.cfg.Form == Tasks {
-		err = p.asGraph(st, a)
+		err = p.runGraph(st, a)
 	} else {
-		err = p.byHand(st, a)
+		err = p.runLoop(st, a)
 	}
 	p.stats.Transforms++
 	p.stats.Elapsed += nanoseconds(osthread.Nanotime() - since)
 	return err
 }
 
-// check reports arrays that cannot be used.
+// check returns an error for arrays that cannot be used.
 func (p *Plan) check(in, out Layout, dst, src []complex128, before Rows) error {
 	if err := p.usable(); err != nil {
 		return err
@@ -305,7 +304,7 @@ func overlap(a, b []complex128) (shared, same bool) {
 	return x < y+element*uintptr(len(b)) && y < x+element*uintptr(len(a)), x == y
 }
 
-// usable reports why the plan cannot be used.
+// usable returns an error if the plan is closed or has failed.
 func (p *Plan) usable() error {
 	if p.closed {
 		return errors.New("distributed: the plan is closed")
@@ -316,7 +315,7 @@ func (p *Plan) usable() error {
 	return nil
 }
 
-// revoke lets all ranks know of an error.
+// revoke tells all ranks of an error, by revoking the communicators.
 func (p *Plan) revoke(err error) {
 	p.failure = err
 	for _, c := range []*mpi.Comm{p.all, p.groups[0], p.groups[1]} {
@@ -324,24 +323,24 @@ func (p *Plan) revoke(err error) {
 			c.Revoke(err)
 		}
 	}
-	p.late.abandon(err)
+	p.lazy.abandon(err)
 }
 
-// Workers returns the number of cores that compute on this rank.
+// Workers returns the number of cores that this rank computes on.
 func (p *Plan) Workers() int { return p.workers }
 
-// Stats returns what the transforms since the last ResetStats have cost on this rank.
+// Stats returns the cost of the transforms since the last ResetStats on this rank.
 func (p *Plan) Stats() Stats {
 	s := p.stats
-	s.Stage, s.DDS = len(p.stage.mem)*element, p.late.counts()
+	s.Stage, s.DDS = len(p.stage.mem)*element, p.lazy.counts()
 	return s
 }
 
 // ResetStats sets Stats to zero.
 func (p *Plan) ResetStats() {
 	p.stats = Stats{}
-	if p.late != nil {
-		p.late.before = p.late.arena.Counts()
+	if p.lazy != nil {
+		p.lazy.before = p.lazy.arena.Counts()
 	}
 }
 
@@ -354,16 +353,16 @@ func (p *Plan) Log() *dataflow.Log {
 	return p.rt.Log()
 }
 
-// Close ends the plan, its arrays, and the runtime and thread that New made. Collective.
-// A second call does nothing. After an error, windows stay in memory: other ranks,
-// which may not know of it yet, write to them without asking.
+// Close frees the plan and its arrays, and ends the runtime and thread that New made.
+// Collective. A second call does nothing. After an error, windows stay in memory: ranks
+// that do not yet know of the error may still write to them.
 func (p *Plan) Close() (err error) {
 	if p.closed {
 		return nil
 	}
 	p.closed = true
 	if p.failure == nil {
-		err = errors.Join(p.closeWindows(), p.late.closeEnd())
+		err = errors.Join(p.closeWindows(), p.lazy.closeEnd())
 	}
 	if p.ownCT {
 		err = errors.Join(err, p.ct.Stop())
@@ -379,14 +378,14 @@ func (p *Plan) Close() (err error) {
 			err = errors.Join(err, mpi.Free(x))
 		}
 	}
-	err = errors.Join(err, p.late.closeArena())
+	err = errors.Join(err, p.lazy.closeArena())
 	if p.stage != nil {
 		err = errors.Join(err, mpi.Free(p.stage.mem))
 	}
 	return err
 }
 
-// closeWindows closes all, in the same order on all ranks.
+// closeWindows closes all windows, in the same order on all ranks.
 func (p *Plan) closeWindows() (err error) {
 	for _, x := range append([][]complex128{p.work}, p.arrays...) {
 		for _, c := range p.groups {
@@ -398,7 +397,7 @@ func (p *Plan) closeWindows() (err error) {
 	return err
 }
 
-// free gives the communicators back, likewise.
+// free frees the communicators, in the same order on all ranks.
 func (p *Plan) free() (err error) {
 	for _, c := range []*mpi.Comm{p.groups[1], p.groups[0], p.all} {
 		if c != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// For calls body for all i below n, on all workers, and returns when all calls have:
-// for what the program does between transforms. Not collective. The error is that of
-// a body that panicked on another worker.
+// For calls body for all i below n, on all workers, and returns when all calls have
+// returned: a parallel loop for the program's work between transforms. Not collective. It
+// returns the panic of a body on another worker as an error.
 func (p *Plan) For(n int, body func(i int)) error {
 	var next atomic.Int64
 	share := func() {

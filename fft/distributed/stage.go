@@ -6,9 +6,9 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// stage is the memory of planes that wait for their transfer: slots for one plane
-// each, of which the one that was freed last is used next, because it may be in a cache
-// still. With Exchange it holds the packed pieces of all planes instead.
+// stage is the staging buffer: slots for finished planes that are not sent yet, one plane
+// each. The slot freed last is used next, because it may still be in a cache. With
+// Exchange the stage holds the packed pieces of all planes instead.
 type stage struct {
 	mem  []complex128
 	slot int // elements
@@ -37,8 +37,8 @@ func (s *stage) slots() int {
 	return len(s.mem) / s.slot
 }
 
-// take returns a free slot, -1 if there is none.
-func (s *stage) take() int {
+// acquire returns a free slot, -1 if there is none.
+func (s *stage) acquire() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.free) == 0 {
@@ -49,7 +49,7 @@ func (s *stage) take() int {
 	return i
 }
 
-func (s *stage) give(i int) {
+func (s *stage) release(i int) {
 	s.mu.Lock()
 	s.free = append(s.free, i)
 	s.mu.Unlock()

@@ -10,18 +10,18 @@ import (
 type Stats struct {
 	Transforms int
 	Elapsed    time.Duration // inside Forward and Inverse
-	// Communication is the time in communication calls: that in which the rank's
-	// goroutine was inside MPI. With Tasks it is the time in which workers had nothing to
-	// do (Elapsed minus the mean time in bodies): what is not hidden.
+	// Communication is the time that the rank's goroutine spends in MPI calls. With Tasks
+	// it is the time in which workers have nothing to do (Elapsed minus the mean time in
+	// bodies): the communication that is not hidden.
 	Communication time.Duration
 	Messages      int   // sent to other ranks
-	Bytes         int64 // in them
+	Bytes         int64 // in these messages
 	Smallest      int   // message, in bytes
 	Largest       int
 	Stage         int // bytes of the stage
 
-	// DDS counts strips of messages that workers could have waited for (Strips), and those
-	// that they did wait for (Stalls): with Config.DDS, where memory can make readers wait.
+	// DDS counts the strips of lazy messages (Strips) and the waits of workers for a strip
+	// (Stalls): with Config.DDS, where memory can make readers wait.
 	DDS dds.Counts
 }
 

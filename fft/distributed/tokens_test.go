@@ -12,7 +12,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// dependences returns those of one transform on rank 0, and its tasks.
+// dependences returns the number of edges, and of tasks, of one transform on rank 0.
 func dependences(t *testing.T, ranks int, dims [3]int, cfg Config) (edges, tasks int) {
 	cfg.Dims, cfg.Form = dims, Tasks
 	cfg.RuntimeOptions = []dataflow.Option{dataflow.Trace(0)}
@@ -35,9 +35,9 @@ func dependences(t *testing.T, ranks int, dims [3]int, cfg Config) (edges, tasks
 	return edges, tasks
 }
 
-// A range of columns depends on what gathers, not on every plane and message: with more
+// A range of columns depends on the gather tasks, not on every plane and message: with more
 // columns and the same planes there are more tasks, and hardly more dependences.
-func TestLanding_dependences(t *testing.T) {
+func TestTokens_dependences(t *testing.T) {
 	for _, oneSided := range []bool{false, true} {
 		for ranks, groups := range map[int]int{1: 1, 2: 6} {
 			cfg := Config{Groups: groups, OneSided: oneSided}
@@ -49,20 +49,20 @@ func TestLanding_dependences(t *testing.T) {
 	}
 }
 
-// The first bunches of planes are small, and all of them together are all planes.
-func TestTrail_bunchOf(t *testing.T) {
+// The first messages carry few planes, and all messages together carry all planes.
+func TestPipeline_messageOf(t *testing.T) {
 	for _, planes := range []int{1, 2, 3, 5, 8, 17, 64} {
-		for _, bunch := range []int{1, 2, 3, 4, 6, 8} {
-			tr := &trail{bunch: bunch}
+		for _, perMessage := range []int{1, 2, 3, 4, 6, 8} {
+			tr := &pipeline{perMessage: perMessage}
 			var sizes []int
 			for u := 0; u < planes; {
-				first, count := tr.bunchOf(u, planes)
+				first, count := tr.messageOf(u, planes)
 				require.Equal(t, u, first)
 				require.Positive(t, count)
-				require.LessOrEqual(t, count, bunch)
-				require.Equal(t, u/bunch, (u+count-1)/bunch, "side by side in a stage of whole bunches")
+				require.LessOrEqual(t, count, perMessage)
+				require.Equal(t, u/perMessage, (u+count-1)/perMessage, "adjacent slots of the stage")
 				for v := u; v < u+count; v++ {
-					f, c := tr.bunchOf(v, planes)
+					f, c := tr.messageOf(v, planes)
 					require.Equal(t, [2]int{first, count}, [2]int{f, c})
 				}
 				sizes = append(sizes, count)
@@ -71,9 +71,9 @@ func TestTrail_bunchOf(t *testing.T) {
 			require.Equal(t, 1, sizes[0])
 		}
 	}
-	tr := &trail{bunch: 8}
+	tr := &pipeline{perMessage: 8}
 	for u, want := range map[int][2]int{0: {0, 1}, 1: {1, 1}, 3: {2, 2}, 4: {4, 4}, 8: {8, 8}, 18: {16, 3}} {
-		first, count := tr.bunchOf(u, 19)
+		first, count := tr.messageOf(u, 19)
 		assert.Equal(t, want, [2]int{first, count}, "plane %d", u)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Groups that are transformed while they arrive give the same bytes, on all grids,
 // whether dimensions divide or not.
-func TestPlan_arriving(t *testing.T) {
+func TestPlan_lazy(t *testing.T) {
 	grids := [][3]int{{7, 5, 9}, {2, 3, 4}, {40, 36, 32}}
 	if invariant.Race || testing.Short() {
 		grids = grids[:2]
@@ -44,7 +44,7 @@ func TestPlan_arriving(t *testing.T) {
 }
 
 // The same over a slow network: strips have been armed, and workers have waited.
-func TestPlan_arriving_slowly(t *testing.T) {
+func TestPlan_lazy_slowly(t *testing.T) {
 	probe, err := dds.NewArena(1)
 	require.NoError(t, err)
 	name, why := probe.Backend()
@@ -98,7 +98,7 @@ func TestPlan_arriving_slowly(t *testing.T) {
 }
 
 // Where blocks cannot be, DDS changes nothing.
-func TestPlan_arriving_nowhere(t *testing.T) {
+func TestPlan_lazy_without_blocks(t *testing.T) {
 	q := newProblem(t, [3]int{12, 10, 8})
 	want, err := q.run(2, Config{})
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestPlan_arriving_nowhere(t *testing.T) {
 
 // The negative control: a receiver that expects other ranges than the sender has
 // packed is found out.
-func TestPlan_arriving_in_another_order_is_found(t *testing.T) {
+func TestPlan_lazy_in_another_order_is_found(t *testing.T) {
 	q := newProblem(t, [3]int{12, 12, 64})
 	err := local.Run(2, func(c *mpi.Comm) error {
 		p, err := New(c, Config{Dims: q.dims, Form: Tasks, Groups: 3, DDS: commthread.DDSForce})
@@ -142,7 +142,7 @@ func TestPlan_arriving_in_another_order_is_found(t *testing.T) {
 
 // A rank that fails, or is killed, while blocks are on their way takes the others with
 // it.
-func TestPlan_arriving_failure(t *testing.T) {
+func TestPlan_lazy_failure(t *testing.T) {
 	net, err := local.ParseNet("gige")
 	require.NoError(t, err)
 	q := newProblem(t, [3]int{24, 24, 32})

@@ -1,0 +1,88 @@
+package distributed
+
+import (
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// tokens are one-byte dependency tokens: tasks write and read them in place of the memory
+// that a pass of columns reads. A range of columns reads part of every plane, so real
+// regions would give it an edge from every plane and message. Tokens give it two: from
+// the task that gathers all planes, and from the one that gathers all early messages or
+// from the messages of its deferred group.
+type tokens struct {
+	planes   []byte   // own planes, by number
+	early    []byte   // early messages, by source, then by first plane
+	starts   []int    // index in early of the messages of a source
+	deferred [][]byte // by deferred group, then by source
+	gathered [2]byte  // all of planes, all of early
+}
+
+var gatherTask = tasks.Declare2("gather", func(_ []byte, all *byte) { *all = 1 }, tasks.Input, tasks.Output, tasks.HighPriority)
+
+// newTokens prepares for the pass of columns after a pass with this number of planes. t is
+// nil if nothing comes from other ranks.
+func newTokens(planes int, t *pipeline) *tokens {
+	k := &tokens{planes: make([]byte, planes)}
+	if t == nil {
+		return k
+	}
+	n := 0
+	for s := range t.size {
+		_, planes := t.planes(s)
+		k.starts = append(k.starts, n)
+		n += planes
+	}
+	k.early = make([]byte, n)
+	for range t.groups - t.early {
+		k.deferred = append(k.deferred, make([]byte, t.size))
+	}
+	return k
+}
+
+// plane returns the token of own plane u; nil from nil tokens.
+func (k *tokens) plane(u int) *byte {
+	if k == nil {
+		return nil
+	}
+	return &k.planes[u]
+}
+
+// earlyMessage returns the access of a task that receives the early message from a source
+// that begins with plane first; none from nil tokens.
+func (k *tokens) earlyMessage(source, first int) (cl []tasks.Clause) {
+	if k == nil {
+		return nil
+	}
+	return append(cl, tasks.Writes(&k.early[k.starts[source]+first]))
+}
+
+// deferredMessage returns the access of a task that receives a deferred group from a source.
+func (k *tokens) deferredMessage(source, group int) (cl []tasks.Clause) {
+	if k == nil {
+		return nil
+	}
+	return append(cl, tasks.Writes(&k.deferred[group][source]))
+}
+
+// notification returns the access of a task that waits for all puts of a deferred group, or
+// below 0 of all early groups. Nil tokens return an access to the memory.
+func (k *tokens) notification(group int, memory []any) tasks.Clause {
+	switch {
+	case k == nil:
+		return tasks.Writes(memory...)
+	case group < 0:
+		return tasks.Writes(k.early)
+	}
+	return tasks.Writes(k.deferred[group])
+}
+
+// gather spawns the tasks that wait for all own planes, and for all early messages: they
+// turn many edges into one.
+func (k *tokens) gather(rt *dataflow.Runtime) {
+	for i, all := range [][]byte{k.planes, k.early} {
+		if len(all) > 0 {
+			gatherTask.Spawn(rt, all, &k.gathered[i])
+		}
+	}
+}
