@@ -16,7 +16,7 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 		mpi.Copy(p.mem.Part(c.Offset, n), c.Send)
 		free, due := e.putTimes(m.world[c.Peer], c.Send.Bytes())
 		if c.Kind == mpi.CallNotify {
-			e.notify(p, m.world[c.Peer], c.Tag, due)
+			e.addToCounter(p, m.world[c.Peer], c.Tag, due)
 		}
 		e.doneAt(c, free)
 	case mpi.CallGet:
@@ -24,7 +24,7 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 		mpi.Copy(c.Recv, p.mem.Part(c.Offset, c.Recv.Len()))
 		due := e.getTime(m.world[c.Peer], c.Recv.Bytes())
 		if due != 0 {
-			e.world.early(c.Recv, c.Recv.Bytes(), due)
+			e.world.tellMover(c.Recv, c.Recv.Bytes(), due)
 		}
 		e.doneAt(c, due)
 	case mpi.CallAccumulate:
@@ -32,71 +32,72 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 		free, _ := e.putTimes(m.world[c.Peer], c.Send.Bytes())
 		e.doneAt(c, free)
 	case mpi.CallFlush:
-		e.doneAt(c, e.reached(c.Peer, m))
+		e.doneAt(c, e.accessesDue(c.Peer, m))
 	case mpi.CallUnlock:
 		if !w.parts[c.Peer].lock.release(m.rank) {
 			e.fail(c, c.Fail(mpi.ErrState, 0, 0, "this rank does not hold the lock of rank %d: Lock comes first", c.Peer))
 			return
 		}
 		for _, r := range m.world {
-			e.world.ends[r].announce()
+			e.world.ends[r].requestRecheck()
 		}
-		e.doneAt(c, e.reached(c.Peer, m))
+		e.doneAt(c, e.accessesDue(c.Peer, m))
 	default: // AwaitNotify, Lock
 		c.Due = 0
-		if e.access(c, m) {
-			e.done(c)
+		if e.tryAccess(c, m) {
+			e.queueCompletion(c)
 			return
 		}
 		c.Due = 1 // has been waiting
-		e.enroll(c)
+		e.addPending(c)
 		e.waiting = append(e.waiting, c)
 	}
 }
 
-// access tries an operation that may have to wait, sets its result and reports true
-// if it could be done.
-func (e *endpoint) access(c *mpi.Call, m *comm) bool {
+// tryAccess tries a lock or a wait for a counter. It reports whether the call has ended, and
+// then its result is set.
+func (e *endpoint) tryAccess(c *mpi.Call, m *comm) bool {
 	w := e.windows[c.Win.Handle()]
 	c.Status, c.Err = mpi.Status{}, nil
 	if c.Kind == mpi.CallLock {
 		return w.parts[c.Peer].lock.grant(c, m.rank)
 	}
-	note := &w.parts[m.rank].notes[c.Tag]
-	if note.Load() < int64(c.Count) {
+	counter := &w.parts[m.rank].counters[c.Tag]
+	if counter.Load() < int64(c.Count) {
 		return false
 	}
-	note.Add(-int64(c.Count))
+	counter.Add(-int64(c.Count))
 	return true
 }
 
-// grant tries to give the lock to a rank, and reports true, too, if that is an error.
+// grant tries to give the lock to a rank. It reports true if it has, or if the rank holds
+// the lock already, which is the call's error.
 func (l *lock) grant(c *mpi.Call, rank int) bool {
 	waited := c.Due != 0
 	if !l.holds(rank) {
 		return l.acquire(rank, c.Exclusive, waited)
 	}
 	if c.Exclusive && waited {
-		l.desist()
+		l.stopWaiting()
 	}
 	c.Err = c.Fail(mpi.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", c.Peer)
 	return true
 }
 
-// notify adds 1 to a notification counter of the target when the data is there.
-func (e *endpoint) notify(p *part, target, id int, due int64) {
+// addToCounter adds 1 to counter id of the target at time due, when the data has arrived.
+func (e *endpoint) addToCounter(p *part, target, id int, due int64) {
 	to := e.world.ends[target]
 	if due == 0 {
-		p.notes[id].Add(1)
-		to.announce()
+		p.counters[id].Add(1)
+		to.requestRecheck()
 		return
 	}
-	to.send(letter{what: letterNote, due: due, note: &p.notes[id]})
+	to.notify(notification{kind: notifyCounter, due: due, counter: &p.counters[id]})
 }
 
-const accumulateAtOnce = 4096 // elements combined under the lock without a pause
+const accumulateAtOnce = 4096 // elements combined under one hold of the lock
 
-// accumulate combines c.Send into the memory.
+// accumulate combines c.Send into the memory of the part.
 func (p *part) accumulate(c *mpi.Call) {
 	size := c.Send.ElemSize()
 	blocks, block, stride := c.Send.Layout()

@@ -8,7 +8,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// pack copies the elements of b to p, which is as long.
+// pack copies the elements of b to p. Both have the same length in bytes.
 func pack(p []byte, b mpi.Buffer) {
 	if len(p) == 0 {
 		return
@@ -20,7 +20,7 @@ func pack(p []byte, b mpi.Buffer) {
 	mpi.CopyPart(mpi.Raw(unsafe.Pointer(&p[0]), len(p), b), b, 0, len(p))
 }
 
-// unpack copies p to the beginning of b, as much as fits.
+// unpack copies p to the beginning of b, as many bytes as fit.
 func unpack(b mpi.Buffer, p []byte) {
 	n := min(len(p), b.Bytes())
 	if n == 0 {
@@ -33,8 +33,7 @@ func unpack(b mpi.Buffer, p []byte) {
 	mpi.CopyPart(b, mpi.Raw(unsafe.Pointer(&p[0]), len(p), b), 0, n)
 }
 
-// move copies the bytes [at, at+n) of the packed form of src to the same place of
-// dst.
+// move copies the bytes [at, at+n) of the packed form of src to the same offset of dst.
 func move(dst, src mpi.Buffer, at, n int) {
 	if n == 0 {
 		return
@@ -46,8 +45,8 @@ func move(dst, src mpi.Buffer, at, n int) {
 	mpi.CopyPart(dst, src, at, n)
 }
 
-// packet is the copy of an eager message that had no receive yet. Senders take
-// packets, receivers give them back: the pools of sync balance the two.
+// packet is the copy of an eager message that had no receive yet. Senders take packets and
+// receivers return them; sync.Pool evens out the two.
 type packet struct {
 	data  []byte
 	class int

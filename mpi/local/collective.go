@@ -8,12 +8,12 @@ import (
 	"github.com/weft-hpc/weft/mpi/internal/signature"
 )
 
-// collectives are those of one rank under way. The schedule runner turns them into
-// hidden sends and receives, which come back through post.
+// collectives are the pending collectives of one rank. The schedule runner turns them into
+// hidden sends and receives and starts these with post.
 type collectives struct {
-	runner  *schedule.Runner
-	e       *endpoint
-	shadows []*mpi.Call // free calls for the barriers of fences
+	runner       *schedule.Runner
+	e            *endpoint
+	freeBarriers []*mpi.Call // unused calls for the barriers of fences
 }
 
 func (s *collectives) init(e *endpoint) {
@@ -21,8 +21,8 @@ func (s *collectives) init(e *endpoint) {
 	s.runner = schedule.NewRunner(e.post)
 }
 
-// advance continues those whose messages have completed; it returns how many
-// collectives completed.
+// advance continues the collectives whose messages have completed. It returns the number of
+// collectives that completed.
 func (s *collectives) advance() int {
 	n := s.runner.Advance()
 	s.e.completed += n
@@ -38,15 +38,15 @@ func (s *collectives) outstanding(f func(*mpi.Call)) {
 	})
 }
 
-// ordinal is what is known about one collective of a communicator.
-type ordinal struct {
+// collectiveRecord is the signature of one collective of a communicator.
+type collectiveRecord struct {
 	signature.Signature
-	rank int // who came first
-	seen int // ranks that have come
+	rank   int // the first that called
+	called int // number of ranks that have called
 }
 
-// startCollective starts a collective call, if the other ranks agree that it is its
-// turn. Owner only.
+// startCollective starts a collective call, if it agrees with the calls of the other ranks.
+// Owner only.
 func (e *endpoint) startCollective(c *mpi.Call, m *comm) {
 	seq := m.called
 	m.called++
@@ -55,25 +55,25 @@ func (e *endpoint) startCollective(c *mpi.Call, m *comm) {
 		return
 	}
 	if c.Kind == mpi.CallFence {
-		c = e.shadow(c)
+		c = e.barrierFor(c)
 	}
 	c.Slot = seq + 1
-	e.running.runner.Start(c, seq)
-	e.completed++ // perhaps: whoever awaits it looks
+	e.collectives.runner.Start(c, seq)
+	e.completed++ // it may have completed: Await checks its calls
 }
 
-// shadow returns the barrier that stands for a fence.
-func (e *endpoint) shadow(fence *mpi.Call) *mpi.Call {
+// barrierFor returns the barrier that carries out a fence.
+func (e *endpoint) barrierFor(fence *mpi.Call) *mpi.Call {
 	var b *mpi.Call
-	if n := len(e.running.shadows); n > 0 {
-		b = e.running.shadows[n-1]
-		e.running.shadows = e.running.shadows[:n-1]
+	if n := len(e.collectives.freeBarriers); n > 0 {
+		b = e.collectives.freeBarriers[n-1]
+		e.collectives.freeBarriers = e.collectives.freeBarriers[:n-1]
 	} else {
 		b = &mpi.Call{OnDone: func(b *mpi.Call) {
 			fence := b.User.(*mpi.Call)
 			fence.Status, fence.Err = mpi.Status{}, b.Err
-			e.done(fence)
-			e.running.shadows = append(e.running.shadows, b)
+			e.queueCompletion(fence)
+			e.collectives.freeBarriers = append(e.collectives.freeBarriers, b)
 		}}
 	}
 	b.Reset()
@@ -81,44 +81,45 @@ func (e *endpoint) shadow(fence *mpi.Call) *mpi.Call {
 	return b
 }
 
-// checkOrder compares the call with those of the ranks that came before.
+// checkOrder compares the call with the first rank's call of the same number. The first
+// difference is the mismatch of the group.
 func (e *endpoint) checkOrder(c *mpi.Call, m *comm, seq int) error {
 	mine, g := signature.Of(c), m.group
 	g.mu.Lock()
-	if g.record == nil {
-		g.record = map[int]*ordinal{}
+	if g.pendingCollectives == nil {
+		g.pendingCollectives = map[int]*collectiveRecord{}
 	}
-	o := g.record[seq]
+	o := g.pendingCollectives[seq]
 	if o == nil {
-		o = g.newOrdinal(mine, m.rank)
-		g.record[seq] = o
+		o = g.newRecord(mine, m.rank)
+		g.pendingCollectives[seq] = o
 	}
 	if !o.Fits(mine) {
 		text := fmt.Sprintf("rank %d calls %v, rank %d calls %v, as collective number %d of %s", o.rank, o.Signature, m.rank, mine, seq, c.Comm.Name())
-		if g.verdict == "" {
-			g.verdict = text
+		if g.mismatch == "" {
+			g.mismatch = text
 		}
 		g.mu.Unlock()
-		g.ill.Store(true)
-		e.world.alarm(g.members)
-		return e.refuse(c, m)
+		g.degraded.Store(true)
+		e.world.requestScan(g.members)
+		return e.failureOf(c, m)
 	}
 	if o.Elem == mpi.KindNone {
 		o.Elem = mine.Elem
 	}
-	if o.seen++; o.seen == len(g.members) {
-		delete(g.record, seq)
-		g.spare = append(g.spare, o)
+	if o.called++; o.called == len(g.members) {
+		delete(g.pendingCollectives, seq)
+		g.freeRecords = append(g.freeRecords, o)
 	}
 	g.mu.Unlock()
 	return nil
 }
 
-func (g *group) newOrdinal(s signature.Signature, rank int) *ordinal {
-	o := new(ordinal)
-	if n := len(g.spare); n > 0 {
-		o, g.spare = g.spare[n-1], g.spare[:n-1]
+func (g *group) newRecord(s signature.Signature, rank int) *collectiveRecord {
+	o := new(collectiveRecord)
+	if n := len(g.freeRecords); n > 0 {
+		o, g.freeRecords = g.freeRecords[n-1], g.freeRecords[:n-1]
 	}
-	*o = ordinal{Signature: s, rank: rank}
+	*o = collectiveRecord{Signature: s, rank: rank}
 	return o
 }

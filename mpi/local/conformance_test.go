@@ -10,9 +10,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/mpitest"
 )
 
-// The suite of the contract, with few and with more ranks than cores, with eager
-// limits that send everything the long way, over networks and with faults that a
-// correct program does not notice.
+// The conformance suite with fewer and with more ranks than cores, with eager limits of 0
+// and 1, over networks, and with faults that a correct program does not notice.
 func TestConformance(t *testing.T) {
 	variants := []struct {
 		name  string

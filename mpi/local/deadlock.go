@@ -43,7 +43,7 @@ func (w *World) look() (seen, report string) {
 	for _, e := range w.ends {
 		if e.awake.TryLock() { // its owner sleeps, and goes on when this look is over
 			defer e.awake.Unlock()
-			if e.fate.Load() == nil && e.halted() {
+			if e.departure.Load() == nil && e.halted() {
 				stuck[e] = true
 			}
 		}
@@ -70,7 +70,7 @@ func (w *World) look() (seen, report string) {
 // caller holds awake.
 func (e *endpoint) halted() bool {
 	e.mu.Lock()
-	held := len(e.limbo)
+	held := len(e.reorderBuffer)
 	e.mu.Unlock()
 	return e.awaited != nil && held == 0 && !e.ready() && e.timers.next() == forever
 }
@@ -105,7 +105,7 @@ func (e *endpoint) vain(c *mpi.Call, stuck map[*endpoint]bool) bool {
 	}
 	return !slices.ContainsFunc(m.world, func(r int) bool { // any of them could end it
 		o := e.world.ends[r]
-		return !stuck[o] && o.fate.Load() == nil
+		return !stuck[o] && o.departure.Load() == nil
 	})
 }
 
@@ -146,7 +146,7 @@ func (e *endpoint) called(g *group) int {
 // numberOf returns which collective of its communicator c is; a barrier stands for a fence.
 func (e *endpoint) numberOf(c *mpi.Call) int {
 	number := -1
-	e.running.runner.Outstanding(func(k *mpi.Call) {
+	e.collectives.runner.Outstanding(func(k *mpi.Call) {
 		if k == c || k.User == c {
 			number = k.Slot - 1
 		}

@@ -1,17 +1,37 @@
 package local
 
+// # The paths of a message
+//
+// The sender chooses by the size alone:
+//
+//	up to 96 bytes     It fills the next cell of the ring. The receiver polls its rings
+//	                   and matches the messages.
+//	up to the eager    It takes the receiver's matching lock, empties the rings, so that
+//	limit              no message is overtaken, and looks for a receive. If there is one,
+//	                   the sender takes it out, releases the lock, copies into its buffer
+//	                   and leaves a notification. Otherwise it releases the lock, copies
+//	                   the message into a packet, and tries once more. Then the packet
+//	                   joins the unexpected messages.
+//	above, and Ssend   The same, but without a receive a transfer joins the unexpected
+//	                   messages. The later one of sender and receiver matches it and
+//	                   starts the copy; see transfer.go.
+//
+// If the ring is full, the sender takes the receiver's matching lock and empties it: no
+// eager send waits for its receiver. With a shaped network or injected faults no message
+// goes through a ring.
+
 import "github.com/weft-hpc/weft/mpi"
 
 // startSend starts a send. Owner only.
 func (e *endpoint) startSend(c *mpi.Call, m *comm) {
 	dst := e.world.ends[m.world[c.Peer]]
-	p := parcel{call: c, key: key{ctx: context(m.group, c.Hidden), src: int32(m.rank), tag: c.Tag}, n: c.Send.Bytes()}
-	p.eager = c.Kind == mpi.CallSend && p.n <= e.world.eager
-	if e.world.slow {
-		e.launch(&p, dst)
+	o := outgoing{call: c, key: key{ctx: context(m.group, c.Hidden), src: int32(m.rank), tag: c.Tag}, n: c.Send.Bytes()}
+	o.eager = c.Kind == mpi.CallSend && o.n <= e.world.eager
+	if e.world.bypassRings {
+		e.shape(&o, dst)
 	}
-	if !p.eager || p.n > inlineBytes || dst == e || e.world.slow {
-		e.deliver(&p, dst)
+	if !o.eager || o.n > inlineBytes || dst == e || e.world.bypassRings {
+		e.deliver(&o, dst)
 		return
 	}
 	r := e.ringTo(dst)
@@ -20,34 +40,34 @@ func (e *endpoint) startSend(c *mpi.Call, m *comm) {
 		dst.drain(e)
 		dst.mu.Unlock()
 	}
-	r.put(p.key, c.Send)
-	dst.bell()
+	r.put(o.key, c.Send)
+	dst.wakeIfAsleep()
 	e.sent(c)
 }
 
-// parcel is a message that is being sent.
-type parcel struct {
-	call  *mpi.Call
-	key   key
-	n     int   // bytes
-	whole int   // bytes before a fault has cut it; 0 if none has
-	eager bool  // it does not wait for its receive
-	due   int64 // when it, or its announcement, is there; 0 at once
+// outgoing is a message that is being sent.
+type outgoing struct {
+	call      *mpi.Call
+	key       key
+	n         int   // bytes
+	sentBytes int   // length before a fault truncated it; 0 if none did
+	eager     bool  // the send does not wait for its receive
+	due       int64 // arrival time of the message, or of its request to send; 0: at once
 }
 
-func (p *parcel) result() result {
-	st := status(p.key, p.n)
-	st.whole = p.whole
+func (o *outgoing) result() result {
+	st := status(o.key, o.n)
+	st.sentBytes = o.sentBytes
 	return st
 }
 
-// sent ends a send.
+// sent ends a send. Owner only.
 func (e *endpoint) sent(c *mpi.Call) {
 	c.Status, c.Err = mpi.Status{}, nil
-	e.done(c)
+	e.queueCompletion(c)
 }
 
-// context is the first part of a key.
+// context returns the context of a key: one for the program's messages, one for hidden ones.
 func context(g *group, hidden bool) uint32 {
 	if hidden {
 		return g.ctx<<1 | 1
@@ -55,8 +75,8 @@ func context(g *group, hidden bool) uint32 {
 	return g.ctx << 1
 }
 
-// drain matches what is in the rings to e. The caller holds the matching lock of e
-// and is inside the engine of by.
+// drain matches the messages in the rings to e. The caller holds the matching lock of e and
+// owns by.
 func (e *endpoint) drain(by *endpoint) {
 	for i := range e.rings {
 		r := e.rings[i].Load()
@@ -64,14 +84,14 @@ func (e *endpoint) drain(by *endpoint) {
 			continue
 		}
 		for c := r.peek(); c != nil; c = r.peek() {
-			e.take(c, by)
+			e.matchCell(c, by)
 			r.pop()
 		}
 	}
 }
 
-// take gives the message in a cell to its receive, or keeps it.
-func (e *endpoint) take(c *cell, by *endpoint) {
+// matchCell gives the message of a cell to its receive, or adds it to the unexpected ones.
+func (e *endpoint) matchCell(c *cell, by *endpoint) {
 	k := key{ctx: c.ctx, src: c.src, tag: c.tag}
 	if recv := e.match.takePosted(k); recv != nil {
 		unpack(recv.Recv, c.data[:c.n])
@@ -81,94 +101,94 @@ func (e *endpoint) take(c *cell, by *endpoint) {
 	m := messages.Get().(*message)
 	m.key, m.n = k, int(c.n)
 	copy(m.small[:c.n], c.data[:c.n])
-	e.match.arrive(m)
-	if by != e || !e.news.Load() {
-		e.news.Store(true)
+	e.match.addUnexpected(m)
+	if by != e || !e.recheck.Load() {
+		e.recheck.Store(true)
 	}
 }
 
-// receivedBy ends a receive of e that got its message from the goroutine inside the
-// engine of by.
+// receivedBy ends a receive of e. The owner of by has copied its message, which arrives at
+// time due.
 func (e *endpoint) receivedBy(by *endpoint, c *mpi.Call, st result, due int64) {
 	if by == e {
 		e.receivedAt(c, st, due)
 		return
 	}
 	if due != 0 {
-		e.world.early(c.Recv, st.Bytes, due)
+		e.world.tellMover(c.Recv, st.Bytes, due)
 	}
-	e.send(letter{what: letterReceived, call: c, status: st, due: due})
+	e.notify(notification{kind: notifyReceived, call: c, status: st, due: due})
 }
 
-// deliver hands a message over under the matching lock of the receiver: straight
-// into the buffer of a receive that is there, otherwise as a packet or a transfer.
-func (e *endpoint) deliver(p *parcel, dst *endpoint) {
+// deliver copies a message into the buffer of a posted receive. Without one it adds a packet
+// or a transfer to the unexpected messages of dst.
+func (e *endpoint) deliver(o *outgoing, dst *endpoint) {
 	var copied *packet
 	dst.mu.Lock()
 	for {
 		dst.drain(e)
-		if recv := dst.meet(p.key); recv != nil {
+		if recv := dst.takePosted(o.key); recv != nil {
 			dst.mu.Unlock()
 			if copied != nil {
 				copied.free()
 			}
-			e.direct(p, recv, dst)
+			e.copyInto(o, recv, dst)
 			return
 		}
-		if !p.eager || p.n <= inlineBytes || copied != nil {
+		if !o.eager || o.n <= inlineBytes || copied != nil {
 			break
 		}
-		dst.mu.Unlock() // no copy under the lock; a receive may come meanwhile
-		copied = newPacket(p.n)
-		pack(copied.data, p.call.Send)
+		dst.mu.Unlock() // copy without the lock; a receive may be posted meanwhile
+		copied = newPacket(o.n)
+		pack(copied.data, o.call.Send)
 		dst.mu.Lock()
 	}
 	m := messages.Get().(*message)
-	m.key, m.n, m.whole, m.packet, m.due = p.key, p.n, p.whole, copied, p.due
+	m.key, m.n, m.sentBytes, m.packet, m.due = o.key, o.n, o.sentBytes, copied, o.due
 	switch {
-	case !p.eager:
-		e.enroll(p.call)
-		m.transfer = e.newTransfer(p, dst)
+	case !o.eager:
+		e.addPending(o.call)
+		m.transfer = e.newTransfer(o, dst)
 	case copied == nil:
-		pack(m.small[:p.n], p.call.Send)
+		pack(m.small[:o.n], o.call.Send)
 	}
-	dst.keep(m)
+	dst.addUnexpected(m)
 	dst.mu.Unlock()
-	dst.announce()
-	if p.eager {
-		e.sent(p.call)
+	dst.requestRecheck()
+	if o.eager {
+		e.sent(o.call)
 	}
 }
 
-// meet takes the receive for a message that has just come. The caller holds the
-// matching lock.
-func (e *endpoint) meet(k key) *mpi.Call {
+// takePosted removes and returns the receive for a message that has just arrived; nil if
+// there is none. The caller holds the matching lock.
+func (e *endpoint) takePosted(k key) *mpi.Call {
 	if e.world.faults.Reorder {
-		return nil // it goes through limbo
+		return nil // the message goes through the reorder buffer
 	}
 	return e.match.takePosted(k)
 }
 
-// keep adds a message that found no receive. The caller holds the matching lock.
-func (e *endpoint) keep(m *message) {
+// addUnexpected adds a message that found no receive. The caller holds the matching lock.
+func (e *endpoint) addUnexpected(m *message) {
 	if e.world.faults.Reorder {
-		e.limbo = append(e.limbo, m)
+		e.reorderBuffer = append(e.reorderBuffer, m)
 		return
 	}
-	e.match.arrive(m)
+	e.match.addUnexpected(m)
 }
 
-// direct copies a message into the buffer of a receive that has been taken out of
-// the queue of dst.
-func (e *endpoint) direct(p *parcel, recv *mpi.Call, dst *endpoint) {
-	if p.eager {
-		move(recv.Recv, p.call.Send, 0, min(p.n, recv.Recv.Bytes()))
-		dst.receivedBy(e, recv, p.result(), p.due)
-		e.sent(p.call)
+// copyInto copies a message into the buffer of recv, which has been taken out of the queue of
+// dst.
+func (e *endpoint) copyInto(o *outgoing, recv *mpi.Call, dst *endpoint) {
+	if o.eager {
+		move(recv.Recv, o.call.Send, 0, min(o.n, recv.Recv.Bytes()))
+		dst.receivedBy(e, recv, o.result(), o.due)
+		e.sent(o.call)
 		return
 	}
-	e.enroll(p.call)
-	x := e.newTransfer(p, dst)
+	e.addPending(o.call)
+	x := e.newTransfer(o, dst)
 	x.claim()
 	e.begin(x, recv)
 }
@@ -179,12 +199,12 @@ func (e *endpoint) startRecv(c *mpi.Call, m *comm) {
 	e.mu.Lock()
 	got := e.match.take(k)
 	if got == nil {
-		e.enroll(c)
+		e.addPending(c)
 		e.match.post(k, c)
 	}
 	e.mu.Unlock()
 	if got != nil {
-		e.consume(got, c)
+		e.receiveMessage(got, c)
 	}
 }
 
@@ -192,16 +212,16 @@ func recvKey(c *mpi.Call, m *comm) key {
 	return key{ctx: context(m.group, c.Hidden), src: int32(c.Peer), tag: c.Tag}
 }
 
-// consume receives a message that has been taken out of the queue.
-func (e *endpoint) consume(m *message, c *mpi.Call) {
+// receiveMessage receives a message that has been taken out of the queue. Owner only.
+func (e *endpoint) receiveMessage(m *message, c *mpi.Call) {
 	st := status(m.key, m.n)
-	st.whole = m.whole
+	st.sentBytes = m.sentBytes
 	switch {
-	case m.transfer != nil && !m.transfer.confirm(): // held by a matched probe
+	case m.transfer != nil && !m.transfer.confirm(): // a matched probe held it; withdrawn
 		m.transfer.release()
 		e.fail(c, c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d took the message back: it has gone, or its communicator was revoked", st.Source))
 	case m.transfer != nil:
-		e.enroll(c)
+		e.addPending(c)
 		e.begin(m.transfer, c)
 	case m.packet != nil:
 		unpack(c.Recv, m.packet.data)
@@ -214,13 +234,13 @@ func (e *endpoint) consume(m *message, c *mpi.Call) {
 	m.free()
 }
 
-// receivedAt ends a receive whose message is there at time due. Owner only.
+// receivedAt ends a receive whose message arrives at time due. Owner only.
 func (e *endpoint) receivedAt(c *mpi.Call, st result, due int64) {
 	if due == 0 || due <= e.now() {
 		e.received(c, st)
 		return
 	}
-	e.enroll(c)
-	e.world.early(c.Recv, st.Bytes, due)
-	e.timers.push(letter{what: letterReceived, due: due, call: c, status: st})
+	e.addPending(c)
+	e.world.tellMover(c.Recv, st.Bytes, due)
+	e.timers.push(notification{kind: notifyReceived, due: due, call: c, status: st})
 }

@@ -1,5 +1,45 @@
 package local
 
+// # Vocabulary
+//
+//	endpoint            the engine of one rank
+//	owner               the goroutine inside an endpoint; the program orders its changes
+//	ring                cells for the small messages of one rank to another
+//	packet              the copy of an eager message that arrived before its receive
+//	transfer            a rendezvous message: copied from buffer to buffer, once both exist
+//	matcher             posted receives and unexpected messages of one rank
+//	notification        a record that one rank leaves for the owner of another: "your
+//	                    receive has its message"; with a due time it takes effect later
+//	timer               a notification that waits for its due time
+//	group               a communicator, shared by its ranks; comm: one rank's view of it
+//	link                the network connection of a rank; when each direction is free again
+//	departure           the reason why a rank has left the world
+//	counter             a notification counter of a window (mpi.Win.PutNotify)
+//
+// # Ownership
+//
+//   - Fields of an endpoint under "owner only" belong to its owner.
+//   - The matcher belongs to the holder of the matching lock: the owner or a sender.
+//   - A posted receive belongs to the matcher. The goroutine that takes it out owns it
+//     until the owner of the endpoint has handled the notification about it.
+//   - A ring has one producer, its sender. Its consumer is the holder of the receiver's
+//     matching lock.
+//   - Only the owner of its endpoint completes a call; others leave a notification. Calls
+//     whose result is set wait on a list until all locks are free.
+//
+// # Lock order, outer before inner
+//
+//	endpoint.awake      held by the owner except while it sleeps
+//	registry.mu, group.mu
+//	endpoint.mu         the matching lock; never two of them together
+//	inbox.mu
+//	lock.mu, part.adding, link.mu, timing.mu, transfer.mu
+//
+// Under a matching lock nothing is copied but small messages of at most 96 bytes.
+//
+// Calls are linked through their own fields; messages, packets and transfers come from
+// pools that sender and receiver share; the slices of inboxes are used again.
+
 import (
 	"sync"
 	"sync/atomic"
@@ -14,65 +54,65 @@ type endpoint struct {
 	rank  int
 
 	// Read by all, written rarely.
-	rings  []atomic.Pointer[ring] // messages to this rank, by sender
-	fate   atomic.Pointer[fate]   // why the rank has gone; nil while it is here
-	_      [64]byte
-	until  atomic.Int64           // when the owner, if asleep, wakes up by itself; timed worlds only
-	asleep atomic.Bool            // the owner sleeps or is about to: whoever brings something unparks it
-	news   atomic.Bool            // something changed that waiting probes, locks or notifications want
-	woken  atomic.Bool            // Wake has been called
-	ring   atomic.Pointer[func()] // what the bell calls in place of waking the owner
-	_      [64]byte
-	mail   mailbox
-	link   link
-	_      [64]byte
+	rings     []atomic.Pointer[ring]    // small messages to this rank, by sender
+	departure atomic.Pointer[departure] // nil while the rank is in the world
+	_         [64]byte
+	wakeTime  atomic.Int64           // when a sleeping owner wakes up by itself; timed worlds only
+	asleep    atomic.Bool            // the owner sleeps or is about to: publish, then unpark it
+	recheck   atomic.Bool            // the calls in waiting must be tried again
+	woken     atomic.Bool            // Wake has been called
+	onWake    atomic.Pointer[func()] // called instead of unparking the owner; see Arm
+	_         [64]byte
+	inbox     inbox
+	link      link
+	_         [64]byte
 
-	mu    sync.Mutex // the matching lock; see the package doc for the order
-	match matcher    // guarded by mu
-	limbo []*message // guarded by mu: messages that a fault holds back
-	_     [64]byte
+	mu            sync.Mutex // the matching lock
+	match         matcher    // guarded by mu
+	reorderBuffer []*message // guarded by mu: messages held back by Faults.Reorder
+	_             [64]byte
 
-	// awake is held by the owner, but for the time that it sleeps in: whoever has it then
-	// may look at what is the owner's. It is outside of all other locks.
+	// awake is held by the owner except while it sleeps. Another goroutine that holds it may
+	// read the fields below.
 	awake sync.Mutex
 
-	// Owner only: the goroutine that is inside the engine.
-	parker     osthread.Parker
-	to         []*ring // rings from this rank, by receiver
-	comms      []*comm
-	windows    []*window
-	open       []*mpi.Call // pending calls, by Call.Slot - 1; nil where free
-	holes      []int       // free places of open
-	waiting    []*mpi.Call // probes, window locks and notifications that are tried again
-	active     []*transfer // transfers with bytes left to claim
-	doneHead   *mpi.Call   // completed, but not told yet; linked by Next
-	doneTail   *mpi.Call
-	completed  int
-	awaited    []*mpi.Call // what Await waits for; nil outside of it
-	anyOf      bool        // one of them is enough
-	letters    []letter    // what mail.take swaps with
-	timers     timers
-	latest     []int64 // by world rank: when the last message to it is there
-	landed     []int64 // by world rank: when all accesses to it are complete
-	faults     mischief
-	spins      int   // of the present wait
-	spinning   int64 // since when it spins
-	since      int64 // since when the owner waits in Await or Sleep
-	one        [1]*mpi.Call
-	running    collectives
-	unfinished []error // found when the rank left
-	closed     bool
-	reported   bool
+	// Owner only.
+	parker       osthread.Parker
+	to           []*ring // rings from this rank, by receiver
+	comms        []*comm
+	windows      []*window
+	pending      []*mpi.Call // by Call.Slot - 1; nil where free
+	freeSlots    []int       // indices of pending
+	waiting      []*mpi.Call // probes, window locks and counter waits: tried again on recheck
+	active       []*transfer // transfers with bytes left to claim
+	doneHead     *mpi.Call   // result set, not completed yet; linked by Next
+	doneTail     *mpi.Call
+	completed    int
+	awaited      []*mpi.Call    // the calls of Await; nil outside of it
+	anyOf        bool           // Await ends with the first of them
+	spareInbox   []notification // swapped with the inbox's list
+	timers       timers
+	lastArrival  []int64 // by world rank: arrival time of the last message to it
+	lastAccess   []int64 // by world rank: completion time of the last access to it
+	faults       faultState
+	spins        int   // of the present wait
+	spinStart    int64 // of the present wait
+	waitingSince int64 // start of the present Await or Sleep
+	single       [1]*mpi.Call
+	collectives  collectives
+	unfinished   []error // calls under way when the rank left
+	closed       bool
+	reported     bool
 }
 
 func newEndpoint(w *World, rank int) *endpoint {
 	e := &endpoint{world: w, rank: rank, rings: make([]atomic.Pointer[ring], w.size), to: make([]*ring, w.size)}
-	e.latest, e.landed = make([]int64, w.size), make([]int64, w.size)
-	e.since = forever
+	e.lastArrival, e.lastAccess = make([]int64, w.size), make([]int64, w.size)
+	e.waitingSince = forever
 	e.awake.Lock()
 	e.match.init()
 	e.faults.init(w.faults, rank)
-	e.running.init(e)
+	e.collectives.init(e)
 	return e
 }
 
@@ -82,7 +122,7 @@ func (e *endpoint) Name() string { return "local" }
 // Host implements mpi.Engine.
 func (e *endpoint) Host() string { return "this process" }
 
-// maxTag leaves the tags above it to hidden calls.
+// maxTag is the largest tag that programs may use.
 const maxTag = 1<<30 - 1
 
 // Limits implements mpi.Engine.
@@ -90,7 +130,7 @@ func (e *endpoint) Limits() mpi.Limits {
 	return mpi.Limits{MaxTag: maxTag, Eager: e.world.eager, ToldOfArrivals: true}
 }
 
-// ringTo returns the ring to dst, which it makes when it is first used.
+// ringTo returns the ring to dst. The first use makes it.
 func (e *endpoint) ringTo(dst *endpoint) *ring {
 	r := e.to[dst.rank]
 	if r == nil {
@@ -111,26 +151,26 @@ func (e *endpoint) ringing() bool {
 	return false
 }
 
-// enroll notes that c is pending, if it is not noted yet.
-func (e *endpoint) enroll(c *mpi.Call) {
+// addPending adds c to the pending calls, unless it is there.
+func (e *endpoint) addPending(c *mpi.Call) {
 	if c.Slot > 0 {
 		return
 	}
-	if n := len(e.holes); n > 0 {
-		c.Slot = e.holes[n-1] + 1
-		e.holes = e.holes[:n-1]
-		e.open[c.Slot-1] = c
+	if n := len(e.freeSlots); n > 0 {
+		c.Slot = e.freeSlots[n-1] + 1
+		e.freeSlots = e.freeSlots[:n-1]
+		e.pending[c.Slot-1] = c
 		return
 	}
-	e.open = append(e.open, c)
-	c.Slot = len(e.open)
+	e.pending = append(e.pending, c)
+	c.Slot = len(e.pending)
 }
 
-// done puts a call, whose result is set, on the list of those to be told. Owner only.
-func (e *endpoint) done(c *mpi.Call) {
+// queueCompletion queues a call whose result is set. Owner only.
+func (e *endpoint) queueCompletion(c *mpi.Call) {
 	if c.Slot > 0 {
-		e.open[c.Slot-1] = nil
-		e.holes = append(e.holes, c.Slot-1)
+		e.pending[c.Slot-1] = nil
+		e.freeSlots = append(e.freeSlots, c.Slot-1)
 		c.Slot = 0
 	}
 	c.Next = nil
@@ -145,11 +185,12 @@ func (e *endpoint) done(c *mpi.Call) {
 // fail ends a call with an error. Owner only.
 func (e *endpoint) fail(c *mpi.Call, err error) {
 	c.Status, c.Err = mpi.Status{}, err
-	e.done(c)
+	e.queueCompletion(c)
 }
 
-// tell completes the calls on the list. Owner only, without a lock.
-func (e *endpoint) tell() (n int) {
+// runCompletions completes the queued calls and returns their number. Owner only, with no
+// lock held.
+func (e *endpoint) runCompletions() (n int) {
 	for c := e.doneHead; c != nil; c = e.doneHead {
 		if e.doneHead = c.Next; e.doneHead == nil {
 			e.doneTail = nil
@@ -162,37 +203,36 @@ func (e *endpoint) tell() (n int) {
 	return n
 }
 
-// received sets the result of a receive that has got a message of key k and n
-// bytes. Owner only.
+// received ends a receive, whose message is in its buffer. Owner only.
 func (e *endpoint) received(c *mpi.Call, st result) {
 	c.Status, c.Err = st.Status, nil
-	if st.whole > 0 {
-		c.Err = c.Fail(mpi.ErrEngine, st.whole, st.Bytes, "only %d bytes arrived of the %d that rank %d sent with tag %d", st.Bytes, st.whole, st.Source, st.Tag)
+	if st.sentBytes > 0 {
+		c.Err = c.Fail(mpi.ErrEngine, st.sentBytes, st.Bytes, "only %d bytes arrived of the %d that rank %d sent with tag %d", st.Bytes, st.sentBytes, st.Source, st.Tag)
 	} else if room := c.Recv.Bytes(); st.Bytes > room {
 		c.Err = c.Fail(mpi.ErrTruncate, room, st.Bytes, "the message from rank %d with tag %d has %d bytes, the buffer %d: receive into a larger one, or Mprobe first", st.Source, st.Tag, st.Bytes, room)
 	}
-	e.done(c)
+	e.queueCompletion(c)
 }
 
-// status is what a receive finds out about a message.
+// status returns the status of a receive of a message of key k and n bytes.
 func status(k key, n int) result {
 	return result{Status: mpi.Status{Source: int(k.src), Tag: k.tag, Bytes: n}}
 }
 
-// result is a status, and what a fault has done to the message.
+// result is a status, and the truncation by an injected fault.
 type result struct {
 	mpi.Status
-	whole int // bytes that were sent, if fewer arrived; otherwise 0
+	sentBytes int // if a fault truncated the message; otherwise 0
 }
 
 // Outstanding implements mpi.Engine.
 func (e *endpoint) Outstanding(f func(*mpi.Call)) {
-	for _, c := range e.open {
+	for _, c := range e.pending {
 		if c != nil && !c.Hidden {
 			f(c)
 		}
 	}
-	e.running.outstanding(f)
+	e.collectives.outstanding(f)
 }
 
 // Abort implements mpi.Engine.

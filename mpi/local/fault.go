@@ -9,27 +9,28 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Faults makes messages and ranks misbehave, in a way that depends only on the seed
-// and on what each rank does. The zero value does nothing.
+// Faults injects faults into messages and ranks. They depend only on the seed and on the
+// calls of each rank. The zero value injects none.
 type Faults struct {
 	Seed uint64
-	// Delay is the most that is added to the time of a message; messages of one sender
-	// to one receiver keep their order. Without a Network, nothing else takes time.
+	// Delay is the longest random time added to a message; messages of one sender to one
+	// receiver keep their order. Without a Network, nothing else takes time.
 	Delay time.Duration
 	// Reorder lets messages of different senders, and of different communicators,
 	// overtake each other at the receiver.
 	Reorder bool
-	// Truncate cuts message number At (from 0) of a rank's sends to half its size on
-	// its way. Its receiver gets mpi.ErrEngine, and the beginning of the message.
+	// Truncate cuts messages to half their size. The receiver gets mpi.ErrEngine and the
+	// beginning of the message.
 	Truncate []Cut
-	// Kill ends a rank when it has started that many operations, see [World.Kill].
+	// Kill maps a rank to the number of operations that it starts before it dies, see
+	// [World.Kill].
 	Kill map[int]int
 }
 
-// Cut is a message that is cut short: number At, from 0, of what rank From sends.
+// Cut names a message to truncate: send number At, from 0, of rank From.
 type Cut struct{ From, At int }
 
-// Inject makes the faults happen.
+// Inject injects faults.
 func Inject(f Faults) Option {
 	return func(w *World) error {
 		if f.Delay < 0 {
@@ -37,46 +38,46 @@ func Inject(f Faults) Option {
 		}
 		w.faults = f
 		w.timed = w.timed || f.Delay > 0
-		w.slow = true
+		w.bypassRings = true
 		return nil
 	}
 }
 
-// mischief is the state of the faults of one rank. Owner only.
-type mischief struct {
+// faultState is the state of the injected faults of one rank. Owner only.
+type faultState struct {
 	Faults
 	rank    int
 	random  *rand.Rand
-	sends   int // messages sent so far, hidden ones not counted
-	started int // operations started so far, hidden ones not counted
+	sends   int // messages sent so far, without hidden ones
+	started int // operations started so far, without hidden ones
 }
 
-func (f *mischief) init(all Faults, rank int) {
+func (f *faultState) init(all Faults, rank int) {
 	f.Faults, f.rank = all, rank
 	f.random = rand.New(rand.NewPCG(all.Seed, uint64(rank)))
 }
 
-// delay returns nanoseconds to be added to the time of a message.
-func (f *mischief) delay() int64 {
+// delay returns the nanoseconds added to the time of the next message.
+func (f *faultState) delay() int64 {
 	if f.Delay == 0 {
 		return 0
 	}
 	return f.random.Int64N(int64(f.Delay) + 1)
 }
 
-// cut reports whether a message is cut, and to how many bytes: whole elements.
-func (f *mischief) cut(p *parcel) (n int, yes bool) {
-	if p.call.Hidden || len(f.Truncate) == 0 {
+// cut reports whether a message is truncated, and to how many bytes: whole elements.
+func (f *faultState) cut(o *outgoing) (n int, yes bool) {
+	if o.call.Hidden || len(f.Truncate) == 0 {
 		return 0, false
 	}
 	at := f.sends
 	f.sends++
-	size := max(p.call.Send.ElemSize(), 1)
-	return p.n / size / 2 * size, slices.Contains(f.Truncate, Cut{From: f.rank, At: at})
+	size := max(o.call.Send.ElemSize(), 1)
+	return o.n / size / 2 * size, slices.Contains(f.Truncate, Cut{From: f.rank, At: at})
 }
 
-// deadly reports whether the rank dies with the operation that it starts now.
-func (f *mischief) deadly(c *mpi.Call) bool {
+// kills counts an operation and reports whether the rank dies with it.
+func (f *faultState) kills(c *mpi.Call) bool {
 	limit, mortal := f.Kill[f.rank]
 	if !mortal || c.Hidden {
 		return false
@@ -85,19 +86,19 @@ func (f *mischief) deadly(c *mpi.Call) bool {
 	return f.started > limit
 }
 
-// stir lets one of the messages in limbo arrive: any that is the first there of its
-// sender and communicator. Owner only.
-func (e *endpoint) stir() {
+// releaseOne lets one random message of the reorder buffer arrive: the first of its sender
+// and communicator. Owner only.
+func (e *endpoint) releaseOne() {
 	e.mu.Lock()
-	if len(e.limbo) == 0 {
+	if len(e.reorderBuffer) == 0 {
 		e.mu.Unlock()
 		return
 	}
-	i := e.faults.random.IntN(len(e.limbo))
-	m := e.limbo[i]
-	i = slices.IndexFunc(e.limbo, func(o *message) bool { return o.key.ctx == m.key.ctx && o.key.src == m.key.src })
-	m = e.limbo[i]
-	e.limbo = slices.Delete(e.limbo, i, i+1)
+	i := e.faults.random.IntN(len(e.reorderBuffer))
+	m := e.reorderBuffer[i]
+	i = slices.IndexFunc(e.reorderBuffer, func(o *message) bool { return o.key.ctx == m.key.ctx && o.key.src == m.key.src })
+	m = e.reorderBuffer[i]
+	e.reorderBuffer = slices.Delete(e.reorderBuffer, i, i+1)
 	var recv *mpi.Call
 	switch {
 	case m.dead():
@@ -105,30 +106,30 @@ func (e *endpoint) stir() {
 		m.free()
 	default:
 		if recv = e.match.takePosted(m.key); recv == nil {
-			e.match.arrive(m)
+			e.match.addUnexpected(m)
 		} else if m.transfer != nil && !m.transfer.claim() {
-			e.match.unpost(recvKey(recv, e.comms[recv.Comm.Handle()]), recv)
+			e.match.restorePosted(recvKey(recv, e.comms[recv.Comm.Handle()]), recv)
 			recv = nil
 			m.transfer.release() // withdrawn at this moment
 			m.free()
 		}
 	}
-	e.news.Store(true) // the next one, and what waits for this one
+	e.recheck.Store(true) // for the next message, and for calls that wait for this one
 	e.mu.Unlock()
 	if recv != nil {
-		e.consume(m, recv)
+		e.receiveMessage(m, recv)
 	}
 }
 
-// settleLimbo lets all messages arrive.
-func (e *endpoint) settleLimbo() {
+// flushReorderBuffer lets all messages of the reorder buffer arrive. Owner only.
+func (e *endpoint) flushReorderBuffer() {
 	for {
 		e.mu.Lock()
-		n := len(e.limbo)
+		n := len(e.reorderBuffer)
 		e.mu.Unlock()
 		if n == 0 {
 			return
 		}
-		e.stir()
+		e.releaseOne()
 	}
 }

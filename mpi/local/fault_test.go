@@ -46,8 +46,7 @@ func TestTruncate_fault(t *testing.T) {
 	}
 }
 
-// Messages of several senders in another order than they were sent in, while those of
-// one sender keep theirs.
+// Messages of several senders arrive in another order; messages of one sender keep theirs.
 func TestReorder(t *testing.T) {
 	const n = 200
 	overtaken := false

@@ -11,27 +11,27 @@ import (
 
 // depart takes the rank of e out of the world when its body has ended. Owner only.
 func (e *endpoint) depart(err error) {
-	f := &fate{err: err, clean: err == nil, calls: map[uint32]int{}}
+	d := &departure{err: err, clean: err == nil, calls: map[uint32]int{}}
 	if err == nil {
 		e.progress()
 		e.report()
-		e.Outstanding(func(c *mpi.Call) { f.clean = f.clean && c.Kind == mpi.CallRecv })
-		if !f.clean {
-			f.err = errors.New("it has finished with calls under way")
+		e.Outstanding(func(c *mpi.Call) { d.clean = d.clean && c.Kind == mpi.CallRecv })
+		if !d.clean {
+			d.err = errors.New("it has finished with calls under way")
 		}
 	}
 	for _, m := range e.comms {
-		f.calls[m.group.ctx] = m.called
+		d.calls[m.group.ctx] = m.called
 	}
-	e.leave(f)
-	var c panics.Catcher // after a panic, those who are told may panic again
+	e.leave(d)
+	var c panics.Catcher // after a panic, completion hooks may panic again
 	c.Try(func() {
-		e.scan() // takes back what others could still match
-		e.tell()
+		e.scan() // withdraws the calls that others could still match
+		e.runCompletions()
 	})
 }
 
-// report collects what is under way. Owner only.
+// report adds an error for every call under way. Owner only.
 func (e *endpoint) report() {
 	e.reported = true
 	e.Outstanding(func(c *mpi.Call) {
@@ -45,17 +45,17 @@ func (e *endpoint) Finalize() error {
 		return nil
 	}
 	e.closed = true
-	if !e.reported && e.fate.Load() == nil {
+	if !e.reported && e.departure.Load() == nil {
 		e.progress()
 		e.report()
 	}
 	return errors.Join(append(e.unfinished, e.unreceived()...)...)
 }
 
-// unreceived reports the messages to this rank that no receive took, but for those of
-// communicators that do not work any more.
+// unreceived returns an error for every message to this rank that no receive took. It skips
+// revoked and mismatched communicators.
 func (e *endpoint) unreceived() (errs []error) {
-	e.settleLimbo()
+	e.flushReorderBuffer()
 	e.mu.Lock()
 	e.drain(e)
 	var left []*message
@@ -76,14 +76,14 @@ func (e *endpoint) unreceived() (errs []error) {
 	return errs
 }
 
-// nameOf describes a communicator of this rank; "" if it was revoked or is broken.
+// nameOf describes a communicator of this rank; "" if it was revoked or mismatched.
 func (e *endpoint) nameOf(ctx uint32) string {
 	for h, m := range e.comms {
 		if m.group.ctx != ctx {
 			continue
 		}
 		m.group.mu.Lock()
-		dead := m.group.revoked || m.group.verdict != ""
+		dead := m.group.revoked || m.group.mismatch != ""
 		m.group.mu.Unlock()
 		switch {
 		case dead:
@@ -95,7 +95,8 @@ func (e *endpoint) nameOf(ctx uint32) string {
 	return fmt.Sprintf("communicator %d", ctx)
 }
 
-// finalize ends all ranks; what they have left counts only if none has failed.
+// finalize finalizes all ranks. It returns their unfinished calls and messages, or nil if a
+// rank has failed.
 func (w *World) finalize() error {
 	var errs []error
 	failed := false
@@ -103,8 +104,8 @@ func (w *World) finalize() error {
 		if err := e.Finalize(); err != nil {
 			errs = append(errs, fmt.Errorf("rank %d: %w", e.rank, err))
 		}
-		f := e.fate.Load()
-		failed = failed || f != nil && f.err != nil && len(e.unfinished) == 0
+		d := e.departure.Load()
+		failed = failed || d != nil && d.err != nil && len(e.unfinished) == 0
 	}
 	if failed {
 		return nil

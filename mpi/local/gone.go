@@ -1,5 +1,20 @@
 package local
 
+// # Failures
+//
+// A rank that returns, panics, is killed or aborts stores its departure. A revocation, or
+// collectives that differ, are stored in the group. Then every rank concerned is notified
+// and scans its pending calls: a call that has matched completes, a call that can still
+// match stays, every other call fails. Groups concerned are marked as degraded, so that the
+// check costs one load in all others.
+//
+// A rank that returned without an error has sent all its messages: only calls that need
+// more of it fail. A receive from any source that only the rank itself could still answer
+// fails when the rank waits for nothing else, and not before.
+//
+// The first rank that makes a collective call records its signature, the others compare:
+// a difference fails all calls of the group with mpi.ErrOrder, which names both ranks.
+
 import (
 	"errors"
 	"fmt"
@@ -8,24 +23,24 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// fate says why a rank is not there any more. Immutable.
-type fate struct {
-	err   error          // nil if its body has returned without one
-	clean bool           // it has finished what it had begun
-	calls map[uint32]int // clean: collectives it has called, by context
+// departure is the reason why a rank has left the world. Immutable.
+type departure struct {
+	err   error          // nil if its body returned nil
+	clean bool           // no call but receives was under way
+	calls map[uint32]int // if clean: number of collectives that it called, by context
 }
 
-func (f *fate) String() string {
-	if f.err == nil {
+func (d *departure) String() string {
+	if d.err == nil {
 		return "it has finished"
 	}
-	return f.err.Error()
+	return d.err.Error()
 }
 
-// leave marks rank e as gone, and tells all others. The owner has left the engine for
-// good, or the rank was killed.
-func (e *endpoint) leave(f *fate) {
-	if !e.fate.CompareAndSwap(nil, f) {
+// leave marks rank e as gone and notifies all others. The owner does not come back into the
+// engine, or the rank was killed.
+func (e *endpoint) leave(d *departure) {
+	if !e.departure.CompareAndSwap(nil, d) {
 		return
 	}
 	w := e.world
@@ -33,139 +48,140 @@ func (e *endpoint) leave(f *fate) {
 	w.groups.mu.Lock()
 	for _, g := range w.groups.all {
 		if slices.Contains(g.members, e.rank) {
-			g.ill.Store(true)
+			g.degraded.Store(true)
 		}
 	}
 	w.groups.mu.Unlock()
 	w.groups.unlockAll(e.rank)
-	w.alarm(nil)
+	w.requestScan(nil)
 	for _, o := range w.ends {
-		o.announce()
+		o.requestRecheck()
 	}
 }
 
-// alarm makes the given ranks, nil for all, look at their pending calls.
-func (w *World) alarm(ranks []int) {
+// requestScan makes the given ranks, nil for all, scan their pending calls.
+func (w *World) requestScan(ranks []int) {
 	if ranks == nil {
 		for _, e := range w.ends {
-			e.send(letter{what: letterScan})
+			e.notify(notification{kind: notifyScan})
 		}
 		return
 	}
 	for _, r := range ranks {
-		w.ends[r].send(letter{what: letterScan})
+		w.ends[r].notify(notification{kind: notifyScan})
 	}
 }
 
-// refuse says why a call on a communicator in trouble fails; nil if it does not, or
-// not yet.
-func (e *endpoint) refuse(c *mpi.Call, m *comm) error {
+// failureOf returns the error of a call on a degraded communicator; nil if the call can
+// still complete.
+func (e *endpoint) failureOf(c *mpi.Call, m *comm) error {
 	g := m.group
 	g.mu.Lock()
-	revoked, reason, verdict := g.revoked, g.reason, g.verdict
+	revoked, reason, mismatch := g.revoked, g.reason, g.mismatch
 	g.mu.Unlock()
 	if revoked {
 		return c.Fail(mpi.ErrRevoked, 0, 0, "%s", reason)
 	}
-	if verdict != "" {
-		return c.Fail(mpi.ErrOrder, 0, 0, "%s", verdict)
+	if mismatch != "" {
+		return c.Fail(mpi.ErrOrder, 0, 0, "%s", mismatch)
 	}
-	if f := e.fate.Load(); f != nil {
-		return lost(c, m, m.rank, f)
+	if f := e.departure.Load(); f != nil {
+		return peerGoneError(c, m, m.rank, f)
 	}
 	if !e.world.anyGone.Load() {
 		return nil
 	}
-	return e.bereaved(c, m)
+	return e.peerGone(c, m)
 }
 
-// bereaved says why c fails because a rank has gone.
-func (e *endpoint) bereaved(c *mpi.Call, m *comm) error {
+// peerGone returns the error of c if a rank that it needs has left, nil otherwise.
+func (e *endpoint) peerGone(c *mpi.Call, m *comm) error {
 	if c.Kind.HasPeer() && !c.Kind.Collective() && c.Peer >= 0 && c.Kind != mpi.CallMrecv {
-		f := e.world.ends[m.world[c.Peer]].fate.Load()
-		if f == nil || f.clean && !inVain(c) {
+		d := e.world.ends[m.world[c.Peer]].departure.Load()
+		if d == nil || d.clean && !neverCompletes(c) {
 			return nil
 		}
-		return lost(c, m, c.Peer, f)
+		return peerGoneError(c, m, c.Peer, d)
 	}
-	if c.Kind == mpi.CallMrecv || c.Kind == mpi.CallFlush || c.Kind == mpi.CallAwaitNotify && !inVain(c) {
-		return nil // it needs nobody any more, or perhaps
+	if c.Kind == mpi.CallMrecv || c.Kind == mpi.CallFlush || c.Kind == mpi.CallAwaitNotify && !neverCompletes(c) {
+		return nil // it needs no other rank, or may have all it needs
 	}
-	return e.orphaned(c, m)
+	return e.anyPeerGone(c, m)
 }
 
-// orphaned is bereaved for calls that need any or all of the others. This rank itself
-// may answer a call that it started and has not come to wait for.
-func (e *endpoint) orphaned(c *mpi.Call, m *comm) error {
+// anyPeerGone is peerGone for calls that need any or all of the others. This rank itself may
+// answer its own call, unless it is blocked on the call.
+func (e *endpoint) anyPeerGone(c *mpi.Call, m *comm) error {
 	here, last := 0, -1
 	for r, w := range m.world {
-		f := e.world.ends[w].fate.Load()
+		d := e.world.ends[w].departure.Load()
 		switch {
-		case f == nil && (w != e.rank || !e.heldUp(c)):
+		case d == nil && (w != e.rank || !e.blockedOn(c)):
 			here++
-		case f == nil:
-		case !f.clean || c.Kind.Collective() && f.calls[m.group.ctx] <= number(c, m):
-			return lost(c, m, r, f)
+		case d == nil:
+		case !d.clean || c.Kind.Collective() && d.calls[m.group.ctx] <= collectiveNumber(c, m):
+			return peerGoneError(c, m, r, d)
 		default:
 			last = r
 		}
 	}
-	if here == 0 && last >= 0 && !c.Kind.Collective() && inVain(c) {
-		return lost(c, m, last, e.world.ends[m.world[last]].fate.Load())
+	if here == 0 && last >= 0 && !c.Kind.Collective() && neverCompletes(c) {
+		return peerGoneError(c, m, last, e.world.ends[m.world[last]].departure.Load())
 	}
 	return nil
 }
 
-// heldUp reports whether this rank does nothing before c has ended: it waits for c. Owner
-// only.
-func (e *endpoint) heldUp(c *mpi.Call) bool {
+// blockedOn reports whether this rank is in Await and cannot leave it before c has ended.
+// Owner only.
+func (e *endpoint) blockedOn(c *mpi.Call) bool {
 	return slices.Contains(e.awaited, c) && (!e.anyOf || len(e.awaited) == 1)
 }
 
-// number returns which collective of its communicator c is, or would be.
-func number(c *mpi.Call, m *comm) int {
+// collectiveNumber returns the number of collective c on its communicator, counted from 0.
+// If c has not started, that is the next number.
+func collectiveNumber(c *mpi.Call, m *comm) int {
 	if c.Slot > 0 {
 		return c.Slot - 1
 	}
 	return m.called
 }
 
-// inVain reports whether a call whose peers have finished cleanly can never complete:
-// what they have sent has arrived, so a receive or probe that is still pending, or a
-// send that needs a receive, can not. A call that is only being started, may.
-func inVain(c *mpi.Call) bool { return c.Slot != 0 }
+// neverCompletes reports whether a call whose peers have departed cleanly can no longer
+// complete. All their messages have arrived, so a call that is still pending cannot; a call
+// that is being started may.
+func neverCompletes(c *mpi.Call) bool { return c.Slot != 0 }
 
-func lost(c *mpi.Call, m *comm, rank int, f *fate) error {
-	err := c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d of %s: %v", rank, c.Comm.Name(), f)
-	err.Cause = f.err
-	if f.err != nil {
+func peerGoneError(c *mpi.Call, m *comm, rank int, d *departure) error {
+	err := c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d of %s: %v", rank, c.Comm.Name(), d)
+	err.Cause = d.err
+	if d.err != nil {
 		err.Text = fmt.Sprintf("rank %d of %s", rank, c.Comm.Name())
 	}
 	return err
 }
 
-// scan ends all pending calls that cannot complete any more. Owner only.
+// scan fails all pending calls that can no longer complete. Owner only.
 func (e *endpoint) scan() {
-	for _, c := range slices.Clone(e.open) {
+	for _, c := range slices.Clone(e.pending) {
 		if c == nil {
 			continue
 		}
 		m := e.comms[c.Comm.Handle()]
-		if !m.group.ill.Load() {
+		if !m.group.degraded.Load() {
 			continue
 		}
-		if err := e.refuse(c, m); err != nil {
-			e.giveUp(c, m, err)
+		if err := e.failureOf(c, m); err != nil {
+			e.failPending(c, m, err)
 		}
 	}
 	e.abortCollectives()
 }
 
-// giveUp fails a pending call, unless it has matched: then it completes by itself. The
-// reason has been seen before the rings are emptied here, so what a rank sent before
-// it left is there.
-func (e *endpoint) giveUp(c *mpi.Call, m *comm, err error) {
-	e.settleLimbo()
+// failPending fails a pending call, unless it has matched: then it completes by itself. It
+// empties the rings after the caller has seen the departure, so all messages that the rank
+// sent before are there.
+func (e *endpoint) failPending(c *mpi.Call, m *comm, err error) {
+	e.flushReorderBuffer()
 	e.mu.Lock()
 	e.drain(e)
 	e.mu.Unlock()
@@ -180,26 +196,26 @@ func (e *endpoint) giveUp(c *mpi.Call, m *comm, err error) {
 		if free {
 			e.fail(c, err)
 		} else if x, ok := c.Private.(*transfer); ok && e.world.timed {
-			e.giveUpTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
+			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
 		}
 	case mpi.CallSend, mpi.CallSsend:
 		if x := c.Private.(*transfer); x.withdraw() {
 			x.release()
 			e.fail(c, err)
 		} else if e.world.timed && x.from != x.to {
-			e.giveUpTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
+			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
 		}
 	case mpi.CallMrecv:
 		if x, ok := c.Private.(*transfer); ok && e.world.timed {
-			e.giveUpTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
+			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
 		}
 	default:
 		if c.Kind == mpi.CallAwaitNotify {
 			e.expire()
-			if e.access(c, m) {
-				err = nil // the last one was quick enough
+			if e.tryAccess(c, m) {
+				err = nil // the last notification arrived in time
 			}
-		} else if e.promised(c, m, err) {
+		} else if e.stillArriving(c, m, err) {
 			return
 		}
 		if i := slices.Index(e.waiting, c); i >= 0 {
@@ -209,28 +225,29 @@ func (e *endpoint) giveUp(c *mpi.Call, m *comm, err error) {
 	}
 }
 
-// abortCollectives ends the collectives that cannot complete any more.
+// abortCollectives fails the collectives that can no longer complete.
 func (e *endpoint) abortCollectives() {
 	reasons := map[*mpi.Call]error{}
-	e.running.runner.Outstanding(func(c *mpi.Call) {
+	e.collectives.runner.Outstanding(func(c *mpi.Call) {
 		m := e.comms[c.Comm.Handle()]
-		if m.group.ill.Load() {
-			if err := e.refuse(c, m); err != nil {
+		if m.group.degraded.Load() {
+			if err := e.failureOf(c, m); err != nil {
 				reasons[c] = err
 			}
 		}
 	})
 	for c, err := range reasons {
-		e.running.runner.Abort(func(k *mpi.Call) bool { return k == c }, err)
+		e.collectives.runner.Abort(func(k *mpi.Call) bool { return k == c }, err)
 		e.completed++
 	}
 }
 
-// promised reports whether what a pending probe waits for is on its way, though its
-// sender has gone. A lock that is given up does not keep others waiting.
-func (e *endpoint) promised(c *mpi.Call, m *comm, err error) bool {
+// stillArriving reports whether the message of a pending probe is in flight, although its
+// sender has left. For a failed lock it also ends the wait, so that readers need not wait
+// for it.
+func (e *endpoint) stillArriving(c *mpi.Call, m *comm, err error) bool {
 	if c.Kind == mpi.CallLock && c.Exclusive && c.Due != 0 {
-		e.windows[c.Win.Handle()].parts[c.Peer].lock.desist()
+		e.windows[c.Win.Handle()].parts[c.Peer].lock.stopWaiting()
 		return false
 	}
 	if !c.Kind.PointToPoint() || !errors.Is(err, mpi.ErrPeerGone) {
@@ -238,5 +255,5 @@ func (e *endpoint) promised(c *mpi.Call, m *comm, err error) bool {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.match.look(recvKey(c, m), forever) != nil
+	return e.match.findUnexpected(recvKey(c, m), forever) != nil
 }

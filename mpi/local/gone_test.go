@@ -36,8 +36,8 @@ var waits = map[string]func(c *mpi.Comm) error{
 
 var nets = map[string][]Option{"plain": nil, "host": {Network(fast)}, "nic": {Network(nicOf(fast))}}
 
-// A rank fails while the others wait for it, or before they do: all of them end, and
-// are told who and why.
+// A rank fails while the others wait for it, or before they do: all of them end with an
+// error that names the rank and the reason.
 func TestRank_that_fails(t *testing.T) {
 	for net, opts := range nets {
 		for name, wait := range waits {
@@ -118,7 +118,7 @@ func TestAwaitNotify_of_a_rank_that_fails(t *testing.T) {
 	}
 }
 
-// What a rank has sent before it left is received.
+// Messages that a rank has sent before it left are received.
 func TestRank_that_leaves_its_messages(t *testing.T) {
 	every(t, 2, func(c *mpi.Comm) error {
 		n := min(10_000, c.Engine().Limits().Eager)
@@ -130,7 +130,7 @@ func TestRank_that_leaves_its_messages(t *testing.T) {
 		}
 		in := make([]byte, n)
 		if n > 0 {
-			for c.Engine().(*endpoint).world.ends[1].fate.Load() == nil {
+			for c.Engine().(*endpoint).world.ends[1].departure.Load() == nil {
 				c.Engine().Sleep(time.Millisecond)
 			}
 		}
@@ -226,8 +226,8 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-// The alarm of a revocation may be read by the very call that it concerns, while that
-// starts: it does not wait then.
+// The start of a call may itself handle the notification of a revocation that concerns the
+// call: the call does not wait then.
 func TestRevoke_at_the_start_of_a_call(t *testing.T) {
 	require.NoError(t, guarded(t, func() error {
 		return Run(2, func(c *mpi.Comm) error {
@@ -371,7 +371,7 @@ func TestAny_source_that_the_rank_itself_answers(t *testing.T) {
 			return nil
 		}
 		for _, o := range c.Engine().(*endpoint).world.ends[1:] {
-			for o.fate.Load() == nil {
+			for o.departure.Load() == nil {
 				c.Engine().Sleep(time.Millisecond)
 			}
 		}

@@ -12,37 +12,37 @@ import (
 type group struct {
 	ctx     uint32
 	members []int // world ranks; immutable
-	joined  int   // guarded by registry.mu: members that have made it so far
+	joined  int   // guarded by registry.mu: members that have called join
 	left    int   // guarded by registry.mu: members that have freed it
 
-	ill     atomic.Bool // there is a verdict, or a member has gone
-	mu      sync.Mutex
-	verdict string           // guarded by mu: which collective calls differ
-	reason  string           // guarded by mu: of the revocation
-	revoked bool             // guarded by mu
-	record  map[int]*ordinal // guarded by mu: collectives not yet called by all
-	spare   []*ordinal       // guarded by mu
+	degraded           atomic.Bool // revoked, mismatched, or without one of its members
+	mu                 sync.Mutex
+	mismatch           string                    // guarded by mu: the first collective calls that differ
+	reason             string                    // guarded by mu: of the revocation
+	revoked            bool                      // guarded by mu
+	pendingCollectives map[int]*collectiveRecord // guarded by mu: not yet called by all
+	freeRecords        []*collectiveRecord       // guarded by mu
 }
 
-// comm is a rank's side of a group. Owner only.
+// comm is one rank's view of a group. Owner only.
 type comm struct {
 	group  *group
 	rank   int
-	called int    // collectives so far
-	opened uint32 // windows so far
+	called int    // number of collectives so far
+	opened uint32 // number of windows so far
 	world  []int
 }
 
-// registry makes groups and windows that several ranks ask for once.
+// registry makes groups and windows: one for all ranks that ask for it.
 type registry struct {
 	mu      sync.Mutex
 	next    uint32
-	pending map[birth]*group
-	windows map[birth]*window
+	pending map[creation]*group
+	windows map[creation]*window
 	all     []*group
 }
 
-func (r *registry) init() { r.pending, r.windows = map[birth]*group{}, map[birth]*window{} }
+func (r *registry) init() { r.pending, r.windows = map[creation]*group{}, map[creation]*window{} }
 
 // create returns a new group.
 func (r *registry) create(members []int) *group {
@@ -58,15 +58,15 @@ func (r *registry) add(members []int) *group {
 	return g
 }
 
-// birth identifies what several ranks make together.
-type birth struct {
+// creation identifies a group or window that several ranks create together.
+type creation struct {
 	parent uint32
 	seq    uint32
 	first  int
 }
 
-// join returns the group of that birth; the first of its members makes it.
-func (r *registry) join(b birth, members []int) *group {
+// join returns the group of creation b. The first member that calls makes it.
+func (r *registry) join(b creation, members []int) *group {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := r.pending[b]
@@ -95,28 +95,27 @@ func (e *endpoint) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Han
 			rank = i
 		}
 	}
-	g := e.world.groups.join(birth{p.group.ctx, seq, world[0]}, world)
+	g := e.world.groups.join(creation{p.group.ctx, seq, world[0]}, world)
 	if e.world.anyGone.Load() {
-		g.ill.Store(true)
+		g.degraded.Store(true)
 	}
 	return e.enter(g, rank), nil
 }
 
-// enter adds a communicator to those of this rank.
+// enter adds a communicator of this rank.
 func (e *endpoint) enter(g *group, rank int) mpi.Handle {
 	e.comms = append(e.comms, &comm{group: g, rank: rank, world: g.members})
 	return mpi.Handle(len(e.comms) - 1)
 }
 
-// Free implements mpi.Engine. What was counted stays: others may still be in the
-// barrier before it.
+// Free implements mpi.Engine. The records of collectives stay: other ranks may still be in
+// the barrier before it.
 func (e *endpoint) Free(h mpi.Handle) error {
 	e.world.groups.leave(e.comms[h].group)
 	return nil
 }
 
-// leave notes that one member does not use the group any more. The last one out lets
-// it go.
+// leave notes that one member does not use the group any more. The last one removes it.
 func (r *registry) leave(g *group) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,14 +134,14 @@ func (e *endpoint) Revoke(h mpi.Handle, reason string) {
 	}
 	g.revoked, g.reason = true, reason
 	g.mu.Unlock()
-	g.ill.Store(true)
-	e.world.alarm(g.members)
+	g.degraded.Store(true)
+	e.world.requestScan(g.members)
 }
 
 // Revoked implements mpi.Engine.
 func (e *endpoint) Revoked(h mpi.Handle) (reason string, yes bool) {
 	g := e.comms[h].group
-	if !g.ill.Load() {
+	if !g.degraded.Load() {
 		return "", false
 	}
 	g.mu.Lock()

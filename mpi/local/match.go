@@ -6,16 +6,16 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// message is one that has arrived and that no receive has taken. Exactly one of
-// small, packet and transfer holds the payload.
+// message is an unexpected message: no receive has taken it yet. Exactly one of small,
+// packet and transfer holds the payload.
 type message struct {
-	key      key
-	n        int   // bytes of the payload
-	whole    int   // bytes that were sent, if a fault has cut it; otherwise 0
-	due      int64 // when it is there; 0 if it is
-	packet   *packet
-	transfer *transfer
-	group    *group
+	key       key
+	n         int   // bytes of the payload
+	sentBytes int   // length before a fault truncated it; 0 if none did
+	due       int64 // arrival time; 0: it has arrived
+	packet    *packet
+	transfer  *transfer
+	group     *group
 
 	same       *message // next of the same key
 	prev, next *message // in the order of arrival
@@ -25,24 +25,24 @@ type message struct {
 var messages = sync.Pool{New: func() any { return new(message) }}
 
 func (m *message) free() {
-	m.packet, m.transfer, m.group, m.same, m.prev, m.next, m.due, m.whole = nil, nil, nil, nil, nil, nil, 0, 0
+	m.packet, m.transfer, m.group, m.same, m.prev, m.next, m.due, m.sentBytes = nil, nil, nil, nil, nil, nil, 0, 0
 	messages.Put(m)
 }
 
-// matcher is where messages and receives of one rank meet. All of it is guarded by
-// the matching lock of the endpoint.
+// matcher holds the posted receives and the unexpected messages of one rank. All of it is
+// guarded by the matching lock of the endpoint.
 type matcher struct {
-	posted  table[mpi.Call] // receives, linked by Call.Next, numbered in Call.Due
-	order   int64           // receives posted so far
-	wild    [4]int          // posted receives by form of key, see form
-	arrived table[message]  // messages by key
-	first   *message        // in the order of arrival
-	last    *message
+	posted     table[mpi.Call] // receives, linked by Call.Next, numbered in Call.Due
+	order      int64           // receives posted so far
+	wild       [4]int          // number of posted receives by form of key, see form
+	unexpected table[message]  // messages by key
+	first      *message        // in the order of arrival
+	last       *message
 }
 
 func (t *matcher) init() {
 	t.posted.init()
-	t.arrived.init()
+	t.unexpected.init()
 }
 
 // form numbers the kinds of keys: 0 exact, 1 any source, 2 any tag, 3 both.
@@ -57,7 +57,7 @@ func (k key) form() int {
 	return f
 }
 
-// masked returns what a receive of that form which takes k asks for.
+// masked returns the key of a receive of the given form that takes messages of key k.
 func (k key) masked(form int) key {
 	if form&1 != 0 {
 		k.src = wild
@@ -68,11 +68,11 @@ func (k key) masked(form int) key {
 	return k
 }
 
-// post adds a receive that no message was there for.
+// post adds a receive that found no message.
 func (t *matcher) post(k key, c *mpi.Call) {
 	t.order++
 	c.Due, c.Next = t.order, nil
-	q := t.posted.open(k)
+	q := t.posted.findOrAdd(k)
 	if q.head == nil {
 		q.head = c
 	} else {
@@ -115,13 +115,13 @@ func (t *matcher) removePosted(k key, before, c *mpi.Call) {
 		q.tail = before
 	}
 	if q.head == nil {
-		t.posted.emptied()
+		t.posted.noteEmpty()
 	}
 	c.Next = nil
 	t.wild[k.form()]--
 }
 
-// withdraw takes a receive back; false if a message has taken it.
+// withdraw removes a posted receive. It reports false if a message has matched it.
 func (t *matcher) withdraw(k key, c *mpi.Call) bool {
 	var before *mpi.Call
 	for x := t.posted.first(k); x != nil; before, x = x, x.Next {
@@ -133,9 +133,9 @@ func (t *matcher) withdraw(k key, c *mpi.Call) bool {
 	return false
 }
 
-// arrive adds a message that no receive was there for.
-func (t *matcher) arrive(m *message) {
-	q := t.arrived.open(m.key)
+// addUnexpected adds a message that found no receive.
+func (t *matcher) addUnexpected(m *message) {
+	q := t.unexpected.findOrAdd(m.key)
 	if q.head == nil {
 		q.head = m
 	} else {
@@ -151,12 +151,12 @@ func (t *matcher) arrive(m *message) {
 	t.last = m
 }
 
-// look returns the oldest message for a receive with key k that is there at time
-// now, nil if there is none. Messages whose sender has withdrawn are dropped.
-func (t *matcher) look(k key, now int64) *message {
+// findUnexpected returns the oldest message for a receive with key k that has arrived at time
+// now, nil if there is none. It drops the messages that their senders have withdrawn.
+func (t *matcher) findUnexpected(k key, now int64) *message {
 	if k.exact() {
 		for {
-			m := t.arrived.first(k)
+			m := t.unexpected.first(k)
 			if m == nil || m.due <= now && !m.dead() {
 				return m
 			}
@@ -170,7 +170,7 @@ func (t *matcher) look(k key, now int64) *message {
 		next := m.next
 		switch {
 		case m.dead():
-			if t.arrived.first(m.key) == m {
+			if t.unexpected.first(m.key) == m {
 				t.drop(m)
 			}
 		case k.fits(m.key) && m.due <= now:
@@ -184,7 +184,7 @@ func (t *matcher) look(k key, now int64) *message {
 // dead reports whether the sender has withdrawn the message.
 func (m *message) dead() bool { return m.transfer != nil && m.transfer.withdrawn() }
 
-// drop forgets a dead message.
+// drop removes a dead message.
 func (t *matcher) drop(m *message) {
 	t.remove(m)
 	m.transfer.release()
@@ -194,33 +194,34 @@ func (t *matcher) drop(m *message) {
 // forever is later than every due time.
 const forever = 1<<63 - 1
 
-// take removes and returns the oldest message for a receive with key k, there or on
-// its way, and claims its transfer; nil if there is none.
+// take removes and returns the oldest message for a receive with key k, arrived or not, and
+// claims its transfer; nil if there is none.
 func (t *matcher) take(k key) *message { return t.takeBy(k, forever, (*transfer).claim) }
 
-// takeBy is take for messages that are there at time now, with another way to claim.
+// takeBy is take for messages that have arrived at time now. claim claims or holds a
+// transfer, and reports false if it has been withdrawn.
 func (t *matcher) takeBy(k key, now int64, claim func(*transfer) bool) *message {
 	for {
-		m := t.look(k, now)
+		m := t.findUnexpected(k, now)
 		if m == nil {
 			return nil
 		}
 		if m.transfer != nil && !claim(m.transfer) {
-			continue // withdrawn meanwhile: look drops it
+			continue // withdrawn meanwhile: findUnexpected drops it
 		}
 		t.remove(m)
 		return m
 	}
 }
 
-// remove takes a message out; it is the oldest of its key, because all receives take
-// the oldest that fits.
+// remove removes a message. It is the oldest of its key, because every receive takes the
+// oldest message that fits.
 func (t *matcher) remove(m *message) {
-	q := t.arrived.find(m.key)
+	q := t.unexpected.find(m.key)
 	q.head = m.same
 	if q.head == nil {
 		q.tail = nil
-		t.arrived.emptied()
+		t.unexpected.noteEmpty()
 	}
 	if m.prev == nil {
 		t.first = m.next
@@ -235,10 +236,9 @@ func (t *matcher) remove(m *message) {
 	m.same, m.prev, m.next = nil, nil, nil
 }
 
-// unpost puts a receive that takePosted has removed back to where it was: first of
-// its key.
-func (t *matcher) unpost(k key, c *mpi.Call) {
-	q := t.posted.open(k)
+// restorePosted undoes takePosted: c is the first receive of its key again.
+func (t *matcher) restorePosted(k key, c *mpi.Call) {
+	q := t.posted.findOrAdd(k)
 	if c.Next = q.head; q.head == nil {
 		q.tail = c
 	}

@@ -7,25 +7,24 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Mover is who may take over bytes that a shaped network has on their way: code in C,
-// which readers of a buffer wait for page by page (package commthread/dds).
+// Mover moves bytes of a shaped network in place of the engine: code in C, so that readers
+// can wait for a buffer page by page (package commthread/dds).
 type Mover = interface {
-	// Move takes over n bytes that are due at dst, at a time of osthread.Nanotime. They
-	// come from src, which stays as it is until they are in place; nil if they are in
-	// place. They are when *word, an atomic one, is no longer was; word is nil if nobody
-	// waits for these bytes, and the engine moves them itself. Any goroutine; does not
-	// block.
+	// Move offers n bytes for dst that are due at a time of osthread.Nanotime. A nil src
+	// says that they are in place already. src stays unchanged until they are in place, that
+	// is, until *word, read atomically, differs from was. A nil word declines: the engine
+	// moves the bytes itself. Any goroutine; does not block.
 	Move(dst, src unsafe.Pointer, n int, due int64) (word *uint32, was uint32)
-	// Completer is for engines whose completions are seen in C.
+	// Completer is not used here. It is for engines that complete receives in C.
 	Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer)
 }
 
-// Carry lets m take over bytes that are received into contiguous buffers by ranks of this
-// world. Any goroutine; the last one counts.
+// Carry sets the mover for bytes that ranks of this world receive into contiguous buffers.
+// The last call counts. Any goroutine.
 func (e *endpoint) Carry(m Mover) { e.world.mover.Store(&m) }
 
-// carried offers bytes on their way to the mover; false if it does not want them.
-func (w *World) carried(x *transfer, at, n int, due int64) bool {
+// offerToMover offers bytes in flight to the mover. It reports false if the mover declines.
+func (w *World) offerToMover(x *transfer, at, n int, due int64) bool {
 	m := w.mover.Load()
 	if m == nil || !x.dst.Contiguous() || !x.src.Contiguous() {
 		return false
@@ -35,12 +34,12 @@ func (w *World) carried(x *transfer, at, n int, due int64) bool {
 		return false
 	}
 	x.copies = append(x.copies, &Copy{Dst: x.dst, Src: x.src, At: at, Bytes: n, Due: due, word: word, was: was})
-	x.carried = true
+	x.byMover = true
 	return true
 }
 
-// early tells the mover that bytes are in place before they are due.
-func (w *World) early(b mpi.Buffer, n int, due int64) {
+// tellMover tells the mover that n bytes are in place before they are due.
+func (w *World) tellMover(b mpi.Buffer, n int, due int64) {
 	if m := w.mover.Load(); m != nil && n > 0 && b.Contiguous() {
 		(*m).Move(b.Pointer(), nil, min(n, b.Bytes()), due)
 	}

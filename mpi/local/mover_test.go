@@ -53,8 +53,8 @@ func (m *takesAll) release() {
 	m.later = nil
 }
 
-// A mover is offered all bytes of a long message with their due times, more of them than
-// the receiver would give credit for, and no call completes before they are in place.
+// A mover is offered all bytes of a long message with their due times, even beyond the
+// receiver's credit. No call completes before they are in place.
 func TestMover(t *testing.T) {
 	for _, text := range []string{"gige", "gige,progress=nic"} {
 		net, err := ParseNet(text)

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Net is a shaped network in the LogGP model: what a message costs between any two
-// ranks. The zero value is no network: memory. Each rank has a link of its own, which
-// sends and receives at the same time.
+// Net is a simulated network: the cost of a message between any two ranks in the LogGP
+// model. The zero value is no network: ranks share memory. Each rank has a link of its own,
+// which sends and receives at the same time.
 type Net struct {
-	Name      string        // of the preset it came from, "" if of none
+	Name      string        // of the preset, "" without one
 	Latency   time.Duration // L: from link to link
 	Overhead  time.Duration // o: of the host, to send and to receive a message
 	Gap       time.Duration // g: least time between the starts of two messages of a rank
 	Bandwidth float64       // 1/G: bytes per second, per rank and direction; 0: unlimited
-	NIC       bool          // messages advance by themselves, and not only while their ranks are in calls
+	NIC       bool          // messages advance by themselves; otherwise only while their ranks are in calls
 }
 
 var presets = map[string]Net{
@@ -28,10 +28,10 @@ var presets = map[string]Net{
 }
 
 // ParseNet reads a network: a preset (none, gige, 10gige, ib) or L=20us,o=1us,g=1us,
-// bw=1Gbit,progress=host|nic, or a preset followed by such settings. Durations are
-// those of time.ParseDuration, bandwidths bits per second (bit, kbit, Mbit, Gbit), 0
-// for unlimited. What is not given is 0, or as the preset has it, and progress is
-// host. It reads what [Net.String] writes.
+// bw=1Gbit,progress=host|nic, or a preset followed by such settings. Durations have the form
+// of time.ParseDuration; bandwidths are in bits per second (bit, kbit, Mbit, Gbit), 0 for
+// unlimited. A missing setting is taken from the preset; without a preset it is 0, or host.
+// ParseNet reads the text of [Net.String].
 func ParseNet(text string) (Net, error) {
 	var n Net
 	given := map[string]bool{}
@@ -80,7 +80,7 @@ func (n *Net) set(name, value string) (err error) {
 	return nil
 }
 
-// longestTime keeps sums of times far from overflow.
+// longestTime keeps sums of times from overflowing.
 const longestTime = 24 * time.Hour
 
 func parseTime(s string) (time.Duration, error) {
@@ -96,7 +96,7 @@ var bitUnits = []struct {
 	bits float64
 }{{"Gbit", 1e9}, {"Mbit", 1e6}, {"kbit", 1e3}, {"bit", 1}}
 
-// slowest is the least bandwidth in bits per second, for the same reason.
+// slowest is the least bandwidth in bits per second. It keeps wire times from overflowing.
 const slowest = 1e3
 
 func parseBandwidth(s string) (bytesPerSecond float64, err error) {
@@ -115,8 +115,8 @@ func parseBandwidth(s string) (bytesPerSecond float64, err error) {
 	return x / 8, err
 }
 
-// String returns the network as ParseNet reads it, with all its values: "gige,L=25us,
-// o=1us,g=1us,bw=1Gbit,progress=host".
+// String returns all values of the network in the form of ParseNet: "gige,L=25us,o=1us,
+// g=1us,bw=1Gbit,progress=host".
 func (n Net) String() string {
 	name := n.Name
 	if n == (Net{}) {
@@ -145,7 +145,7 @@ func bandwidthText(bytesPerSecond float64) string {
 	return strconv.FormatFloat(bits, 'g', -1, 64)
 }
 
-// Network shapes the messages between ranks; without it they cost what memory costs.
+// Network puts a simulated network between the ranks.
 func Network(n Net) Option {
 	return func(w *World) error {
 		if n.Latency < 0 || n.Overhead < 0 || n.Gap < 0 || n.Bandwidth < 0 || math.IsNaN(n.Bandwidth) || n.Bandwidth > 0 && n.Bandwidth < slowest/8 {
@@ -153,7 +153,7 @@ func Network(n Net) Option {
 		}
 		w.net = n
 		w.timed = w.timed || n != Net{}
-		w.slow = w.slow || w.timed
+		w.bypassRings = w.bypassRings || w.timed
 		return nil
 	}
 }

@@ -83,7 +83,7 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// Random messages with random waits: every receive gets what the order says.
+// Random messages with random waits: every receive gets the message that the order assigns.
 func TestRandomTraffic(t *testing.T) {
 	const ranks, rounds = 3, 40
 	every(t, ranks, func(c *mpi.Comm) error {

@@ -8,22 +8,23 @@ import (
 
 // startProbe looks for a message. Owner only.
 func (e *endpoint) startProbe(c *mpi.Call, m *comm) {
-	if e.ready() { // a program may do nothing but probe
+	if e.ready() { // a program may only probe, and never wait
 		e.progress()
 	}
 	switch {
 	case e.probe(c, m):
-		e.done(c)
+		e.queueCompletion(c)
 	case c.Kind == mpi.CallIprobe || c.Kind == mpi.CallImprobe:
 		c.Found, c.Status, c.Err = false, mpi.Status{}, nil
-		e.done(c)
+		e.queueCompletion(c)
 	default:
-		e.enroll(c)
+		e.addPending(c)
 		e.waiting = append(e.waiting, c)
 	}
 }
 
-// probe sets the result of a probe and reports true if there is a message.
+// probe looks for the message of a probe. If there is one, it sets the result and reports
+// true.
 func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 	k := recvKey(c, m)
 	now := e.now()
@@ -33,10 +34,10 @@ func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 	if c.Kind == mpi.CallMprobe || c.Kind == mpi.CallImprobe {
 		got = e.match.takeBy(k, now, (*transfer).hold)
 	} else {
-		got = e.match.look(k, now)
+		got = e.match.findUnexpected(k, now)
 	}
 	if got == nil {
-		e.remind(c, k)
+		e.recheckWhenDue(c, k)
 		return false
 	}
 	c.Found, c.Status, c.Err = true, status(got.key, got.n).Status, nil
@@ -46,13 +47,13 @@ func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 	return true
 }
 
-// retry tries again what is waiting for something that is not sent to it.
+// retry tries the waiting calls again.
 func (e *endpoint) retry() {
 	e.waiting = slices.DeleteFunc(e.waiting, func(c *mpi.Call) bool {
 		if !e.tryAgain(c) {
 			return false
 		}
-		e.done(c)
+		e.queueCompletion(c)
 		return true
 	})
 }
@@ -62,10 +63,10 @@ func (e *endpoint) tryAgain(c *mpi.Call) bool {
 	if c.Kind.PointToPoint() {
 		return e.probe(c, m)
 	}
-	return e.access(c, m)
+	return e.tryAccess(c, m)
 }
 
-// now is the time on the wire: only a shaped one needs a clock.
+// now returns the time, 0 without a shaped network.
 func (e *endpoint) now() int64 {
 	if e.world.timed {
 		return e.world.clock()
@@ -94,17 +95,17 @@ func (e *endpoint) Cancel(c *mpi.Call) {
 			e.fail(c, c.Fail(mpi.ErrCancelled, 0, 0, "by this rank, before a message came"))
 		}
 	}
-	e.tell()
+	e.runCompletions()
 }
 
-// remind lets a waiting probe be tried again when a message that is on its way is
-// there. The caller holds the matching lock.
-func (e *endpoint) remind(c *mpi.Call, k key) {
+// recheckWhenDue has a waiting probe tried again when its message arrives. The caller holds
+// the matching lock.
+func (e *endpoint) recheckWhenDue(c *mpi.Call, k key) {
 	if !e.world.timed {
 		return
 	}
-	if m := e.match.look(k, forever); m != nil && c.Due != m.due {
+	if m := e.match.findUnexpected(k, forever); m != nil && c.Due != m.due {
 		c.Due = m.due
-		e.timers.push(letter{what: letterNews, due: m.due})
+		e.timers.push(notification{kind: notifyRecheck, due: m.due})
 	}
 }

@@ -1,5 +1,24 @@
 package local
 
+// # Sleep and wake-up
+//
+// Await spins for 100 us (5 us with more ranks than cores) and then sleeps:
+//
+//	owner:   S1  asleep := true
+//	         S2  check rings, inbox, recheck and timers; if there is work, skip S3
+//	         S3  park, until unparked or shortly before the next due time
+//	         S4  asleep := false
+//	others:  B1  publish a message, a notification, or set recheck (an atomic store)
+//	         B2  if asleep, and a compare-and-swap makes it false, unpark the owner
+//
+// All are sequentially consistent. If B2 finds asleep false, it comes before S1 or after S4
+// in their order. In the first case B1 comes before S2, which finds the work. In the second
+// the owner checks again before it sleeps. If B2 finds true, it unparks; the parker keeps
+// the token if the owner has not parked yet.
+//
+// A message costs the sender a load of asleep. That word has a cache line of its own, which
+// nobody writes while the owner spins. A rank without due times sleeps without a timeout.
+
 import (
 	"time"
 
@@ -23,27 +42,28 @@ func (e *endpoint) post(calls []*mpi.Call) {
 func (e *endpoint) start(c *mpi.Call) {
 	m := e.comms[c.Comm.Handle()]
 	c.Slot, c.Next = 0, nil
-	if e.faults.deadly(c) {
+	if e.faults.kills(c) {
 		e.world.Kill(e.rank)
 	}
-	if m.group.ill.Load() {
-		if err := e.refuse(c, m); err != nil {
+	if m.group.degraded.Load() {
+		if err := e.failureOf(c, m); err != nil {
 			e.fail(c, err)
 			return
 		}
 	}
-	e.begun(c, m)
-	// It is pending: perhaps in vain, and the alarm may have been read by the start itself.
-	if c.Slot > 0 && m.group.ill.Load() && !c.Kind.Collective() {
-		if err := e.refuse(c, m); err != nil {
-			e.readMail() // what its peers wrote before they left
-			e.giveUp(c, m, err)
+	e.dispatch(c, m)
+	// It is pending. The start itself may have handled the notification of a failure that
+	// concerns it, so check again.
+	if c.Slot > 0 && m.group.degraded.Load() && !c.Kind.Collective() {
+		if err := e.failureOf(c, m); err != nil {
+			e.readInbox() // the notifications that its peers left before
+			e.failPending(c, m, err)
 		}
 	}
 }
 
-// begun starts a call on a communicator that works. Owner only.
-func (e *endpoint) begun(c *mpi.Call, m *comm) {
+// dispatch starts a call whose communicator has been checked. Owner only.
+func (e *endpoint) dispatch(c *mpi.Call, m *comm) {
 	switch c.Kind {
 	case mpi.CallSend, mpi.CallSsend:
 		e.startSend(c, m)
@@ -54,7 +74,7 @@ func (e *endpoint) begun(c *mpi.Call, m *comm) {
 	case mpi.CallMrecv:
 		got := c.Message.Private.(*message)
 		c.Message.Private = nil
-		e.consume(got, c)
+		e.receiveMessage(got, c)
 	default:
 		if c.Kind.Collective() {
 			e.startCollective(c, m)
@@ -67,23 +87,23 @@ func (e *endpoint) begun(c *mpi.Call, m *comm) {
 // Do implements mpi.Engine.
 func (e *endpoint) Do(c *mpi.Call) {
 	e.start(c)
-	e.tell()
+	e.runCompletions()
 	if c.Done() {
 		return
 	}
-	e.one[0] = c
-	e.Await(false, e.one[:])
+	e.single[0] = c
+	e.Await(false, e.single[:])
 }
 
 // Poll implements mpi.Engine.
 func (e *endpoint) Poll() int {
 	before := e.completed
 	e.progress()
-	e.since = forever
+	e.waitingSince = forever
 	return e.completed - before
 }
 
-// progress does whatever can be done now. Owner only.
+// progress does all work that is there now. Owner only.
 func (e *endpoint) progress() {
 	for {
 		if e.ringing() {
@@ -91,8 +111,8 @@ func (e *endpoint) progress() {
 			e.drain(e)
 			e.mu.Unlock()
 		}
-		if e.mail.n.Load() > 0 {
-			e.readMail()
+		if e.inbox.n.Load() > 0 {
+			e.readInbox()
 		}
 		if e.timers.next() != forever {
 			e.expire()
@@ -100,17 +120,17 @@ func (e *endpoint) progress() {
 		if len(e.active) > 0 {
 			e.copySome()
 		}
-		if e.news.Load() {
-			e.news.Store(false)
+		if e.recheck.Load() {
+			e.recheck.Store(false)
 			if e.faults.Reorder {
-				e.stir()
+				e.releaseOne()
 			}
 			if len(e.waiting) > 0 {
 				e.retry()
 			}
 		}
-		e.tell()
-		if e.running.advance() == 0 && e.doneHead == nil {
+		e.runCompletions()
+		if e.collectives.advance() == 0 && e.doneHead == nil {
 			return
 		}
 	}
@@ -118,7 +138,7 @@ func (e *endpoint) progress() {
 
 // ready reports whether progress may have something to do. Owner only.
 func (e *endpoint) ready() bool {
-	return e.ringing() || e.mail.n.Load() > 0 || len(e.active) > 0 || e.news.Load() || e.doneHead != nil || !e.running.runner.Idle() ||
+	return e.ringing() || e.inbox.n.Load() > 0 || len(e.active) > 0 || e.recheck.Load() || e.doneHead != nil || !e.collectives.runner.Idle() ||
 		len(e.timers.heap) > 0 && e.timers.heap[0].due <= e.world.clock()
 }
 
@@ -126,7 +146,7 @@ func (e *endpoint) ready() bool {
 func (e *endpoint) Await(some bool, calls []*mpi.Call) {
 	e.awaited, e.anyOf = calls, some
 	if e.world.anyGone.Load() {
-		e.scan() // what this rank could have answered itself, it does not any more
+		e.scan() // while it waits, this rank cannot answer its own calls
 	}
 	next := 0
 	for seen := -1; ; {
@@ -146,9 +166,9 @@ func (e *endpoint) Await(some bool, calls []*mpi.Call) {
 			e.progress()
 			continue
 		}
-		e.rest()
+		e.waitStep()
 	}
-	e.since, e.awaited = forever, nil
+	e.waitingSince, e.awaited = forever, nil
 }
 
 func anyDone(calls []*mpi.Call) bool {
@@ -163,11 +183,11 @@ func anyDone(calls []*mpi.Call) bool {
 // spinRound is the number of spins from one look at the clock to the next.
 const spinRound = 32
 
-// rest is one step of waiting for what ready would see: a spin, and after enough of
-// them a sleep, which ends a while before the next due time. Owner only.
-func (e *endpoint) rest() {
+// waitStep is one step of waiting until ready: a spin, and after enough of them a sleep,
+// which ends some time before the next due time. Owner only.
+func (e *endpoint) waitStep() {
 	if e.spins++; e.spins == 1 && e.world.timed {
-		e.since = min(e.since, e.world.clock())
+		e.waitingSince = min(e.waitingSince, e.world.clock())
 	}
 	osthread.Relax()
 	if e.spins%spinRound != 0 {
@@ -175,51 +195,51 @@ func (e *endpoint) rest() {
 	}
 	now := osthread.Nanotime()
 	if e.spins == spinRound {
-		e.spinning = now
+		e.spinStart = now
 	}
 	left := time.Duration(forever)
 	if due := e.timers.next(); due != forever {
 		left = time.Duration(due - now)
 	}
-	if time.Duration(now-e.spinning) > e.world.spin && left > e.world.lead {
+	if time.Duration(now-e.spinStart) > e.world.spin && left > e.world.lead {
 		e.park(left-e.world.lead, false)
 		e.spins = 0
 	}
 }
 
-// park sleeps until the bell rings, or d is over, and not at all after a Wake that is
-// to be heeded. Owner only.
-func (e *endpoint) park(d time.Duration, heed bool) {
+// park sleeps until wakeIfAsleep, or for d. If wakeable, it does not sleep after a Wake.
+// Owner only.
+func (e *endpoint) park(d time.Duration, wakeable bool) {
 	if e.world.timed {
-		d = min(d, time.Hour)                     // senders count on the end of it
-		e.until.Store(e.world.clock() + int64(d)) // before asleep: see send
+		d = min(d, time.Hour)                        // notify relies on wakeTime
+		e.wakeTime.Store(e.world.clock() + int64(d)) // before asleep: see notify
 	}
-	e.ring.Store(nil)
+	e.onWake.Store(nil)
 	e.asleep.Store(true)
-	if !e.ready() && !(heed && e.woken.Load()) {
+	if !e.ready() && !(wakeable && e.woken.Load()) {
 		e.awake.Unlock()
 		e.parker.ParkTimeout(d)
 		e.awake.Lock()
 	}
 	if !e.asleep.CompareAndSwap(true, false) {
-		e.parker.ParkTimeout(0) // a token of the bell, if it came too late
+		e.parker.ParkTimeout(0) // takes the token of a late wakeIfAsleep
 	}
 }
 
-// Sleep implements mpi.Engine. It ends for the next due time of a shaped network, as
-// exactly as the timer slack of the thread allows (osthread.SetTimerSlack). What is due
-// in less than a timer's wake-up costs is waited for awake.
+// Sleep implements mpi.Engine. It ends at the next due time of a shaped network, as exactly
+// as the timer slack of the thread allows (osthread.SetTimerSlack). If that is less than
+// minSleep away, it spins.
 func (e *endpoint) Sleep(d time.Duration) {
 	if e.woken.Swap(false) || e.ready() {
 		return
 	}
 	if e.world.timed {
 		now := e.world.clock()
-		e.since = min(e.since, now)
+		e.waitingSince = min(e.waitingSince, now)
 		if due := e.timers.next(); due != forever {
 			d = min(d, time.Duration(due-now))
-			if d <= notWorthASleep {
-				e.linger(due)
+			if d <= minSleep {
+				e.spinUntil(due)
 				return
 			}
 		}
@@ -229,16 +249,16 @@ func (e *endpoint) Sleep(d time.Duration) {
 }
 
 // Arm implements mpi.Announcer.
-func (e *endpoint) Arm(ring func()) (due time.Duration, ok bool) {
+func (e *endpoint) Arm(onArrival func()) (due time.Duration, ok bool) {
 	due = forever
 	if e.world.timed {
 		now := e.world.clock()
-		if e.since = min(e.since, now); e.timers.next() != forever {
+		if e.waitingSince = min(e.waitingSince, now); e.timers.next() != forever {
 			due = time.Duration(e.timers.next() - now)
 		}
-		e.until.Store(now + int64(min(due, time.Hour)))
+		e.wakeTime.Store(now + int64(min(due, time.Hour)))
 	}
-	e.ring.Store(&ring)
+	e.onWake.Store(&onArrival)
 	e.asleep.Store(true)
 	if e.ready() {
 		e.Disarm()
@@ -250,11 +270,11 @@ func (e *endpoint) Arm(ring func()) (due time.Duration, ok bool) {
 // Disarm implements mpi.Announcer.
 func (e *endpoint) Disarm() { e.asleep.CompareAndSwap(true, false) }
 
-// notWorthASleep is about what a timer's wake-up costs a core (23 us were measured).
-const notWorthASleep = 30 * time.Microsecond
+// minSleep is about the processor time of a timer's wake-up (23 us were measured).
+const minSleep = 30 * time.Microsecond
 
-// linger spins until due, or until there is something to do.
-func (e *endpoint) linger(due int64) {
+// spinUntil spins until due, or until there is something to do.
+func (e *endpoint) spinUntil(due int64) {
 	for e.world.clock() < due && !e.woken.Load() && !e.ready() {
 		osthread.Relax()
 	}
@@ -264,5 +284,5 @@ func (e *endpoint) linger(due int64) {
 // Wake implements mpi.Engine.
 func (e *endpoint) Wake() {
 	e.woken.Store(true)
-	e.bell()
+	e.wakeIfAsleep()
 }

@@ -12,10 +12,10 @@ const (
 	ringCells   = 128 - invariant.Tiny*124 // power of two
 )
 
-// cell is a small message in a ring: two cache lines, of which the first is enough
-// for 32 bytes of payload.
+// cell is a small message in a ring. It has two cache lines; the first holds up to 32 bytes
+// of payload.
 type cell struct {
-	seq  atomic.Uint64 // position + 1 of the message that is in it; written last
+	seq  atomic.Uint64 // position + 1 of its message; written last
 	tag  int
 	ctx  uint32
 	src  int32
@@ -24,16 +24,15 @@ type cell struct {
 	data [inlineBytes]byte
 }
 
-// ring carries the small messages of one rank to another: one producer, the
-// goroutine inside the engine of the sender; consumers one at a time, under the
-// matching lock of the receiver. A consumer writes nothing into the cells: it
-// publishes head, which the producer reads only when the ring seems full.
+// ring carries the small messages of one rank to another. Its producer is the owner of the
+// sender; consumers hold the matching lock of the receiver. A consumer writes nothing into
+// the cells: it publishes head, which the producer reads only when the ring seems full.
 type ring struct {
 	cells [ringCells]cell
 
 	_    [64]byte
 	tail uint64 // producer: next position to fill
-	room uint64 // producer: head as it was last seen, plus ringCells
+	room uint64 // producer: last known head + ringCells
 
 	_    [64]byte
 	head atomic.Uint64 // next position to take; written under the matching lock
@@ -51,7 +50,7 @@ func (r *ring) full() bool {
 	return r.tail >= r.room
 }
 
-// put fills the next cell, which is free. Producer only.
+// put fills the next cell. Producer only, if not full.
 func (r *ring) put(k key, b mpi.Buffer) {
 	c := &r.cells[r.tail%ringCells]
 	n := b.Bytes()
@@ -61,8 +60,8 @@ func (r *ring) put(k key, b mpi.Buffer) {
 	c.seq.Store(r.tail)
 }
 
-// waiting reports whether there is a message to take. Any goroutine; the answer is
-// exact under the matching lock, and a hint elsewhere.
+// waiting reports whether there is a message to take. Any goroutine; the answer is exact
+// under the matching lock and a hint without it.
 func (r *ring) waiting() bool {
 	h := r.head.Load()
 	return r.cells[h%ringCells].seq.Load() == h+1
@@ -78,5 +77,5 @@ func (r *ring) peek() *cell {
 	return nil
 }
 
-// pop gives the cell of the oldest message back to the producer.
+// pop returns the cell of the oldest message to the producer. Under the matching lock.
 func (r *ring) pop() { r.head.Store(r.head.Load() + 1) }

@@ -10,15 +10,17 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Run calls body once per rank, each on a goroutine of its own, and waits for all of
-// them. Package variables are common to all ranks. The error joins those of the
-// bodies, each with its rank; a panic is an error with its stack. A rank whose body has
-// returned, with an error or without, is gone: calls of others that need it fail with
-// mpi.ErrPeerGone, which names it and its error, so nobody waits for ever. If
-// all bodies succeed, Run reports as mpi.ErrPending what they left unfinished. After
-// an Abort it returns the [*AbortError] alone. Ranks that wait for each other in blocking
-// calls, so that none of them can ever go on, end the run in the same way, within three
-// seconds, with a report of who waits for what.
+// Run calls body once per rank, each on a goroutine of its own, and waits for all of them.
+// It joins the errors of the bodies, each with its rank; a panic counts as an error with its
+// stack. If all bodies succeed, Run returns mpi.ErrPending for every unfinished call and
+// unreceived message.
+//
+// A rank leaves the world when its body returns. From then on calls of other ranks that need
+// it fail with mpi.ErrPeerGone, which names the rank and its error.
+//
+// After an Abort, Run returns the [*AbortError] alone. So it does, within three seconds and
+// with a report, after a deadlock: ranks wait for each other in blocking calls, and none of
+// them can go on.
 func Run(ranks int, body func(*mpi.Comm) error, opts ...Option) error {
 	w, err := New(ranks, opts...)
 	if err != nil {
@@ -46,8 +48,8 @@ func Run(ranks int, body func(*mpi.Comm) error, opts ...Option) error {
 	return unfinished
 }
 
-// runRank runs the body of one rank, sets err to what came of it, and takes the rank
-// out of the world.
+// runRank runs the body of one rank, sets err to its error, and takes the rank out of the
+// world.
 func (w *World) runRank(r int, body func(*mpi.Comm) error, err *error) {
 	var c panics.Catcher
 	*err = errors.New("the body ended its goroutine (runtime.Goexit)")

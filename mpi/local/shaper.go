@@ -1,5 +1,43 @@
 package local
 
+// # The shaped network
+//
+// LogGP (Alexandrov, Ionescu, Schauser, Scheiman 1995): latency L, overhead o, gap g, gap
+// per byte G. A message of n bytes:
+//
+//	depart = max(now + o, egress);      egress  = depart + max(g, n*G)
+//	begin  = max(depart + L, ingress);  ingress = begin + n*G
+//	due    = begin + n*G + o
+//
+// Links are reserved in the order of the sends, except for the last gap of each direction:
+// a message that is ready and fits may leave in it. So a large message over a busy network
+// reserves the receiver's link in the order of sending; only a later message can use the
+// last gap.
+//
+// The bytes are copied at once. Only the completion waits, as a timer of the rank
+// concerned, so no extra thread is needed. Messages match in order, as if they had arrived;
+// a receive completes, and a probe sees the message, at the due time. Eager sends complete
+// at once.
+//
+// A rendezvous message starts with a request to send (RTS) of no bytes. The receiver's
+// clear to send (CTS) takes another L. There are two modes:
+//
+//	nic    From the moment both calls are posted, RTS, CTS and bytes run by themselves.
+//	host   The receiver sends the CTS while it is in the engine, after the RTS has arrived.
+//	       The sender injects segments of 256 KiB while it is in the engine, after the CTS
+//	       has arrived, but at most 1 MiB that the receiver has not drained. The receiver,
+//	       in the engine, returns credit for each half of that; it is not woken for less.
+//	       So a transfer that is left alone while both ranks compute moves nothing; see
+//	       package mpi, "Progress".
+//
+// Await sleeps until 150 us before the next due time and spins from there; Sleep does not
+// spin, except for less than 30 us. [World.TimingError] returns how late that was. A [Wire]
+// moves the bytes instead of the engine, or a [Mover] those that it takes. A mover needs no
+// credit from the receiver, because no Go code has to drain its bytes.
+//
+// The origin copies one-sided accesses. On a shaped network it reserves the links; neither
+// mode needs an action of the target.
+
 import (
 	"sync"
 	"time"
@@ -10,103 +48,104 @@ import (
 // link is the connection of a rank to the shaped network.
 type link struct {
 	mu      sync.Mutex
-	egress  lane // guarded by mu
-	ingress lane // guarded by mu
+	egress  direction // guarded by mu
+	ingress direction // guarded by mu
 }
 
-// lane is one direction of a link: until when it is taken, and the last gap before that.
-// A message that is announced takes it for the time after the answer; what is ready
-// earlier, above all the next announcement, leaves in the gap.
-type lane struct {
-	free     int64
-	from, to int64 // gap
+// direction is one direction of a link. A rendezvous message reserves it for a time after
+// its clear to send, which leaves a gap. A message that is ready earlier can leave in the
+// gap: above all the next request to send.
+type direction struct {
+	busyUntil        int64
+	gapStart, gapEnd int64 // the last gap before busyUntil
 }
 
-// take reserves n ns at the first time from ready on, and returns that.
-func (l *lane) take(ready, n int64) int64 {
-	if at := max(ready, l.from); at+n <= l.to {
-		l.from = at + n
+// reserve reserves n ns at the first free time from ready on, and returns that time.
+func (l *direction) reserve(ready, n int64) int64 {
+	if at := max(ready, l.gapStart); at+n <= l.gapEnd {
+		l.gapStart = at + n
 		return at
 	}
-	at := max(ready, l.free)
-	if at > l.free {
-		l.from, l.to = l.free, at
+	at := max(ready, l.busyUntil)
+	if at > l.busyUntil {
+		l.gapStart, l.gapEnd = l.busyUntil, at
 	}
-	l.free = at + n
+	l.busyUntil = at + n
 	return at
 }
 
-// ship reserves both links for n bytes that are ready to leave at that time, and
-// returns when the last byte has left and when the message is there.
-func (w *World) ship(from, to *endpoint, n int, ready int64) (left, due int64) {
+// reserveLinks reserves both links for n bytes that are ready to leave at time ready. It
+// returns the time when the last byte has left, and the arrival time of the message.
+func (w *World) reserveLinks(from, to *endpoint, n int, ready int64) (left, due int64) {
 	if from == to {
 		return ready, ready
 	}
 	wire := w.net.wireTime(n)
 	from.link.mu.Lock()
-	depart := from.link.egress.take(ready, max(int64(w.net.Gap), wire))
+	depart := from.link.egress.reserve(ready, max(int64(w.net.Gap), wire))
 	from.link.mu.Unlock()
 	to.link.mu.Lock()
-	begin := to.link.ingress.take(depart+int64(w.net.Latency), wire)
+	begin := to.link.ingress.reserve(depart+int64(w.net.Latency), wire)
 	to.link.mu.Unlock()
 	return depart + wire, begin + wire + int64(w.net.Overhead)
 }
 
-// launch does to a message what faults and the shaped network do: it is cut, and
-// reserves the links, or its announcement does. Messages to one receiver keep their
-// order, whatever a fault adds to their times. Owner only.
-func (e *endpoint) launch(p *parcel, to *endpoint) {
-	if n, cut := e.faults.cut(p); cut {
-		p.whole, p.n = p.n, n
+// shape applies faults and the shaped network to a message: it truncates it, and reserves
+// the links for it or for its request to send. Messages to one receiver keep their order,
+// even if a fault delays them. Owner only.
+func (e *endpoint) shape(o *outgoing, to *endpoint) {
+	if n, cut := e.faults.cut(o); cut {
+		o.sentBytes, o.n = o.n, n
 	}
 	w := e.world
 	if to == e || !w.timed {
 		return
 	}
-	n := p.n
-	if !p.eager {
+	n := o.n
+	if !o.eager {
 		n = 0
 	}
-	_, due := w.ship(e, to, n, w.clock()+int64(w.net.Overhead))
-	p.due = max(due+e.faults.delay(), e.latest[to.rank])
-	e.latest[to.rank] = p.due
+	_, due := w.reserveLinks(e, to, n, w.clock()+int64(w.net.Overhead))
+	o.due = max(due+e.faults.delay(), e.lastArrival[to.rank])
+	e.lastArrival[to.rank] = o.due
 }
 
-// putTimes returns when the buffer of a put can be used again and when the data is
-// at the target; 0 for at once. No action of the target is needed.
+// putTimes reserves the links for a put. It returns the time when the program may use the
+// buffer again, and the arrival time of the data; 0 for at once.
 func (e *endpoint) putTimes(target, n int) (free, due int64) {
 	to := e.world.ends[target]
 	if !e.world.timed || to == e {
 		return 0, 0
 	}
 	w := e.world
-	free, due = w.ship(e, to, n, w.clock()+int64(w.net.Overhead))
-	e.landed[target] = max(e.landed[target], due)
+	free, due = w.reserveLinks(e, to, n, w.clock()+int64(w.net.Overhead))
+	e.lastAccess[target] = max(e.lastAccess[target], due)
 	return free, due
 }
 
-// getTime returns when the data of a get is here; 0 for at once.
+// getTime reserves the links for a get and returns the arrival time of the data; 0 for at
+// once.
 func (e *endpoint) getTime(target, n int) int64 {
 	to := e.world.ends[target]
 	if !e.world.timed || to == e {
 		return 0
 	}
 	w := e.world
-	_, due := w.ship(to, e, n, w.clock()+int64(w.net.Overhead)+int64(w.net.Latency))
-	e.landed[target] = max(e.landed[target], due)
+	_, due := w.reserveLinks(to, e, n, w.clock()+int64(w.net.Overhead)+int64(w.net.Latency))
+	e.lastAccess[target] = max(e.lastAccess[target], due)
 	return due
 }
 
-// reached returns when all accesses to a target, or to mpi.AllRanks, are complete; 0 if
-// they are.
-func (e *endpoint) reached(peer int, m *comm) int64 {
+// accessesDue returns the time when all accesses to a target, or to mpi.AllRanks, are
+// complete; 0 if they are.
+func (e *endpoint) accessesDue(peer int, m *comm) int64 {
 	if !e.world.timed {
 		return 0
 	}
 	due := int64(0)
 	for r, w := range m.world {
 		if r == peer || peer == mpi.AllRanks {
-			due = max(due, e.landed[w])
+			due = max(due, e.lastAccess[w])
 		}
 	}
 	if due <= e.world.clock() {
@@ -117,11 +156,10 @@ func (e *endpoint) reached(peer int, m *comm) int64 {
 
 const (
 	segment     = 256 << 10 // bytes injected at once
-	windowBytes = 1 << 20   // bytes of a transfer injected and not drained
+	creditBytes = 1 << 20   // limit of the bytes of a transfer injected and not drained
 )
 
-// beginTimed starts a matched transfer into c over the shaped network. e is one of
-// its ends, and has matched it.
+// beginTimed starts a transfer into c over the shaped network. e is the end that matched it.
 func (e *endpoint) beginTimed(x *transfer, c *mpi.Call) {
 	x.recv, x.dst = c, c.Recv
 	x.n = int64(min(x.status.Bytes, c.Recv.Bytes()))
@@ -130,91 +168,90 @@ func (e *endpoint) beginTimed(x *transfer, c *mpi.Call) {
 		c.Private = x
 	}
 	if !w.net.NIC {
-		e.hand(x.to, letter{what: letterAnswer, due: x.rts, transfer: x})
+		e.notifyEnd(x.to, notification{kind: notifyRTS, due: x.rtsDue, transfer: x})
 		return
 	}
-	ready := max(w.clock(), x.rts) + int64(w.net.Latency)
-	left, due := w.ship(x.from, x.to, int(x.n), ready)
+	ready := max(w.clock(), x.rtsDue) + int64(w.net.Latency)
+	left, due := w.reserveLinks(x.from, x.to, int(x.n), ready)
 	x.inject(0, int(x.n), due)
-	e.hand(x.from, letter{what: letterDone, due: left, transfer: x})
-	e.hand(x.to, letter{what: letterDone, due: due, transfer: x})
+	e.notifyEnd(x.from, notification{kind: notifyCopied, due: left, transfer: x})
+	e.notifyEnd(x.to, notification{kind: notifyCopied, due: due, transfer: x})
 }
 
-// hand gives a letter to either end: e itself needs no mail.
-func (e *endpoint) hand(to *endpoint, l letter) {
+// notifyEnd notifies either end of a transfer. For e itself that is a timer.
+func (e *endpoint) notifyEnd(to *endpoint, n notification) {
 	if to == e {
-		e.timers.push(l)
+		e.timers.push(n)
 		return
 	}
-	to.send(l)
+	to.notify(n)
 }
 
-// answer tells the sender that the receive is there. At the receiver, in the engine,
-// after the announcement has arrived.
-func (e *endpoint) answer(x *transfer) {
+// sendCTS sends the clear to send. Owner of the receiver, after the request to send has
+// arrived.
+func (e *endpoint) sendCTS(x *transfer) {
 	if x.received {
 		return
 	}
 	now, net := e.world.clock(), &e.world.net
-	e.hand(x.from, letter{what: letterGo, due: now + int64(net.Latency), transfer: x})
-	e.lookAt(now + 2*int64(net.Latency+net.Overhead) + net.wireTime(int(min(x.n, windowBytes/2))))
+	e.notifyEnd(x.from, notification{kind: notifyCTS, due: now + int64(net.Latency), transfer: x})
+	e.wakeAt(now + 2*int64(net.Latency+net.Overhead) + net.wireTime(int(min(x.n, creditBytes/2))))
 }
 
-// lookAt has this end wake up at about the time when the next letter of a transfer is
-// due, so that the other need not wake it before only to say so. Being wrong costs one
-// wake-up.
-func (e *endpoint) lookAt(due int64) {
-	e.timers.push(letter{what: letterLook, due: due + int64(lookSlack)})
+// wakeAt has this end wake up at about the time when the next notification of a transfer is
+// due, so that the other end need not wake it before. A wrong time costs one wake-up.
+func (e *endpoint) wakeAt(due int64) {
+	e.timers.push(notification{kind: notifyWake, due: due + int64(wakeSlack)})
 }
 
-// lookSlack is what the other end takes to wake up and to write.
-const lookSlack = 40 * time.Microsecond
+// wakeSlack is the time that the other end takes to wake up and to notify.
+const wakeSlack = 40 * time.Microsecond
 
-// inject sends as many segments as the window allows. At the sender, in the engine.
+// injectSome sends as many segments as there is credit for. Owner of the sender.
 func (e *endpoint) injectSome(x *transfer) {
 	w := e.world
-	for !x.sent && (x.injected < x.n || x.n == 0) && (x.carried || x.injected-x.drained < windowBytes) {
+	for !x.sent && (x.injected < x.n || x.n == 0) && (x.byMover || x.injected-x.drained < creditBytes) {
 		n := int(min(segment, x.n-x.injected))
 		ready := w.clock()
 		if x.injected == 0 {
 			ready += int64(w.net.Overhead)
 		}
-		left, due := w.ship(e, x.to, n, ready)
+		left, due := w.reserveLinks(e, x.to, n, ready)
 		before := x.injected
 		if !x.inject(int(before), n, due) {
 			return
 		}
 		last := x.injected == x.n
-		if last || before/(windowBytes/2) != x.injected/(windowBytes/2) {
-			e.hand(x.to, letter{what: letterSegment, due: due, transfer: x, bytes: x.injected})
+		if last || before/(creditBytes/2) != x.injected/(creditBytes/2) {
+			e.notifyEnd(x.to, notification{kind: notifySegment, due: due, transfer: x, bytes: x.injected})
 		}
 		if last {
-			e.hand(e, letter{what: letterDone, due: left, transfer: x})
+			e.notifyEnd(e, notification{kind: notifyCopied, due: left, transfer: x})
 			return
 		}
-		// Until there is credit for half of it.
-		if !x.carried && x.injected-x.drained >= windowBytes {
-			e.lookAt(due - w.net.wireTime(windowBytes/2) + int64(w.net.Latency))
+		// Wake up when credit for half of it should have arrived.
+		if !x.byMover && x.injected-x.drained >= creditBytes {
+			e.wakeAt(due - w.net.wireTime(creditBytes/2) + int64(w.net.Latency))
 		}
 	}
 }
 
-// arrived notes at the receiver, in the engine, that the segments up to that byte are
-// there.
+// segmentArrived completes the receive, or returns credit: the bytes up to that one have
+// arrived. Owner of the receiver.
 func (e *endpoint) segmentArrived(x *transfer, bytes int64) {
 	if x.received {
 		return
 	}
 	if bytes == x.n {
-		e.overTimed(x)
+		e.completeEndTimed(x)
 		return
 	}
 	now := e.world.clock()
-	e.hand(x.from, letter{what: letterCredit, due: now + int64(e.world.net.Latency), transfer: x, bytes: bytes})
-	e.lookAt(now + e.world.net.wireTime(int(min(x.n-bytes, windowBytes/2))))
+	e.notifyEnd(x.from, notification{kind: notifyCredit, due: now + int64(e.world.net.Latency), transfer: x, bytes: bytes})
+	e.wakeAt(now + e.world.net.wireTime(int(min(x.n-bytes, creditBytes/2))))
 }
 
-// inject copies the bytes [at, at+n) unless one end has given up; false if it has.
+// inject moves the bytes [at, at+n). It reports false if one end has stopped the transfer.
 func (x *transfer) inject(at, n int, due int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -222,17 +259,17 @@ func (x *transfer) inject(at, n int, due int64) bool {
 		return false
 	}
 	x.injected = int64(at + n)
-	x.whole = x.injected == x.n
+	x.allInjected = x.injected == x.n
 	if n > 0 {
 		x.from.world.move(x, at, n, due)
 	}
 	return true
 }
 
-// overTimed completes the call at this end, if it has not been given up.
-func (e *endpoint) overTimed(x *transfer) {
-	if !x.landed() { // the wire is late: look again soon
-		e.timers.push(letter{what: letterDone, due: e.world.clock() + int64(lateWire), transfer: x})
+// completeEndTimed completes the call of this end, unless it has failed before.
+func (e *endpoint) completeEndTimed(x *transfer) {
+	if !x.inPlace() { // the wire is late: check again soon
+		e.timers.push(notification{kind: notifyCopied, due: e.world.clock() + int64(wireRetry), transfer: x})
 		return
 	}
 	switch {
@@ -245,19 +282,19 @@ func (e *endpoint) overTimed(x *transfer) {
 	}
 }
 
-const lateWire = 5 * time.Microsecond
+const wireRetry = 5 * time.Microsecond
 
-// giveUpTimed fails the call at this end of a transfer that has matched, unless all of
-// its bytes have left: then it completes by itself.
-func (e *endpoint) giveUpTimed(x *transfer, c *mpi.Call, err error, revoked bool) {
+// failTimed stops a matched transfer and fails the call of this end. If all bytes have left
+// and the communicator was not revoked, the call completes by itself instead.
+func (e *endpoint) failTimed(x *transfer, c *mpi.Call, err error, revoked bool) {
 	x.mu.Lock()
-	if x.whole && !revoked {
+	if x.allInjected && !revoked {
 		x.mu.Unlock()
 		return
 	}
 	x.stopped = true
 	x.mu.Unlock()
-	x.settle()
+	x.waitInPlace()
 	if x.from == e && !x.sent {
 		x.sent = true
 		e.fail(c, err)

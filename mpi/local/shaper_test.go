@@ -12,16 +12,16 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// stage is a world whose clock the test turns, and whose ranks it plays all by
-// itself: nothing waits.
-type stage struct {
+// manualWorld is a world whose clock the test advances. The test makes the calls of all ranks
+// itself, so that none waits.
+type manualWorld struct {
 	*World
 	t   *testing.T
 	now int64
 }
 
-func newStage(t *testing.T, ranks int, n Net, opts ...Option) *stage {
-	s := &stage{t: t, now: 1_000_000}
+func newManualWorld(t *testing.T, ranks int, n Net, opts ...Option) *manualWorld {
+	s := &manualWorld{t: t, now: 1_000_000}
 	w, err := New(ranks, append([]Option{Network(n)}, opts...)...)
 	require.NoError(t, err)
 	w.clock = func() int64 { return s.now }
@@ -32,7 +32,7 @@ func newStage(t *testing.T, ranks int, n Net, opts ...Option) *stage {
 
 // poll lets a rank look at time at (in us after the start), and reports whether the
 // request has completed.
-func (s *stage) poll(rank int, at float64, r *mpi.Request) bool {
+func (s *manualWorld) poll(rank int, at float64, r *mpi.Request) bool {
 	s.now = 1_000_000 + int64(at*1000)
 	s.ends[rank].Poll()
 	done, _, err := r.Test()
@@ -41,7 +41,7 @@ func (s *stage) poll(rank int, at float64, r *mpi.Request) bool {
 }
 
 // doneAt checks that a request of the rank completes at that time, and not before.
-func (s *stage) doneAt(rank int, at float64, r *mpi.Request, what string) {
+func (s *manualWorld) doneAt(rank int, at float64, r *mpi.Request, what string) {
 	s.t.Helper()
 	assert.False(s.t, s.poll(rank, at-0.01, r), "%s: %v us is too early", what, at-0.01)
 	assert.True(s.t, s.poll(rank, at, r), "%s: %v us", what, at)
@@ -52,7 +52,7 @@ var gigabyte = Net{Latency: 20 * time.Microsecond, Overhead: 2 * time.Microsecon
 
 func TestShaper_eager(t *testing.T) {
 	for _, n := range []Net{gigabyte, nicOf(gigabyte)} {
-		s := newStage(t, 3, n)
+		s := newManualWorld(t, 3, n)
 		a, b, c := s.Comm(0), s.Comm(1), s.Comm(2)
 		x := make([]byte, 10_000)
 		first := b.Irecv(mpi.Of(make([]byte, 10_000)), 0, 0)
@@ -69,7 +69,7 @@ func TestShaper_eager(t *testing.T) {
 
 // Two senders to one receiver share its ingress.
 func TestShaper_ingress(t *testing.T) {
-	s := newStage(t, 3, gigabyte)
+	s := newManualWorld(t, 3, gigabyte)
 	x := make([]byte, 10_000)
 	one := s.Comm(2).Irecv(mpi.Of(make([]byte, 10_000)), 0, 0)
 	two := s.Comm(2).Irecv(mpi.Of(make([]byte, 10_000)), 1, 0)
@@ -80,7 +80,7 @@ func TestShaper_ingress(t *testing.T) {
 }
 
 func TestShaper_unexpected_message_is_invisible_before_its_time(t *testing.T) {
-	s := newStage(t, 2, gigabyte)
+	s := newManualWorld(t, 2, gigabyte)
 	require.NoError(t, s.Comm(0).Send(mpi.Of(make([]byte, 1000)), 1, 5))
 	s.now += 24_999
 	_, found, err := s.Comm(1).Iprobe(mpi.AnySource, mpi.AnyTag)
@@ -98,7 +98,7 @@ func TestShaper_unexpected_message_is_invisible_before_its_time(t *testing.T) {
 // The network's own processor does it all: announcement 2+20+2, answer 20, bytes.
 func TestShaper_nic_rendezvous(t *testing.T) {
 	for _, late := range []float64{0, 10, 100} {
-		s := newStage(t, 2, nicOf(gigabyte))
+		s := newManualWorld(t, 2, nicOf(gigabyte))
 		x := make([]byte, 500_000)
 		out := s.Comm(0).Isend(mpi.Of(x), 1, 0)
 		s.now += int64(late * 1000)
@@ -112,7 +112,7 @@ func TestShaper_nic_rendezvous(t *testing.T) {
 // With progress host nothing happens while the ranks compute: each step waits until
 // the rank whose turn it is looks.
 func TestShaper_host_rendezvous(t *testing.T) {
-	s := newStage(t, 2, gigabyte)
+	s := newManualWorld(t, 2, gigabyte)
 	in := s.Comm(1).Irecv(mpi.Of(make([]byte, 500_000)), 0, 0)
 	out := s.Comm(0).Isend(mpi.Of(make([]byte, 500_000)), 1, 0)
 	require.False(t, s.poll(1, 23.9, in), "the announcement is not there yet")
@@ -128,21 +128,21 @@ func TestShaper_host_rendezvous(t *testing.T) {
 // Of a long message, only the window leaves while the receiver computes.
 func TestShaper_host_window(t *testing.T) {
 	const n = 4 << 20
-	s := newStage(t, 2, gigabyte)
+	s := newManualWorld(t, 2, gigabyte)
 	x := s.Comm(1)
 	in := x.Irecv(mpi.Of(make([]byte, n)), 0, 0)
 	out := s.Comm(0).Isend(mpi.Of(make([]byte, n)), 1, 0)
 	s.poll(1, 30, in)
 	s.poll(0, 60, out)
-	moved := func() int64 { return s.ends[0].open[0].Private.(*transfer).injected }
-	require.EqualValues(t, windowBytes, moved())
+	moved := func() int64 { return s.ends[0].pending[0].Private.(*transfer).injected }
+	require.EqualValues(t, creditBytes, moved())
 	s.poll(0, 50_000, out)
-	require.EqualValues(t, windowBytes, moved(), "no credit: the receiver has not looked")
+	require.EqualValues(t, creditBytes, moved(), "no credit: the receiver has not looked")
 	s.poll(1, 60_000, in)
 	s.poll(0, 60_010, out)
-	require.EqualValues(t, windowBytes, moved(), "credit takes its time")
+	require.EqualValues(t, creditBytes, moved(), "credit takes its time")
 	s.poll(0, 60_020, out)
-	require.EqualValues(t, 2*windowBytes, moved())
+	require.EqualValues(t, 2*creditBytes, moved())
 	for at := 61_000.0; !s.poll(1, at, in); at += 200 {
 		s.poll(0, at, out)
 		require.Less(t, at, 70_000.0)
@@ -152,7 +152,7 @@ func TestShaper_host_window(t *testing.T) {
 // When both look all the time, the link is busy all the time.
 func TestShaper_host_keeps_the_link_busy(t *testing.T) {
 	const n = 8 << 20
-	s := newStage(t, 2, gigabyte)
+	s := newManualWorld(t, 2, gigabyte)
 	in := s.Comm(1).Irecv(mpi.Of(make([]byte, n)), 0, 0)
 	out := s.Comm(0).Isend(mpi.Of(make([]byte, n)), 1, 0)
 	at := 0.0
@@ -222,7 +222,7 @@ func (w *lazyWire) Move(c *Copy) { w.copies = append(w.copies, c) }
 func TestOnWire(t *testing.T) {
 	for _, n := range []Net{gigabyte, nicOf(gigabyte)} {
 		w := &lazyWire{}
-		s := newStage(t, 2, n, OnWire(w))
+		s := newManualWorld(t, 2, n, OnWire(w))
 		x, y := pattern(make([]byte, 600_000), 1), make([]byte, 600_000)
 		in := s.Comm(1).Irecv(mpi.Of(y), 0, 0)
 		out := s.Comm(0).Isend(mpi.Of(x), 1, 0)
@@ -246,7 +246,7 @@ func TestOnWire(t *testing.T) {
 
 // One-sided operations need nothing of the target, and take time.
 func TestShaper_one_sided(t *testing.T) {
-	s := newStage(t, 2, gigabyte)
+	s := newManualWorld(t, 2, gigabyte)
 	mem := make([]byte, 100_000)
 	wins := make(chan *mpi.Win, 2)
 	s.World.clock = osthread.Nanotime
@@ -265,7 +265,7 @@ func TestShaper_one_sided(t *testing.T) {
 	}
 	s.World.clock = func() int64 { return s.now }
 	for _, e := range s.ends {
-		e.link.egress, e.link.ingress = lane{}, lane{}
+		e.link.egress, e.link.ingress = direction{}, direction{}
 	}
 	x := make([]byte, 100_000)
 	put := w.Iput(mpi.Of(x), 1, 0)
@@ -282,17 +282,17 @@ func TestShaper_one_sided(t *testing.T) {
 	require.True(t, s.poll(0, 4000, put))
 }
 
-// A lane is taken once at a time, in order but for its last gap.
+// A direction is reserved once at a time, in order but for its last gap.
 func TestLane(t *testing.T) {
-	var l lane
-	assert.EqualValues(t, 10, l.take(10, 5))
-	assert.EqualValues(t, 0, l.take(0, 5), "before it")
-	assert.EqualValues(t, 100, l.take(100, 50))
-	assert.EqualValues(t, 30, l.take(30, 20), "in the gap from 20 to 100")
-	assert.EqualValues(t, 50, l.take(0, 0), "what was left of it")
-	assert.EqualValues(t, 150, l.take(60, 41), "does not fit into it")
-	assert.EqualValues(t, 60, l.take(60, 40), "fits")
-	assert.EqualValues(t, 191, l.take(60, 1))
+	var l direction
+	assert.EqualValues(t, 10, l.reserve(10, 5))
+	assert.EqualValues(t, 0, l.reserve(0, 5), "before it")
+	assert.EqualValues(t, 100, l.reserve(100, 50))
+	assert.EqualValues(t, 30, l.reserve(30, 20), "in the gap from 20 to 100")
+	assert.EqualValues(t, 50, l.reserve(0, 0), "what was left of it")
+	assert.EqualValues(t, 150, l.reserve(60, 41), "does not fit into it")
+	assert.EqualValues(t, 60, l.reserve(60, 40), "fits")
+	assert.EqualValues(t, 191, l.reserve(60, 1))
 }
 
 // Announced messages that are sent together wait for one answer each, together.
@@ -316,7 +316,7 @@ func TestShaper_announcements_do_not_queue(t *testing.T) {
 			return err
 		}
 		if c.Rank() == 0 { // reserved: no clock of the machine says otherwise
-			assert.Less(t, e.link.egress.free-begin, int64(2*n*latency), "one after the other")
+			assert.Less(t, e.link.egress.busyUntil-begin, int64(2*n*latency), "one after the other")
 		}
 		return c.Barrier()
 	}, Network(net), Eager(1000)))

@@ -1,9 +1,9 @@
 package local
 
-// key is what messages and receives are matched by. In those of receives src and tag
-// may be wildcards.
+// key identifies the messages that a receive matches. The keys of receives may have
+// wildcards for src and tag.
 type key struct {
-	ctx uint32 // communicator, and whether hidden
+	ctx uint32 // of the communicator, see context
 	src int32  // rank in the communicator
 	tag int
 }
@@ -22,20 +22,20 @@ func (k key) hash() uint64 {
 	return h ^ h>>29
 }
 
-// queue is a first-in-first-out list of what has one key, linked through T.
+// queue is a first-in-first-out list of the elements of one key, linked through T.
 type queue[T any] struct {
 	key        key
 	used       bool
 	head, tail *T
 }
 
-// table finds the queue of a key: open addressing with linear probing. A queue that
-// becomes empty stays, because its key will often be used again, until the table is
-// half full of used ones; then those that are empty are left behind.
+// table is a hash table from keys to queues: open addressing with linear probing. An empty
+// queue stays, because its key is often used again. When half of the slots are used, a
+// resize drops the empty queues.
 type table[T any] struct {
 	slots []queue[T] // length a power of two
 	used  int
-	live  int // queues that are not empty
+	live  int // number of queues that are not empty
 }
 
 const smallestTable = 64
@@ -47,14 +47,14 @@ func (t *table[T]) resize(n int) {
 	t.slots, t.used = make([]queue[T], n), 0
 	for i := range old {
 		if q := &old[i]; q.head != nil {
-			*t.place(q.key) = *q
+			*t.slot(q.key) = *q
 			t.used++
 		}
 	}
 }
 
-// place returns the slot of k, or the free one where it belongs.
-func (t *table[T]) place(k key) *queue[T] {
+// slot returns the slot of k, or the free slot for it.
+func (t *table[T]) slot(k key) *queue[T] {
 	mask := uint64(len(t.slots) - 1)
 	for i := k.hash() & mask; ; i = (i + 1) & mask {
 		if q := &t.slots[i]; !q.used || q.key == k {
@@ -63,15 +63,15 @@ func (t *table[T]) place(k key) *queue[T] {
 	}
 }
 
-// first returns the oldest of k, nil if there is none.
-func (t *table[T]) first(k key) *T { return t.place(k).head }
+// first returns the oldest element of key k, nil if there is none.
+func (t *table[T]) first(k key) *T { return t.slot(k).head }
 
-// find returns the queue of k, to be looked at and taken from; do not keep it.
-func (t *table[T]) find(k key) *queue[T] { return t.place(k) }
+// find returns the queue of k, for looking and removing. It is valid until findOrAdd.
+func (t *table[T]) find(k key) *queue[T] { return t.slot(k) }
 
-// open returns the queue of k, to which something is added right now.
-func (t *table[T]) open(k key) *queue[T] {
-	q := t.place(k)
+// findOrAdd returns the queue of k. The caller adds an element to it at once.
+func (t *table[T]) findOrAdd(k key) *queue[T] {
+	q := t.slot(k)
 	if q.used {
 		if q.head == nil {
 			t.live++
@@ -87,7 +87,7 @@ func (t *table[T]) open(k key) *queue[T] {
 			n *= 2
 		}
 		t.resize(n)
-		q = t.place(k)
+		q = t.slot(k)
 	}
 	q.used, q.key = true, k
 	t.used++
@@ -95,5 +95,5 @@ func (t *table[T]) open(k key) *queue[T] {
 	return q
 }
 
-// emptied notes that a queue has lost its last.
-func (t *table[T]) emptied() { t.live-- }
+// noteEmpty counts that a queue has become empty.
+func (t *table[T]) noteEmpty() { t.live-- }

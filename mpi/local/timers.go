@@ -7,15 +7,15 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// timers are letters that take effect later: a binary heap by due time, those of one
-// time in the order in which they came. Owner only.
+// timers is a binary heap of notifications by due time. Notifications of equal due times keep
+// the order of push. Owner only.
 type timers struct {
 	heap  []timer
 	count uint64
 }
 
 type timer struct {
-	letter
+	notification
 	order uint64
 }
 
@@ -31,9 +31,9 @@ func (t *timers) next() int64 {
 	return t.heap[0].due
 }
 
-func (t *timers) push(l letter) {
+func (t *timers) push(n notification) {
 	t.count++
-	t.heap = append(t.heap, timer{l, t.count})
+	t.heap = append(t.heap, timer{n, t.count})
 	h, i := t.heap, len(t.heap)-1
 	for i > 0 && h[i].before(&h[(i-1)/2]) {
 		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
@@ -41,10 +41,10 @@ func (t *timers) push(l letter) {
 	}
 }
 
-// pop removes and returns the earliest.
-func (t *timers) pop() letter {
+// pop removes and returns the earliest notification.
+func (t *timers) pop() notification {
 	h := t.heap
-	first, last := h[0].letter, len(h)-1
+	first, last := h[0].notification, len(h)-1
 	h[0] = h[last]
 	h[last] = timer{}
 	h = h[:last]
@@ -64,30 +64,30 @@ func (t *timers) pop() letter {
 	}
 }
 
-// doneAt ends a call, whose operation is over, at time due. Owner only.
+// doneAt ends a successful call at time due, 0 for now. Owner only.
 func (e *endpoint) doneAt(c *mpi.Call, due int64) {
 	c.Status, c.Err = mpi.Status{}, nil
 	if due == 0 {
-		e.done(c)
+		e.queueCompletion(c)
 		return
 	}
-	e.enroll(c)
-	e.timers.push(letter{what: letterComplete, due: due, call: c})
+	e.addPending(c)
+	e.timers.push(notification{kind: notifyCompleted, due: due, call: c})
 }
 
-// expire does what is due. Owner only.
+// expire handles the notifications that are due. Owner only.
 func (e *endpoint) expire() {
 	now := e.now()
 	for e.timers.next() <= now {
-		l := e.timers.pop()
-		if l.due >= e.since {
-			e.world.timing.note(now - l.due)
+		n := e.timers.pop()
+		if n.due >= e.waitingSince {
+			e.world.timing.record(now - n.due)
 		}
-		e.read(&l)
+		e.handle(&n)
 	}
 }
 
-// timing is how late what was due was seen by ranks that were waiting for it.
+// timing sums how late waiting ranks handled their due notifications.
 type timing struct {
 	mu    sync.Mutex
 	n     int   // guarded by mu
@@ -95,7 +95,7 @@ type timing struct {
 	most  int64 // guarded by mu
 }
 
-func (t *timing) note(late int64) {
+func (t *timing) record(late int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.n++
@@ -103,8 +103,7 @@ func (t *timing) note(late int64) {
 	t.most = max(t.most, late)
 }
 
-// Timing has report called with the [World.TimingError] when the world is closed, if a
-// simulated network had anything to be late for.
+// Timing has Close call report with the [World.TimingError], if there was any event.
 func Timing(report func(n int, mean, worst time.Duration)) Option {
 	return func(w *World) error {
 		w.onTiming = report
@@ -112,9 +111,9 @@ func Timing(report func(n int, mean, worst time.Duration)) Option {
 	}
 }
 
-// TimingError returns how late the shaped network was: over all events that a rank
-// waited for in the engine, the number, the mean and the largest time from when it was
-// due to when the rank saw it. Any goroutine.
+// TimingError returns how late the simulated network was, for events on which a rank waited
+// in the engine: their number, and the mean and largest time from due until seen. Any
+// goroutine.
 func (w *World) TimingError() (n int, mean, worst time.Duration) {
 	w.timing.mu.Lock()
 	defer w.timing.mu.Unlock()

@@ -1,5 +1,24 @@
 package local
 
+// # States of a transfer
+//
+//	open -> claimed      by the receiver, under its matching lock: from now on both calls
+//	                     complete, even if ranks fail
+//	open -> withdrawn    by the sender, when its peer has gone or the communicator was
+//	                     revoked: the receiver drops the message
+//	open -> held         by a matched probe: no other receive gets the message
+//	held -> claimed      by the receive of the probed message
+//	held -> withdrawn    by the sender
+//
+// So a failed send either was never seen, or its peer copies nothing after the send has
+// ended: the program has its buffer back. On a shaped network a claimed transfer may need
+// its peer for long. There either end can stop it: bytes move only under transfer.mu and
+// while it is not stopped.
+//
+// Both ends copy a transfer of more than 128 KiB, because two cores are faster than one.
+// Each claims chunks of this size from a counter while it is in the engine. The end that
+// copies the last byte notifies the other.
+
 import (
 	"slices"
 	"sync"
@@ -8,39 +27,36 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// transfer is a message that goes straight from the send buffer into the receive
-// buffer. Sender and receiver hold a reference each; the receiver's is in the message
-// until it is matched.
+// transfer is a message that is copied from the send buffer into the receive buffer. Sender
+// and receiver hold a reference each; the receiver's is in the message until it is matched.
 type transfer struct {
 	from, to *endpoint
 	send     *mpi.Call // owner of from
-	recv     *mpi.Call // set by whoever matched
+	recv     *mpi.Call // set by the end that matched
 	src, dst mpi.Buffer
 	status   result
-	n        int64 // bytes that are copied
+	n        int64 // bytes to copy
 
 	// On a shaped network only.
-	rts      int64 // when the announcement is there
-	drained  int64 // owner of from
-	sent     bool  // owner of from: its call has completed
-	carried  bool  // whoever injects: a mover takes its bytes, and needs no credit
-	received bool  // owner of to
-	mu       sync.Mutex
-	injected int64   // guarded by mu: bytes given to the wire
-	stopped  bool    // guarded by mu: one end has given up
-	whole    bool    // guarded by mu: all bytes have been given to the wire
-	copies   []*Copy // guarded by mu: given to a wire that is not the default, or to a mover
+	rtsDue      int64 // arrival time of the request to send
+	drained     int64 // owner of from
+	sent        bool  // owner of from: its call has completed
+	byMover     bool  // owned by the injecting end: a mover moves the bytes, without credit
+	received    bool  // owner of to
+	mu          sync.Mutex
+	injected    int64   // guarded by mu: bytes given to the wire
+	stopped     bool    // guarded by mu: the call of one end has failed
+	allInjected bool    // guarded by mu: all bytes have been given to the wire
+	copies      []*Copy // guarded by mu: given to a wire or a mover
 
-	state atomic.Int32 // of matching: see below
+	state atomic.Int32
 	refs  atomic.Int32
 	_     [64]byte
-	next  atomic.Int64 // first byte that nobody has claimed
+	next  atomic.Int64 // first byte that neither end has claimed
 	left  atomic.Int64 // bytes that have not been copied
 }
 
-// States of transfer.state: open until the receiver claims it (then it goes through,
-// whatever happens) or the sender withdraws it (then the receiver drops it). A matched
-// probe holds it: no other receive can have it, but the sender can withdraw still.
+// Values of transfer.state.
 const (
 	stateOpen int32 = iota
 	stateHeld
@@ -48,26 +64,27 @@ const (
 	stateWithdrawn
 )
 
-// chunk is what one side copies at a time.
+// chunk is the number of bytes that one end copies at a time.
 const chunk = 128 << 10
 
 var transfers = sync.Pool{New: func() any { return new(transfer) }}
 
 // newTransfer returns the transfer of a message of this rank. Owner only.
-func (e *endpoint) newTransfer(p *parcel, dst *endpoint) *transfer {
+func (e *endpoint) newTransfer(o *outgoing, dst *endpoint) *transfer {
 	x := transfers.Get().(*transfer)
-	x.from, x.to, x.send, x.src = e, dst, p.call, p.call.Send
-	x.status, x.rts = p.result(), p.due
+	x.from, x.to, x.send, x.src = e, dst, o.call, o.call.Send
+	x.status, x.rtsDue = o.result(), o.due
 	x.state.Store(stateOpen)
 	x.refs.Store(2)
-	p.call.Private = x
+	o.call.Private = x
 	return x
 }
 
 func (x *transfer) claim() bool { return x.state.CompareAndSwap(stateOpen, stateClaimed) }
 func (x *transfer) hold() bool  { return x.state.CompareAndSwap(stateOpen, stateHeld) }
 
-// confirm claims a transfer that is claimed or held; false if it has been withdrawn.
+// confirm claims a transfer that is held or claimed. It reports false if the sender has
+// withdrawn it.
 func (x *transfer) confirm() bool {
 	return x.state.CompareAndSwap(stateHeld, stateClaimed) || x.state.Load() == stateClaimed
 }
@@ -78,9 +95,9 @@ func (x *transfer) withdraw() bool {
 
 func (x *transfer) withdrawn() bool { return x.state.Load() == stateWithdrawn }
 
-// release gives one of the two references back.
+// release drops one of the two references.
 func (x *transfer) release() {
-	if x.refs.Add(-1) == 0 && !x.from.world.timed { // timers may refer to it still
+	if x.refs.Add(-1) == 0 && !x.from.world.timed { // there, timers may still refer to it
 		x.from, x.to, x.send, x.recv, x.src, x.dst = nil, nil, nil, nil, mpi.Buffer{}, mpi.Buffer{}
 		transfers.Put(x)
 	}
@@ -94,8 +111,7 @@ func (x *transfer) other(e *endpoint) *endpoint {
 	return x.from
 }
 
-// begin starts the copy of a matched transfer into c. e is one of its ends, and has
-// matched it.
+// begin starts the copy of a transfer into c. e is the end that matched it.
 func (e *endpoint) begin(x *transfer, c *mpi.Call) {
 	if e.world.timed && x.from != x.to {
 		e.beginTimed(x, c)
@@ -112,7 +128,7 @@ func (e *endpoint) begin(x *transfer, c *mpi.Call) {
 	default:
 		e.active = append(e.active, x)
 		if x.from != x.to {
-			x.other(e).mail.put(letter{what: letterJoin, transfer: x}) // not worth a wake-up
+			x.other(e).inbox.put(notification{kind: notifyCopying, transfer: x}) // not worth a wake-up
 		}
 	}
 }
@@ -142,21 +158,21 @@ func (e *endpoint) copyChunk(x *transfer) {
 	}
 }
 
-// finish is for the end that has copied the last byte.
+// finish ends a transfer on both ends. e has copied the last byte.
 func (e *endpoint) finish(x *transfer) {
 	if x.from == x.to {
-		e.over(x)
+		e.completeEnd(x)
 	} else {
-		x.other(e).send(letter{what: letterDone, transfer: x})
+		x.other(e).notify(notification{kind: notifyCopied, transfer: x})
 	}
-	e.over(x)
+	e.completeEnd(x)
 }
 
-// over completes the call at this end; the first time, that of the sender if both
-// are this rank.
-func (e *endpoint) over(x *transfer) {
+// completeEnd completes the call of this end. If a rank sends to itself, the first time is
+// for the send, the second for the receive.
+func (e *endpoint) completeEnd(x *transfer) {
 	if e.world.timed && x.from != x.to {
-		e.overTimed(x)
+		e.completeEndTimed(x)
 		return
 	}
 	if x.n > chunk {

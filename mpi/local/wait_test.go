@@ -18,9 +18,9 @@ func TestTimers(t *testing.T) {
 	var q timers
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 500 {
-		q.push(letter{due: int64(r.IntN(50)), bytes: int64(i)})
+		q.push(notification{due: int64(r.IntN(50)), bytes: int64(i)})
 	}
-	last := letter{due: -1}
+	last := notification{due: -1}
 	for range 500 {
 		require.Equal(t, q.heap[0].due, q.next())
 		l := q.pop()
@@ -30,8 +30,8 @@ func TestTimers(t *testing.T) {
 	assert.EqualValues(t, forever, q.next())
 }
 
-// Two ranks hand a message back and forth, at intervals around the time that the other
-// one spins before it sleeps: no wake-up is lost, whatever carries the message.
+// Two ranks play ping-pong at intervals around the spin time: no wake-up is lost, for
+// messages over rings and for eager and rendezvous ones.
 func TestWakeups(t *testing.T) {
 	for _, size := range []int{8, 2000, 40_000, 300_000} {
 		err := guarded(t, func() error {

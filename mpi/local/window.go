@@ -8,69 +8,69 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// window is memory of all members of a group, shared by them.
+// window is the memory that the members of a group share.
 type window struct {
-	group *group
-	birth birth
-	parts []part // by rank
-	left  int    // guarded by registry.mu: members that have not closed it
+	group    *group
+	creation creation
+	parts    []part // by rank
+	left     int    // guarded by registry.mu: number of members that have not freed it
 }
 
-// part is the memory of one rank in a window. The bytes have no lock: accesses that
-// nothing orders are a race of the program, except accumulations.
+// part is the memory of one rank in a window. The bytes have no lock: unordered accesses are
+// a race of the program, except accumulations.
 type part struct {
-	mem   mpi.Buffer // set by its rank before the others can know of the window
-	notes [mpi.Notifications]atomic.Int64
+	mem      mpi.Buffer // set by its rank before the barrier of mpi.Comm.NewWin
+	counters [mpi.Notifications]atomic.Int64
 
 	adding sync.Mutex // accumulations into mem
 	lock   lock
 }
 
-// lock is the reader-writer lock of a part. Nobody waits inside: who does not get it
-// tries again when it is told that something changed.
+// lock is the reader-writer lock of a part. No rank waits inside: a rank that does not get
+// the lock tries again on its next recheck.
 type lock struct {
-	mu      sync.Mutex
-	writer  int   // rank + 1; 0 if there is none
-	readers []int // ranks
-	wanting int   // ranks that wait to write: no new readers
+	mu             sync.Mutex
+	writer         int   // rank + 1; 0 if there is none
+	readers        []int // ranks
+	waitingWriters int   // number of ranks that wait to write; they keep new readers out
 }
 
-// acquire takes the lock for a rank, and reports whether it could. again says that the
-// rank has tried before, and has been waiting since.
-func (l *lock) acquire(rank int, exclusive, again bool) bool {
+// acquire tries to take the lock for a rank and reports whether it did. waited says that the
+// rank has tried before and waits since.
+func (l *lock) acquire(rank int, exclusive, waited bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case !exclusive && l.writer == 0 && l.wanting == 0:
+	case !exclusive && l.writer == 0 && l.waitingWriters == 0:
 		l.readers = append(l.readers, rank)
 		return true
 	case exclusive && l.writer == 0 && len(l.readers) == 0:
 		l.writer = rank + 1
-		if again {
-			l.wanting--
+		if waited {
+			l.waitingWriters--
 		}
 		return true
-	case exclusive && !again:
-		l.wanting++
+	case exclusive && !waited:
+		l.waitingWriters++
 	}
 	return false
 }
 
-// holds reports whether the rank has the lock. Only the rank itself can change that.
+// holds reports whether the rank holds the lock. Only the rank itself can change that.
 func (l *lock) holds(rank int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.writer == rank+1 || slices.Contains(l.readers, rank)
 }
 
-// desist ends the waiting of a rank that wanted to write.
-func (l *lock) desist() {
+// stopWaiting ends the wait of a writer without the lock.
+func (l *lock) stopWaiting() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.wanting--
+	l.waitingWriters--
 }
 
-// release gives the lock back; false if the rank does not hold it.
+// release releases the lock. It reports false if the rank does not hold it.
 func (l *lock) release(rank int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,19 +90,19 @@ func (l *lock) release(rank int) bool {
 func (e *endpoint) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
 	m := e.comms[h]
 	m.opened++
-	w := e.world.groups.open(birth{m.group.ctx, m.opened, -1}, m.group)
+	w := e.world.groups.open(creation{m.group.ctx, m.opened, -1}, m.group)
 	w.parts[m.rank].mem = b
 	e.windows = append(e.windows, w)
 	return mpi.Handle(len(e.windows) - 1), nil
 }
 
-// open returns the window of that birth; the first of the members makes it.
-func (r *registry) open(b birth, g *group) *window {
+// open returns the window of creation b. The first member that calls makes it.
+func (r *registry) open(b creation, g *group) *window {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.windows[b]
 	if w == nil {
-		w = &window{group: g, birth: b, parts: make([]part, len(g.members)), left: len(g.members)}
+		w = &window{group: g, creation: b, parts: make([]part, len(g.members)), left: len(g.members)}
 		r.windows[b] = w
 	}
 	return w
@@ -116,12 +116,12 @@ func (e *endpoint) FreeWindow(h mpi.Handle) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if w.left--; w.left == 0 {
-		delete(r.windows, w.birth)
+		delete(r.windows, w.creation)
 	}
 	return nil
 }
 
-// unlockAll gives the window locks of a rank that has gone to others.
+// unlockAll releases all window locks of a rank that has left.
 func (r *registry) unlockAll(world int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

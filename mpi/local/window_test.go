@@ -24,7 +24,7 @@ func TestLock(t *testing.T) {
 	require.True(t, l.acquire(2, true, true))
 	require.False(t, l.acquire(3, false, true))
 	require.False(t, l.acquire(4, true, false))
-	l.desist() // rank 4 gives up
+	l.stopWaiting() // rank 4 gives up
 	require.True(t, l.release(2))
 	require.True(t, l.acquire(3, false, true))
 }

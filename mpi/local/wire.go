@@ -7,27 +7,28 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Wire moves the bytes of rendezvous messages over a shaped network. The default
-// copies at once, on the goroutine that injects them; what is received is not looked
-// at before its due time.
+// Wire moves the bytes of rendezvous messages over a shaped network. The default copies
+// them at once, on the sender's or receiver's goroutine; the receive completes at the due
+// time.
 type Wire interface {
-	// Move copies c.Bytes bytes from place c.At of c.Src to the same place of c.Dst (both
-	// packed, see [mpi.CopyPart]), now or later, but soon after c.Due at the latest, and
-	// calls c.SetDone. It does not block. Any goroutine inside an engine calls it.
+	// Move copies c.Bytes bytes from offset c.At of c.Src to the same offset of c.Dst (of
+	// the packed elements, see [mpi.CopyPart]), and then calls c.SetDone. It may return
+	// before that, but the copy is in place soon after c.Due. It does not block. Any
+	// goroutine inside an engine calls it.
 	Move(c *Copy)
 }
 
-// Copy describes bytes on their way. It belongs to the wire until SetDone.
+// Copy describes bytes in flight. It belongs to the wire until SetDone.
 type Copy struct {
 	Dst, Src  mpi.Buffer
 	At, Bytes int
 	Due       int64 // osthread.Nanotime at which the receiver may see the bytes
 	done      atomic.Bool
-	word      *uint32 // of a mover: see Mover
+	word      *uint32 // for a mover: the bytes are in place when *word differs from was
 	was       uint32
 }
 
-// SetDone says that the bytes are in place. Any goroutine, once.
+// SetDone reports to the engine that the bytes are in place. Any goroutine, once.
 func (c *Copy) SetDone() { c.done.Store(true) }
 
 // Done reports whether SetDone has been called.
@@ -41,9 +42,10 @@ func OnWire(w Wire) Option {
 	}
 }
 
-// move moves the bytes [at, at+n) of x. The caller holds x.mu.
+// move moves the bytes [at, at+n) of x: by the mover, the wire, or a copy. The caller holds
+// x.mu.
 func (w *World) move(x *transfer, at, n int, due int64) {
-	if w.carried(x, at, n, due) {
+	if w.offerToMover(x, at, n, due) {
 		return
 	}
 	if w.wire == nil {
@@ -56,7 +58,7 @@ func (w *World) move(x *transfer, at, n int, due int64) {
 }
 
 // landed reports whether all bytes given to the wire are in place.
-func (x *transfer) landed() bool {
+func (x *transfer) inPlace() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, c := range x.copies {
@@ -67,10 +69,10 @@ func (x *transfer) landed() bool {
 	return true
 }
 
-// settle waits until the wire has moved what it was given, which it does by its due
-// times, so that the buffers can be used again.
-func (x *transfer) settle() {
-	for !x.landed() {
+// waitInPlace waits until the wire has moved all bytes given to it, so that the program can
+// use the buffers again. That is soon after their due times.
+func (x *transfer) waitInPlace() {
+	for !x.inPlace() {
 		osthread.Relax()
 	}
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// World is a number of ranks inside this process.
+// World is a set of ranks inside this process.
 type World struct {
-	size    int
-	eager   int
-	spin    time.Duration // how long Await spins before it sleeps
-	net     Net
-	wire    Wire
-	mover   atomic.Pointer[Mover]
-	faults  Faults
-	clock   func() int64
-	timing  timing
-	lead    time.Duration // before a due time, Await spins
-	slow    bool          // shaped, or with injected faults: messages do not go through rings
-	timed   bool          // messages take time: there is a shaped network or a fault that delays
-	ends    []*endpoint
-	comms   []*mpi.Comm
-	groups  registry
-	anyGone atomic.Bool
-	aborted atomic.Pointer[AbortError]
-	restore func()
+	size        int
+	eager       int
+	spin        time.Duration // Await spins so long before it sleeps
+	net         Net
+	wire        Wire
+	mover       atomic.Pointer[Mover]
+	faults      Faults
+	clock       func() int64
+	timing      timing
+	lead        time.Duration // Await spins so long before a due time
+	bypassRings bool          // with a shaped network or injected faults
+	timed       bool          // messages take time: a shaped network or Faults.Delay
+	ends        []*endpoint
+	comms       []*mpi.Comm
+	groups      registry
+	anyGone     atomic.Bool
+	aborted     atomic.Pointer[AbortError]
+	restore     func()
 
 	looks    time.Duration                          // between two looks for deadlocks
 	onTiming func(n int, mean, worst time.Duration) // may be nil
@@ -55,13 +55,13 @@ const (
 	defaultEager = 16 << 10
 	longSpin     = 100 * time.Microsecond // a core for every rank
 	shortSpin    = 5 * time.Microsecond
-	longLead     = 150 * time.Microsecond // what a sleep may be late
+	longLead     = 150 * time.Microsecond // a sleep may end so late
 	shortLead    = 10 * time.Microsecond
 )
 
-// New makes a world of ranks and raises GOMAXPROCS so that each can sleep without
-// holding up another. The communicators of the ranks come from [World.Comm]; whoever
-// uses them starts the goroutines. Errors: no ranks, or an option that cannot be.
+// New makes a world and raises GOMAXPROCS so that no sleeping rank keeps another from
+// running. The caller starts a goroutine per rank and gives it [World.Comm] of the rank.
+// New returns an error for fewer than 1 rank and for an invalid option.
 func New(ranks int, opts ...Option) (*World, error) {
 	if ranks < 1 {
 		return nil, fmt.Errorf("mpi/local: %d ranks: there is at least 1", ranks)
@@ -96,18 +96,18 @@ func New(ranks int, opts ...Option) (*World, error) {
 	return w, nil
 }
 
-// Comm returns the world communicator of a rank. It panics on a rank that is not there.
+// Comm returns the world communicator of a rank. It panics unless 0 <= rank < ranks.
 func (w *World) Comm(rank int) *mpi.Comm { return w.comms[rank] }
 
-// Kill makes a rank dead, as if its machine had failed: its own calls and all those
-// that need it fail with mpi.ErrPeerGone. Any goroutine; does not block.
+// Kill simulates the failure of a rank's machine: its own calls, and all calls that need
+// it, fail with mpi.ErrPeerGone. Any goroutine; does not block.
 func (w *World) Kill(rank int) {
-	w.ends[rank].leave(&fate{err: fmt.Errorf("rank %d was killed", rank)})
+	w.ends[rank].leave(&departure{err: fmt.Errorf("rank %d was killed", rank)})
 }
 
-// Close ends the world: no rank is inside a call any more. It reports what the ranks
-// left unfinished, unless they have called Finalize themselves or failed. Further
-// calls do nothing.
+// Close ends the world. Call it when no rank is inside a call any more. It returns
+// mpi.ErrPending for every unfinished call and unreceived message, unless a rank has failed.
+// Further calls do nothing.
 func (w *World) Close() error {
 	var err error
 	w.once.Do(func() {
@@ -120,7 +120,7 @@ func (w *World) Close() error {
 	return err
 }
 
-// AbortError is what Run returns after a rank has called [mpi.Comm.Abort].
+// AbortError is the error of Run after [mpi.Comm.Abort] on some rank, or after a deadlock.
 type AbortError struct {
 	Code   int // for os.Exit
 	Rank   int // in the world; -1 after a deadlock
@@ -134,11 +134,11 @@ func (a *AbortError) Error() string {
 	return fmt.Sprintf("mpi/local: rank %d aborted the program with code %d: %s", a.Rank, a.Code, a.Reason)
 }
 
-// abort takes all ranks out of the world.
+// abort ends the world: every rank leaves it with error a. The first abort counts.
 func (w *World) abort(a *AbortError) {
 	if w.aborted.CompareAndSwap(nil, a) {
 		for _, e := range w.ends {
-			e.leave(&fate{err: a})
+			e.leave(&departure{err: a})
 		}
 	}
 }
