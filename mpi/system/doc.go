@@ -98,22 +98,24 @@
 // # Settings
 //
 // Init sets, in the environment of Open MPI and as far as they are not set: no signal
-// handlers; messages between processes of one machine by one copy, with the system call
-// process_vm_readv (below), to itself and over TCP only as fragments, which it checks; and, on
-// machines without InfiniBand, no windows of UCX, which it offers and cannot make.
+// handlers; long messages only as fragments, which it checks, 16 of them at a time between
+// processes of one machine; and, on machines without InfiniBand, no windows of UCX, which it
+// offers and cannot make. Fragments are copied twice, by both processes at once: 1 MiB
+// took 30 to 45 us, and by one copy of the system 90 to 110; 16 MiB took as long by either.
 //
 // # Messages that are too long
 //
-// Open MPI 4.1 reads a long message from the memory of its sender straight into the
+// With OMPI_MCA_btl_vader_single_copy_mechanism=cma in the environment, Open MPI 4.1 reads a
+// long message from the memory of its sender straight into the
 // buffer of its receive, all of it: if it is too long, what lies behind the buffer is
 // overwritten, and the receive fails only then. Nobody but the library knows both lengths
 // before: the receive may have been posted before the message came, for any sender and tag. So
 // the program contains a process_vm_readv of its own (guard.c), which the dynamic linker gives
 // to the library. It finds the operation that receives at this address, and stops where its
 // buffer ends; the library then reports the message as too long. It costs something for long
-// messages only, whose buffer is looked for among the operations under way. If the library
-// would not get this function (the program is linked in another way), Init has it copy twice,
-// which is safe, and slower.
+// messages only, whose buffer is looked for among the operations under way. If the
+// library does not get this function (the program is linked in another way), Init refuses the
+// setting.
 //
 // Collectives are guarded up to the end of the program's buffer. Ranks that disagree about
 // the length of a reduction may still write over memory of the library.

@@ -65,7 +65,7 @@ int64_t weft_cpu_time(void); // of this thread
 
 // weft_patience is how long a loop has waited for nothing. weft_linger is called after each
 // fruitless look; it may yield or sleep, and returns how long the loop has gone on, or 0.
-typedef struct { int64_t began; unsigned turn, naps, long_yields; } weft_patience;
+typedef struct { int64_t began, yielded; unsigned turn, naps, long_yields; } weft_patience;
 int64_t weft_linger(weft_patience *p);
 int weft_survey(void);       // collective
 extern cpu_set_t weft_mask; // that the process was started with

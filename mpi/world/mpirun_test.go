@@ -168,18 +168,14 @@ func TestCompletionInC(t *testing.T) {
 	}
 }
 
-// The conformance suite, with ranks that are processes.
+// The conformance suite, with ranks that are processes. With more of them the program
+// bench/conformance runs it.
 func TestConformance(t *testing.T) {
 	for _, l := range libraries {
-		for _, ranks := range []int{2, 4} {
-			t.Run(fmt.Sprintf("%s/%d", l.name, ranks), func(t *testing.T) {
-				if ranks == 4 && testing.Short() {
-					t.Skip("four ranks take their time on few cores: leave -short out")
-				}
-				l.require(t)
-				code, text := l.run(t, ranks, l.build(t, "program"), "conform")
-				assert.Zero(t, code, text)
-			})
-		}
+		t.Run(l.name, func(t *testing.T) {
+			l.require(t)
+			code, text := l.run(t, 2, l.build(t, "program"), "conform")
+			assert.Zero(t, code, text)
+		})
 	}
 }
