@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
-
-	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 // Option changes how a runtime works.
@@ -33,22 +31,25 @@ type options struct {
 	stallOn bool // return the report from Wait
 	stop    bool
 	trace   int
+	logFile string // of WEFT_TRACE; "" without
 	lines   bool
 }
 
-func defaults() options {
-	return options{
-		workers: osthread.Usable().Count(),
-		pin:     true,
-		ctx:     context.Background(),
-		window:  4096,
-		rename:  256 << 20,
-		stall:   10 * time.Second,
+// defaults returns the options of a runtime whose program gives none. The errors are those
+// of the environment.
+func defaults() (options, error) {
+	o := options{
+		pin:    true,
+		ctx:    context.Background(),
+		window: 4096,
+		rename: 256 << 20,
 	}
+	return o, o.readEnvironment()
 }
 
 // Workers sets the number of cores that compute; the goroutine that spawns is one
-// of the workers. Default: the cores that the process may use.
+// of the workers. Default: WEFT_WORKERS of the environment, or the cores that the process
+// may use.
 func Workers(n int) Option { return func(o *options) { o.workers = n } }
 
 // Pin says whether each worker is bound to a core of its own. Default: true, as
@@ -102,7 +103,7 @@ func RenameBudget(n int64) Option { return func(o *options) { o.rename = n } }
 // spawn that waits for a task to be run in place (If(false), Final, Serial, Verify)
 // returns when there is a report, the task runs when it becomes ready, as others do,
 // and the next Wait returns the report; WaitOn returns it at once. 0 turns the report
-// off. Default: 10 s, printed.
+// off. Default: WEFT_STALL of the environment, or 10 s, printed.
 func Stall(after time.Duration, asError bool) Option {
 	return func(o *options) { o.stall, o.stallOn = after, asError }
 }
@@ -112,9 +113,11 @@ func Stall(after time.Duration, asError bool) Option {
 func StopOnError() Option { return func(o *options) { o.stop = true } }
 
 // Trace records an event log of at most limit events; 0 stands for 16 million.
-// An event takes 40 bytes. See Runtime.Log. Default: off.
+// An event takes 40 bytes. See Runtime.Log. Default: off; with WEFT_TRACE=FILE.log in the
+// environment, as Trace(0), and Close writes the log to that file for bench/trace.
 func Trace(limit int) Option {
 	return func(o *options) {
+		o.logFile = ""
 		if o.trace = limit; limit == 0 {
 			o.trace = 16 << 20
 		}
@@ -127,6 +130,19 @@ func Trace(limit int) Option {
 // nothing orders with it, is an error of Wait. A few microseconds a task; memory that tasks
 // name is kept until the next Wait. On in Serial, Seeded and Verify. Default: off.
 func Debug() Option { return func(o *options) { o.lines = true } }
+
+// resolve returns what a runtime with these options is to be.
+func resolve(opts []Option) (options, error) {
+	o, err := defaults()
+	if err != nil {
+		return o, err
+	}
+	for _, f := range opts {
+		f(&o)
+	}
+	o.lines = o.lines || o.mode != parallel
+	return o, o.check()
+}
 
 func (o *options) check() error {
 	switch {

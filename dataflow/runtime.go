@@ -31,10 +31,11 @@ type Runtime struct {
 	comm    Executor // of the submitter, and of workers while there are comm tasks
 
 	// Of the submitting goroutine.
-	domain *task.Domain
-	pin    *osthread.Pin // of its thread; nil if not pinned
-	closed bool
-	stalls stallReport
+	domain  *task.Domain
+	pin     *osthread.Pin // of its thread; nil if not pinned
+	closed  bool
+	stalls  stallReport
+	logFile *os.File // of WEFT_TRACE; nil without
 
 	// Shared.
 	state     atomic.Uint32 // of the domains: task.Open ...
@@ -96,20 +97,19 @@ func Run(body func(*Runtime) error, opts ...Option) (err error) {
 // its thread, and pinned to a core, until Close, which must be called by the same
 // goroutine. Of several runtimes of one goroutine, closed in any order, the latest
 // that is open has its core, and the last Close restores the affinity that the first
-// New found. Prefer Run, whose remarks hold here, too. The errors are those of options
-// that make no sense.
+// New found. Prefer Run, whose remarks hold here, too. The errors are those of options,
+// and of variables of the environment, that make no sense.
 func New(opts ...Option) (*Runtime, error) {
-	o := defaults()
-	for _, f := range opts {
-		f(&o)
-	}
-	if err := o.check(); err != nil {
+	o, err := resolve(opts)
+	if err != nil {
 		return nil, err
 	}
-	if o.mode != parallel {
-		o.lines = true
-	}
 	rt := &Runtime{opt: o, spin: spinBudget}
+	if o.logFile != "" {
+		if rt.logFile, err = createLog(o.logFile); err != nil {
+			return nil, err
+		}
+	}
 	rt.batch = o.batch() - 1
 	rt.labels.begin()
 	rt.ctx, rt.uncause = context.WithCancelCause(o.ctx)
@@ -405,7 +405,7 @@ func (rt *Runtime) Close() error {
 		rt.entrance.free()
 	}
 	runtime.UnlockOSThread()
-	return err
+	return errors.Join(err, rt.writeLog())
 }
 
 // dismiss waits until all workers have gone. After a stall, some may be in bodies

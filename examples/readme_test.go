@@ -120,6 +120,47 @@ func help(program string, args []string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
+// checkHelp wants -h of every program to say the same things in the same form.
+func (c *checker) checkHelp(t *testing.T) {
+	require.Greater(t, len(c.programs), 20)
+	for place, program := range c.programs {
+		text, err := help(program, []string{"-h"})
+		require.NoError(t, err, place)
+		require.NoError(t, checkHelpText(string(text)), place)
+	}
+	const flags = "x: a thing.\n\nFlags:\n  -n int  how many"
+	const codes = "\n\nExit codes: 0 done, 1 failed, 2 usage\n"
+	require.NoError(t, checkHelpText(flags+" (default 3)"+codes))
+	for _, wrong := range []string{
+		flags, flags + "; 0: all (default 0)" + codes, flags + "; default 4 (default 3)" + codes,
+		flags + strings.Repeat(" long", 20) + codes, "\t\t\t" + strings.Repeat("long ", 16) + flags + codes,
+	} {
+		require.Error(t, checkHelpText(wrong), "negative control: %s", wrong)
+	}
+}
+
+// flagText is what a help text says of one flag.
+var flagText = regexp.MustCompile(`(?m)^  -\S.*(?:\n {4,}.*)*`)
+
+// checkHelpText says what is wrong with a help text, or nothing: lines of at most 100
+// columns, one default of each flag at the most, and the exit codes.
+func checkHelpText(text string) error {
+	for line := range strings.Lines(text) {
+		if n := len(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "        ")); n > 100 {
+			return fmt.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if !strings.Contains(text, "\nExit codes: 0 ") {
+		return errors.New("no exit codes")
+	}
+	for _, f := range flagText.FindAllString(text, -1) {
+		if strings.Count(f, "default") > 1 && strings.Contains(f, "(default") || strings.Contains(f, "(default 0)") {
+			return fmt.Errorf("the default is told twice, or is none: %s", f)
+		}
+	}
+	return nil
+}
+
 // checkPlaces looks for the folders that a go command names, and for a stage of .ci/run
 // that builds the same where an MPI library is needed.
 func (c *checker) checkPlaces(words []string, cgo bool) error {
@@ -212,6 +253,7 @@ func newChecker(t *testing.T) *checker {
 
 func TestReadmeCommands(t *testing.T) {
 	c := newChecker(t)
+	t.Run("help", c.checkHelp)
 	for _, readme := range []string{"../README.md", "../CONTRIBUTING.md", "../mpi/README.md", "README.md", "../bench/README.md"} {
 		text, err := os.ReadFile(readme)
 		require.NoError(t, err)

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
+
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 // config is the command line.
@@ -17,7 +17,7 @@ type config struct {
 	targets         []target
 	after           []string
 	files           []string
-	set             *flag.FlagSet
+	line            *commandline.Line
 
 	study, quick, others bool // -measure and what belongs to it
 	reps                 int
@@ -39,9 +39,9 @@ type target struct {
 // newConfig declares the flags.
 func newConfig() *config {
 	c := &config{}
-	set := flag.NewFlagSet("advise", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	c.set = set
+	set := commandline.New("advise", about)
+	set.Exits("0 done, 1 failed, or races found in non-blocking code, 2 usage")
+	c.line = set
 	set.BoolVar(&c.fix, "fix", false, "make the changes that are advised and proven, in the source files")
 	set.BoolVar(&c.diff, "diff", false, "print them as a unified diff")
 	set.BoolVar(&c.json, "json", false, "print one JSON document instead of text, and no result lines")
@@ -68,15 +68,15 @@ func newConfig() *config {
 
 // measureFlags declares those of -measure.
 func (c *config) measureFlags() {
-	c.set.BoolVar(&c.study, "measure", false, "advise, change, build and run example 10 and other programs, and set prediction against measurement; no files")
-	c.set.BoolVar(&c.quick, "quick", false, "with -measure: small sizes, to see that it works")
-	c.set.BoolVar(&c.others, "others", true, "with -measure: look for false advice on other programs, too")
-	c.set.IntVar(&c.reps, "reps", 5, "with -measure: `rounds` of before, after and instrumented")
-	c.set.Float64Var(&c.loop, "loop", 0.6, "with -measure: `seconds` that a run takes about")
-	c.set.StringVar(&c.net, "net", "gige", "with -measure: simulated `network`, as of the programs")
-	c.set.StringVar(&c.out, "out", "", "with -measure: write `NAME`.csv, and NAME-speedup.svg with its table")
+	c.line.BoolVar(&c.study, "measure", false, "advise, change, build and run example 10 and other programs, and set prediction against measurement; no files")
+	c.line.BoolVar(&c.quick, "quick", false, "with -measure: small sizes, to see that it works")
+	c.line.BoolVar(&c.others, "others", true, "with -measure: look for false advice on other programs, too")
+	c.line.IntVar(&c.reps, "reps", 5, "with -measure: `rounds` of before, after and instrumented")
+	c.line.Float64Var(&c.loop, "loop", 0.6, "with -measure: `seconds` that a run takes about")
+	c.line.StringVar(&c.net, "net", "gige", "with -measure: simulated `network`, as of the programs")
+	c.line.StringVar(&c.out, "out", "", "with -measure: write `NAME`.csv, and NAME-speedup.svg with its table")
 	c.dims, c.ranks = []int{1, 2, 3}, [3]int{4, 4, 8}
-	c.set.Func("dims", "with -measure: `dimensions`, separated by commas (default 1,2,3)", func(s string) error {
+	c.line.Func("dims", "with -measure: `dimensions`, separated by commas (default 1,2,3)", func(s string) error {
 		c.dims = nil
 		for part := range strings.SplitSeq(s, ",") {
 			d, err := strconv.Atoi(part)
@@ -87,7 +87,7 @@ func (c *config) measureFlags() {
 		}
 		return nil
 	})
-	c.set.Func("ranks", "with -measure: `ranks` in one, two and three dimensions (default 4,4,8)", func(s string) error {
+	c.line.Func("ranks", "with -measure: `ranks` in one, two and three dimensions (default 4,4,8)", func(s string) error {
 		parts := strings.Split(s, ",")
 		if len(parts) != len(c.ranks) {
 			return fmt.Errorf("%q: they are three numbers, separated by commas", s)
@@ -116,46 +116,42 @@ func parseTarget(text string) (t target, err error) {
 	return t, nil
 }
 
-// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
-// one of usage, worded for the user.
+// parseArgs reads the command line. The error is that of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
-	if err := c.set.Parse(args); err != nil {
-		if err == flag.ErrHelp {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%w (advise -h lists the flags)", err)
-	}
-	c.files = c.set.Args()
-	switch {
-	case c.study && len(c.files) > 0:
-		return nil, fmt.Errorf("-measure makes its own runs: no files go with it")
-	case c.reps < 1 || !(c.loop > 0):
-		return nil, fmt.Errorf("-reps %d -loop %g: they are above 0", c.reps, c.loop)
-	case len(c.files) == 0 && !c.study:
-		return nil, fmt.Errorf("no results file: run a program with WEFT_ADVISE=FILE first (advise -h)")
-	case !(c.min >= 0 && c.min <= 100):
-		return nil, fmt.Errorf("-min %g: it is a percentage", c.min)
-	case c.size < 0:
-		return nil, fmt.Errorf("-size %g: it is above 0", c.size)
-	case c.size > 0 && len(c.files) > 1:
-		return nil, fmt.Errorf("-size goes with one file, and there are %d", len(c.files))
-	case len(c.targets) > 0 && len(c.files) < 2:
-		return nil, fmt.Errorf("-project needs a set: files of at least two sizes")
-	}
-	return c, nil
+	return c, c.line.Parse(args, c.check)
 }
 
-// printHelp describes the program and its flags.
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, `advise says which communication of a program could overlap, what it would save, and how the
+// check reports values that make no sense.
+func (c *config) check() error {
+	c.files = c.line.Args()
+	switch {
+	case c.study && len(c.files) > 0:
+		return fmt.Errorf("-measure makes its own runs: no files go with it")
+	case c.reps < 1 || !(c.loop > 0):
+		return fmt.Errorf("-reps %d -loop %g: they are above 0", c.reps, c.loop)
+	case len(c.files) == 0 && !c.study:
+		return fmt.Errorf("no results file: run a program with WEFT_ADVISE=FILE first")
+	case !(c.min >= 0 && c.min <= 100):
+		return fmt.Errorf("-min %g: it is a percentage", c.min)
+	case c.size < 0:
+		return fmt.Errorf("-size %g: it is above 0", c.size)
+	case c.size > 0 && len(c.files) > 1:
+		return fmt.Errorf("-size goes with one file, and there are %d", len(c.files))
+	case len(c.targets) > 0 && len(c.files) < 2:
+		return fmt.Errorf("-project needs a set: files of at least two sizes")
+	}
+	return nil
+}
+
+const about = `advise says which communication of a program could overlap, what it would save, and how the
 source would look. It reads results files: run any program of weft with WEFT_ADVISE=FILE.
 
 	WEFT_ADVISE=run.json go run ./examples/10-advise
 	advise -diff run.json
 	advise -fix run.json
 	advise -project 1024 64.json 128.json 256.json
-	advise ft.json                         the timeline of a task program, -trace ft.json of npbft
+	advise ft.json                         a timeline of tasks (npbft -trace ft.json)
 	advise -measure -out results/advise    how good the predictions are on this machine
 
 A chain is a series of blocking calls that do not need one another. Its saving has been
@@ -163,15 +159,4 @@ measured at the end of the run, by a rehearsal of its messages in both forms, an
 "estimated" from the speed of the network where that was not possible. Only changes that
 the source proves to be safe are advised; for others the reason is said. Buffers
 were compared cell by cell at the sizes that were run: check changes at others.
-
-Flags:
-`)
-	newConfig().set.VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-			usage += " (default " + f.DefValue + ")"
-		}
-		fmt.Fprintf(w, "  %-18s %s\n", "-"+f.Name+" "+value, usage)
-	})
-	fmt.Fprint(w, "\nExit codes: 0 done, 1 failed, or races found in non-blocking code, 2 usage\n")
-}
+`

@@ -38,12 +38,10 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -53,12 +51,8 @@ func main() { world.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // wrong usage.
 func run(args []string, stdout, stderr io.Writer) error {
 	c, err := parseArgs(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		printHelp(stdout)
-		return nil
-	case err != nil:
-		return fmt.Errorf("%w of advise: %w", world.ErrUsage, err)
+	if err != nil {
+		return commandline.Help(stdout, err)
 	}
 	if c.study {
 		return c.measure(stdout, stderr)

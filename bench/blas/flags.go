@@ -1,16 +1,14 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 // config is what the flags say.
@@ -23,8 +21,7 @@ type config struct {
 	tamper   func(result []float64) // damages a result: the negative control of the tests
 }
 
-// help teaches the program; the flags come after it.
-const help = `blas measures one kernel of LINPACK on one pinned core: how many GFLOP/s it reaches,
+const about = `blas measures one kernel of LINPACK on one pinned core: how many GFLOP/s it reaches,
 and what part of the processor's peak, which a loop of multiply-adds in registers shows.
 
 	blas                                    the update of LINPACK: C := C - A B
@@ -39,59 +36,33 @@ Implementations named together run repetition by repetition. Each is first compa
 the portable kernels. The last lines are "result key=value ...", one per implementation:
 fraction is gflops_median / peak_gflops, ratio is gflops_median over that of the last
 implementation named.
-
-Flags:
 `
 
-// parseArgs returns what args ask for; flag.ErrHelp if that is the help text, which
-// goes to out.
-func parseArgs(args []string, out io.Writer) (*config, error) {
+// parseArgs reads the command line; the error is that of Parse.
+func parseArgs(args []string) (*config, error) {
 	c := &config{}
-	names := strings.Join(slices.Sorted(maps.Keys(operations)), "|")
-	fs := flag.NewFlagSet("blas", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.StringVar(&c.op, "op", "dgemm", "`operation`: "+names)
-	fs.IntVar(&c.m, "m", 2000, "`rows`")
-	fs.IntVar(&c.n, "n", 2000, "`columns`; without it, panel has 192, or as many as rows")
-	fs.IntVar(&c.k, "k", 192, "inner `dimension` of dgemm and packed, order of the triangle of dtrsm")
-	isas := fs.String("isa", "auto", "`implementations`, separated by commas: auto, "+strings.Join(blas.Names(), ", "))
-	fs.IntVar(&c.reps, "reps", 15, "`repetitions`")
-	fs.Usage = func() {}
-	err := fs.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		printHelp(fs, out)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if c.op == "panel" && !given(fs, "n") {
-		c.n = min(c.m, 192)
-	}
-	return c, c.check(fs, names, *isas)
-}
-
-func printHelp(fs *flag.FlagSet, out io.Writer) {
-	fmt.Fprint(out, help)
-	fs.VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(out, "  %-22s %s (default %s)\n", "-"+f.Name+" "+value, usage, f.DefValue)
+	line := commandline.New("blas", about)
+	names := strings.Join(slices.Sorted(maps.Keys(operations)), ", ")
+	line.StringVar(&c.op, "op", "dgemm", "`operation`: "+names)
+	line.IntVar(&c.m, "m", 2000, "`rows`")
+	line.IntVar(&c.n, "n", 2000, "`columns`; without it, panel has 192, or as many as rows")
+	line.IntVar(&c.k, "k", 192, "inner `dimension` of dgemm and packed, order of the triangle of dtrsm")
+	isas := line.String("isa", "auto", "`implementations`, separated by commas: auto, "+strings.Join(blas.Names(), ", "))
+	line.IntVar(&c.reps, "reps", 15, "`repetitions`")
+	line.Exits("0 measured, 1 a wrong result or no memory, 2 usage")
+	return c, line.Parse(args, line.NoArgs, func() error {
+		if c.op == "panel" && !line.Given("n") {
+			c.n = min(c.m, 192)
+		}
+		return c.check(names, *isas)
 	})
-	fmt.Fprint(out, "\nExit codes: 0 measured, 1 a wrong result or no memory, 2 usage\n")
-}
-
-func given(fs *flag.FlagSet, name string) (found bool) {
-	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
 }
 
 // largest keeps products of two dimensions, in bytes, within an int.
 const largest = 1 << 24
 
 // check completes c, and says what is wrong with it.
-func (c *config) check(fs *flag.FlagSet, names, isas string) error {
-	if fs.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: blas -h lists the flags", fs.Arg(0))
-	}
+func (c *config) check(names, isas string) error {
 	if operations[c.op] == nil {
 		return fmt.Errorf("unknown operation -op %q: choose one of %s", c.op, names)
 	}

@@ -22,31 +22,24 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program: 0 done and verified, 1 failed, 2 wrong usage.
 func run(args []string, stdout, stderr io.Writer) int {
-	c, err := parseArgs(args, stdout)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintln(stderr, "blas:", err)
-		return 2
+	c, err := parseArgs(args)
+	if err == nil {
+		c.progress = report.NewProgress(stderr)
+		if err = c.execute(stdout); err != nil {
+			err = fmt.Errorf("blas: FAILED: %w", err)
+		}
 	}
-	c.progress = report.NewProgress(stderr)
-	if err := c.execute(stdout); err != nil {
-		fmt.Fprintln(stderr, "blas: FAILED:", err)
-		return 1
-	}
-	return 0
+	return commandline.Code(err, stdout, stderr)
 }

@@ -43,14 +43,14 @@ func TestOperations(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	c, err := parseArgs(nil, nil)
+	c, err := parseArgs(nil)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"dgemm", 2000, 2000, 192, 15}, []any{c.op, c.m, c.n, c.k, c.reps})
 	assert.Equal(t, []blas.Kernels{blas.Default()}, c.isas)
-	c, err = parseArgs([]string{"-op", "panel"}, nil)
+	c, err = parseArgs([]string{"-op", "panel"})
 	require.NoError(t, err)
 	assert.Equal(t, 192, c.n)
-	c, err = parseArgs([]string{"-op", "panel", "-m", "100"}, nil)
+	c, err = parseArgs([]string{"-op", "panel", "-m", "100"})
 	require.NoError(t, err)
 	assert.Equal(t, 100, c.n)
 }
@@ -97,7 +97,7 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 // The negative control: a wrong number is found before anything is timed.
 func TestWrongResultFails(t *testing.T) {
 	for _, op := range slices.Sorted(maps.Keys(operations)) {
-		c, err := parseArgs([]string{"-op", op, "-m", "40", "-n", "30", "-k", "20", "-reps", "1"}, nil)
+		c, err := parseArgs([]string{"-op", op, "-m", "40", "-n", "30", "-k", "20", "-reps", "1"})
 		require.NoError(t, err)
 		c.tamper = func(result []float64) { result[len(result)/2] += 1e-6 }
 		var out bytes.Buffer

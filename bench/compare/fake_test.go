@@ -78,7 +78,7 @@ func right(name string, c command) (string, error) {
 // testBench is a bench on a fake machine with two cores.
 func testBench(t *testing.T, tools tools, pairs int) *bench {
 	t.Helper()
-	c, err := parseArgs([]string{"-quick", "-pairs", fmt.Sprint(pairs), "-out", filepath.Join(t.TempDir(), "out")}, io.Discard)
+	c, err := parseArgs([]string{"-quick", "-pairs", fmt.Sprint(pairs), "-out", filepath.Join(t.TempDir(), "out")})
 	require.NoError(t, err)
 	b, err := newBench(t.Context(), c, io.Discard)
 	require.NoError(t, err)

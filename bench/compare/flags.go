@@ -1,11 +1,11 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 // config is what the flags say.
@@ -21,7 +21,7 @@ const (
 	quickPairs = 2
 )
 
-const usage = `compare runs weft and its installed peers in turn and writes a report.
+const about = `compare runs weft and its installed peers in turn and writes a report.
 
 	compare -quick                    does everything work here?
 	compare -out results              the real thing; takes most of an hour
@@ -32,42 +32,23 @@ each subject. The folder may be filled in parts: what -only leaves out keeps its
 a former run, and each subject is written when it is done. Peers that are not installed are
 named with the command that installs them; what a former run measured of them stays. Run it
 in the source tree: it builds the programs it compares. Keep the machine quiet meanwhile.
-
-Subjects:
 `
 
-// parseArgs reads the command line. It returns flag.ErrHelp for -h, after printing the
-// help; any other error is one of usage, worded for the user.
-func parseArgs(args []string, stdout io.Writer) (*config, error) {
+// parseArgs reads the command line; the error is that of Parse.
+func parseArgs(args []string) (*config, error) {
 	c := &config{}
-	set := flag.NewFlagSet("compare", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	only := set.String("only", "", "`subjects` to compare, with commas between them (default all)")
-	set.BoolVar(&c.quick, "quick", false, fmt.Sprintf("small sizes and %d rounds: to see that everything works", quickPairs))
-	set.IntVar(&c.pairs, "pairs", 0, fmt.Sprintf("`rounds` of each contest, at least %d without -quick (default %d, quick %d)", leastPairs, leastPairs+2, quickPairs))
-	set.StringVar(&c.out, "out", "weft-compare", "`folder` of the report, which is made if it is not there")
-	err := set.Parse(args)
-	if err == flag.ErrHelp {
-		fmt.Fprint(stdout, usage)
-		for _, s := range subjects {
-			fmt.Fprintf(stdout, "\t%-9s %s\n", s.name, s.question)
-		}
-		fmt.Fprintln(stdout, "\nFlags:")
-		set.SetOutput(stdout)
-		set.PrintDefaults()
-		fmt.Fprintln(stdout, "\nExit codes: 0 done, 1 a run failed, was wrong or was interrupted, 2 usage")
-		return nil, err
+	line := commandline.New("compare", about)
+	only := line.String("only", "", "`subjects` to compare, with commas between them (default all)")
+	line.BoolVar(&c.quick, "quick", false, fmt.Sprintf("small sizes and %d rounds: to see that everything works", quickPairs))
+	line.IntVar(&c.pairs, "pairs", 0, fmt.Sprintf("`rounds` of each contest, at least %d without -quick (default %d, quick %d)", leastPairs, leastPairs+2, quickPairs))
+	line.StringVar(&c.out, "out", "weft-compare", "`folder` of the report, which is made if it is not there")
+	var rows []commandline.Row
+	for _, s := range subjects {
+		rows = append(rows, commandline.Row{Name: s.name, Text: s.question})
 	}
-	if err == nil && set.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", set.Arg(0))
-	}
-	if err == nil {
-		err = c.complete(*only)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w (compare -h lists the flags)", err)
-	}
-	return c, nil
+	line.Section("Subjects", rows...)
+	line.Exits("0 done, 1 a run failed, was wrong or was interrupted, 2 usage")
+	return c, line.Parse(args, line.NoArgs, func() error { return c.complete(*only) })
 }
 
 // complete fills in what depends on other flags, and reports values that make no sense.

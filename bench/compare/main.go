@@ -24,8 +24,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +33,7 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 // subjects are all of them, in the order of the report.
@@ -44,13 +43,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	c, err := parseArgs(args, stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
+	c, err := parseArgs(args)
 	if err != nil {
-		fmt.Fprintln(stderr, "compare:", err)
-		return 2
+		return commandline.Code(err, stdout, stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

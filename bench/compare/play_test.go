@@ -300,7 +300,7 @@ func TestReport_keeps_what_cannot_be_measured_again(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	c, err := parseArgs([]string{"-quick", "-only", "hpl", "-out", filepath.Join(t.TempDir(), "out")}, io.Discard)
+	c, err := parseArgs([]string{"-quick", "-only", "hpl", "-out", filepath.Join(t.TempDir(), "out")})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -343,10 +343,10 @@ func TestUsage(t *testing.T) {
 	for _, s := range subjects {
 		assert.Contains(t, help.String(), s.question)
 	}
-	c, err := parseArgs([]string{"-only", "fft,hpl"}, io.Discard)
+	c, err := parseArgs([]string{"-only", "fft,hpl"})
 	require.NoError(t, err)
 	assert.Equal(t, []*subject{&fftSubject, &hplSubject}, c.subjects)
-	twice, err := parseArgs([]string{"-only", "fft, hpl,fft"}, io.Discard)
+	twice, err := parseArgs([]string{"-only", "fft, hpl,fft"})
 	require.NoError(t, err)
 	assert.Equal(t, c.subjects, twice.subjects, "each once")
 	assert.GreaterOrEqual(t, c.pairs, leastPairs)

@@ -13,8 +13,6 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/mpitest"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -42,11 +41,9 @@ func main() { world.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program; an error of usage is a world.ErrUsage.
 func run(args []string, stdout, stderr io.Writer) error {
-	s, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	} else if err != nil {
-		return err
+	s, err := parse(args)
+	if err != nil {
+		return commandline.Help(stdout, err)
 	}
 	if s.list {
 		for _, k := range mpitest.Cases() {
@@ -57,27 +54,30 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return s.world.Run(func(c *mpi.Comm) error { return s.check(c, stdout, stderr) })
 }
 
-func parse(args []string, stderr io.Writer) (*settings, error) {
-	fs := flag.NewFlagSet("conformance", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	s := &settings{world: world.Flags(fs)}
+const about = `conformance runs the conformance suite of package mpi on ranks inside this process or, under
+mpirun, on the machine's MPI, and prints a line for each case.
+
+	conformance -ranks 4
+	mpirun -np 4 conformance          (built with -tags mpi)
+`
+
+// parse reads the command line; the error is that of Parse.
+func parse(args []string) (*settings, error) {
+	fs := commandline.New("conformance", about)
+	fs.Exits("0 all cases passed, 1 one failed, or was skipped with -require-all, 2 usage")
+	s := &settings{world: world.Flags(fs.FlagSet)}
 	only := fs.String("only", "", "run the cases whose name matches this regular `expression`")
 	fs.BoolVar(&s.long, "long", false, "larger messages and more random programs")
 	fs.BoolVar(&s.list, "list", false, "print the names of the cases, and run none")
 	fs.BoolVar(&s.requireAll, "require-all", false, "fail if a case is skipped")
 	fs.Uint64Var(&s.seed, "seed", 0, "`seed` of the random programs")
 	fs.DurationVar(&s.hang, "hang", time.Minute, "`time` after which a case is said to hang")
-	if err := fs.Parse(args); err != nil {
-		return nil, fmt.Errorf("%w: %w", world.ErrUsage, err)
-	}
-	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("%w: conformance takes no arguments, only flags: %q", world.ErrUsage, fs.Args())
-	}
-	var err error
-	if s.only, err = regexp.Compile(*only); err != nil {
-		return nil, fmt.Errorf("%w: -only: %w", world.ErrUsage, err)
-	}
-	return s, nil
+	return s, fs.Parse(args, fs.NoArgs, func() (err error) {
+		if s.only, err = regexp.Compile(*only); err != nil {
+			return fmt.Errorf("-only: %w", err)
+		}
+		return nil
+	})
 }
 
 // check runs the suite on one rank.

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/weft-hpc/weft/fft"
 	"github.com/weft-hpc/weft/internal/codelet"
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 // config is the whole command line.
@@ -24,54 +23,33 @@ type config struct {
 	peer     bool
 }
 
-const usage = `fft measures Fourier transforms, checks them by a round trip, and compares with FFTW.
+const about = `fft measures Fourier transforms, checks them by a round trip, and compares with FFTW.
 
 	fft -n 512 -batch 16 -layout interleaved
 	fft -dims 256x256x128 -workers 2
 	fft -n 1024 -isa avx2 -peer
-
-Exit code: 0 done and checked, 1 failed, 2 usage.
-
 `
 
-// parse reads the command line. It returns flag.ErrHelp for -h, after printing
-// the help; any other error is a usage error, worded for the user.
-func parse(args []string, stdout io.Writer) (*config, error) {
+// parse reads the command line; the error is that of Parse.
+func parse(args []string) (*config, error) {
 	c := &config{set: codelet.Best()}
-	set := flag.NewFlagSet("fft", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.IntVar(&c.n, "n", 512, "`length` of a transform")
-	set.IntVar(&c.batch, "batch", 16, "`number` of transforms in a batch")
+	set := commandline.New("fft", about)
+	set.Least(&c.n, "n", 512, 1, "`length` of a transform")
+	set.Least(&c.batch, "batch", 16, 1, "`number` of transforms in a batch")
 	set.StringVar(&c.layout, "layout", "contiguous", "the batch: contiguous or interleaved")
 	set.Func("dims", "`sizes` of one array instead of a batch, as in 256x256x128", func(s string) (err error) {
 		c.dims, err = parseDims(s)
 		return err
 	})
-	set.IntVar(&c.workers, "workers", 1, "`cores` that compute (more than 1 only with -dims)")
+	set.Least(&c.workers, "workers", 1, 1, "`cores` that compute (more than 1 only with -dims)")
 	set.Func("isa", "`kernels`: avx512, avx2 or portable (default the best of this machine)", func(s string) (err error) {
 		c.set, err = codelet.Named(s)
 		return err
 	})
-	set.IntVar(&c.reps, "reps", 20, "`repetitions`")
+	set.Least(&c.reps, "reps", 20, 1, "`repetitions`")
 	set.BoolVar(&c.inPlace, "inplace", false, "transform in place (an array of -dims always is)")
 	set.BoolVar(&c.peer, "peer", false, "compare with FFTW, compiled at run time")
-	err := set.Parse(args)
-	if err == flag.ErrHelp {
-		fmt.Fprint(stdout, usage)
-		set.SetOutput(stdout)
-		set.PrintDefaults()
-		return nil, err
-	}
-	if err == nil && set.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", set.Arg(0))
-	}
-	if err == nil {
-		err = c.validate()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w (fft -h lists the flags)", err)
-	}
-	return c, nil
+	return c, set.Parse(args, set.NoArgs, c.validate)
 }
 
 func parseDims(s string) (dims []int, err error) {
@@ -91,18 +69,10 @@ const maxPoints = 1 << 32
 // validate reports values that make no sense, and puts the flags together.
 func (c *config) validate() error {
 	switch {
-	case c.n < 1:
-		return fmt.Errorf("-n %d: a length is at least 1", c.n)
-	case c.batch < 1:
-		return fmt.Errorf("-batch %d: at least 1", c.batch)
 	case c.layout != "contiguous" && c.layout != "interleaved":
 		return fmt.Errorf("-layout %q: contiguous or interleaved", c.layout)
-	case c.workers < 1:
-		return fmt.Errorf("-workers %d: at least 1", c.workers)
 	case c.workers > 1 && c.dims == nil:
 		return fmt.Errorf("-workers %d: a batch is for one core; more work on an array of -dims", c.workers)
-	case c.reps < 1:
-		return fmt.Errorf("-reps %d: at least 1", c.reps)
 	case c.peer && len(c.dims) != 0 && len(c.dims) != 3:
 		return fmt.Errorf("-peer with %d dimensions: FFTW is compared on batches and on three dimensions", len(c.dims))
 	}

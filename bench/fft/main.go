@@ -24,13 +24,12 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 func main() { os.Exit(program{stdout: os.Stdout, stderr: os.Stderr}.run(os.Args[1:])) }
@@ -44,19 +43,13 @@ type program struct {
 
 // run returns the exit code.
 func (p program) run(args []string) int {
-	c, err := parse(args, p.stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
+	c, err := parse(args)
+	if err == nil {
+		if err = p.measure(c); err != nil {
+			err = fmt.Errorf("fft: FAILED: %w", err)
+		}
 	}
-	if err != nil {
-		fmt.Fprintln(p.stderr, "fft:", err)
-		return 2
-	}
-	if err := p.measure(c); err != nil {
-		fmt.Fprintln(p.stderr, "fft: FAILED:", err)
-		return 1
-	}
-	return 0
+	return commandline.Code(err, p.stdout, p.stderr)
 }
 
 // measure does what the flags ask for.

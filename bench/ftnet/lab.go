@@ -132,7 +132,7 @@ func (l *lab) measure(net local.Net, points []*point, reps int) error {
 // dist returns how a variant transforms.
 func (l *lab) dist(v nas.Variant) distributed.Config {
 	d := distributed.Config{Form: v.Form, OneSided: v.OneSided, Workers: l.workers, Pad: l.pad}
-	if v.Form != distributed.Exchange && (v.Form != distributed.Tasks || l.given("stage")) {
+	if v.Form != distributed.Exchange && (v.Form != distributed.Tasks || l.line.Given("stage")) {
 		d.Stage = l.stage
 	}
 	return d

@@ -38,14 +38,13 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -61,12 +60,8 @@ type program struct {
 // wrong usage.
 func (p program) run(args []string) error {
 	c, err := parseArgs(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		printHelp(p.stdout)
-		return nil
-	case err != nil:
-		return fmt.Errorf("%w of ftnet: %w", world.ErrUsage, err)
+	if err != nil {
+		return commandline.Help(p.stdout, err)
 	}
 	if p.change != nil {
 		p.change(c)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
@@ -34,7 +33,7 @@ type config struct {
 	kernels blas.Kernels
 	wanted  []string // experiments; nil: all
 
-	set      *flag.FlagSet
+	line     *commandline.Line
 	solve    func(point, hpl.Config) (hpl.Result, error)
 	out      *lastingWriter
 	progress *report.Progress
@@ -47,16 +46,15 @@ func newConfig() *config {
 	c := &config{grids: []hpldat.Grid{{P: 1, Q: 2}, {P: 2, Q: 1}}, modes: []string{"host", "nic"}, best: map[choiceKey]choice{}, kernels: blas.Default()}
 	c.solve = c.solveHere
 	c.net, _ = local.ParseNet("gige")
-	set := flag.NewFlagSet("hplnet", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	c.set = set
+	set := commandline.New("hplnet", about)
+	c.line = set
 	set.StringVar(&c.folder, "out", "hplnet", "`folder` for charts and tables; made if it is not there")
 	set.BoolVar(&c.quick, "quick", false, "small matrices, few points, two runs, no search: to see that it works")
-	set.IntVar(&c.n, "n", 4000, "`order` of the matrix, except in the experiment size; 1000 with -quick")
-	set.IntVar(&c.reps, "reps", 5, "interleaved `runs` of each driver at each point; 2 with -quick")
-	set.IntVar(&c.workers, "workers", 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
+	set.Least(&c.n, "n", 4000, 1, "`order` of the matrix, except in the experiment size; 1000 with -quick")
+	set.Least(&c.reps, "reps", 5, 1, "interleaved `runs` of each driver at each point; 2 with -quick")
+	set.Least(&c.workers, "workers", 0, 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
 	set.Func("grids", "process `grids`, as PxQ,PxQ (default 1x2,2x1)", c.setGrids)
-	set.Func("net", "`network` of noise and lookahead (default gige), and of size (default none): none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic", func(text string) (err error) {
+	set.Func("net", "`network` of size, noise and lookahead: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic (default gige, and none for size)", func(text string) (err error) {
 		c.net, err = local.ParseNet(text)
 		c.netSaid = true
 		return err
@@ -68,6 +66,12 @@ func newConfig() *config {
 		c.kernels, err = blas.Named(s)
 		return err
 	})
+	var rows []commandline.Row
+	for _, e := range allExperiments {
+		rows = append(rows, commandline.Row{Name: e.name, Text: e.about})
+	}
+	set.Section("Experiments", rows...)
+	set.Exits("0 done and every solution checked, 1 a run failed, 2 usage")
 	return c
 }
 
@@ -116,27 +120,33 @@ func (c *config) setBlocks(text string) error {
 	return nil
 }
 
-// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
-// one of usage, worded for the user.
+// parseArgs reads the command line. The error is that of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
-	if err := c.set.Parse(args); err != nil {
-		return nil, err
-	}
-	for _, name := range c.set.Args() {
+	return c, c.line.Parse(args, c.choose, c.complete, c.checkSize)
+}
+
+// choose reads the experiments.
+func (c *config) choose() error {
+	for _, name := range c.line.Args() {
 		if strings.HasPrefix(name, "-") {
-			return nil, fmt.Errorf("%s comes after %s: flags go before the experiments", name, c.set.Arg(0))
+			return fmt.Errorf("%s comes after %s: flags go before the experiments", name, c.line.Arg(0))
 		}
 		if !slices.ContainsFunc(allExperiments, func(e experiment) bool { return e.name == name }) {
-			return nil, fmt.Errorf("there is no experiment %q: there are %s", name, strings.Join(experimentNames(), ", "))
+			return fmt.Errorf("there is no experiment %q: there are %s", name, strings.Join(experimentNames(), ", "))
 		}
 		c.wanted = append(c.wanted, name)
 	}
+	return nil
+}
+
+// complete fills in what depends on other flags, and reports values that make no sense.
+func (c *config) complete() error {
 	if c.quick {
-		if !c.given("n") {
+		if !c.line.Given("n") {
 			c.n = 1000
 		}
-		if !c.given("reps") {
+		if !c.line.Given("reps") {
 			c.reps = 2
 		}
 	}
@@ -147,18 +157,12 @@ func parseArgs(args []string) (*config, error) {
 		}
 	}
 	switch {
-	case c.n < 1:
-		return nil, fmt.Errorf("-n %d: it has to be at least 1", c.n)
-	case c.reps < 1:
-		return nil, fmt.Errorf("-reps %d: it has to be at least 1", c.reps)
-	case c.workers < 0:
-		return nil, fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", c.workers)
 	case c.period < time.Millisecond || c.period > time.Second:
-		return nil, fmt.Errorf("-noise-period %v: it has to be from 1ms to 1s", c.period)
+		return fmt.Errorf("-noise-period %v: it has to be from 1ms to 1s", c.period)
 	case c.folder == "":
-		return nil, fmt.Errorf("-out is empty: name a folder")
+		return fmt.Errorf("-out is empty: name a folder")
 	}
-	return c, c.checkSize()
+	return nil
 }
 
 // checkSize refuses what this machine has no threads or no memory for.
@@ -179,11 +183,6 @@ func (c *config) checkSize() error {
 	return nil
 }
 
-func (c *config) given(name string) (yes bool) {
-	c.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
-	return yes
-}
-
 func (c *config) wants(name string) bool { return c.wanted == nil || slices.Contains(c.wanted, name) }
 
 func experimentNames() (names []string) {
@@ -193,33 +192,14 @@ func experimentNames() (names []string) {
 	return names
 }
 
-// printHelp describes the program and its flags.
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, `hplnet measures how well three drivers of one LINPACK hide their messages: tasks, netlib's
+const about = `hplnet measures how well three drivers of one LINPACK hide their messages: tasks, netlib's
 look-ahead, and none. Ranks and network are inside this process.
 
 	hplnet                          all experiments
 	hplnet bandwidth latency        these
 	hplnet -quick -out quick        small and rough: a minute
 
-Experiments:
-`)
-	for _, e := range allExperiments {
-		fmt.Fprintf(w, "  %-10s %s\n", e.name, e.about)
-	}
-	fmt.Fprint(w, `
 Each driver runs with the block size and panel broadcast that suit it best at the point,
 found by a search; the drivers then take turns, and medians count. The folder gets a chart
 (SVG) and its data (CSV) per experiment, grid and way of progress.
-
-Flags:
-`)
-	newConfig().set.VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-			usage += " (default " + f.DefValue + ")"
-		}
-		fmt.Fprintf(w, "  %-22s %s\n", "-"+f.Name+" "+value, usage)
-	})
-	fmt.Fprint(w, "\nExit codes: 0 done and every solution checked, 1 a run failed, 2 usage\n")
-}
+`

@@ -34,13 +34,13 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -49,12 +49,8 @@ func main() { world.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // run is the program. World knows the exit code of its error.
 func run(args []string, stdout, stderr io.Writer) error {
 	c, err := parseArgs(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		printHelp(stdout)
-		return nil
-	case err != nil:
-		return fmt.Errorf("%w of hplnet: %w (hplnet -h lists the flags)", world.ErrUsage, err)
+	if err != nil {
+		return commandline.Help(stdout, err)
 	}
 	return c.run(stdout, stderr)
 }

@@ -24,7 +24,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +31,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 type config struct {
@@ -50,13 +51,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program: 0 done, 1 failed, 2 wrong usage.
 func run(args []string, stdout, stderr io.Writer) int {
-	c, err := parse(args, stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintln(stderr, "mutants:", err)
-		return 2
+	c, err := parse(args)
+	if err != nil {
+		return commandline.Code(err, stdout, stderr)
 	}
 	known, err := readKnown(equivalentText)
 	if err != nil {
@@ -79,49 +76,49 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// parse reads the command line.
-func parse(args []string, stderr io.Writer) (c config, err error) {
-	set := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	set.Uint64Var(&c.seed, "seed", 1, "of the choice of places")
-	set.IntVar(&c.n, "n", 50, "mutants of each package")
-	set.Float64Var(&c.share, "share", 0.95, "of them that must be killed or equivalent, from 0 to 1")
-	set.DurationVar(&c.timeout, "timeout", 4*time.Minute, "of the tests of one package")
-	set.IntVar(&c.jobs, "j", 1, "mutants at a time")
-	set.BoolVar(&c.verbose, "v", false, "tell of each mutant that is killed what noticed it")
-	with := set.String("exec", "", "a program, and flags, that runs the test programs; such as nice")
-	match := set.String("match", "", "a regular expression: only mutants whose key matches")
-	set.Usage = func() {
-		fmt.Fprint(stderr, "usage: mutants [flags] [package folder...]\n\n"+
-			"Changes one operator, or removes one call or assignment, at random places of packages,\n"+
-			"and lists the changes that no test notices. Run it at the top of the source tree.\n"+
-			"Without a folder: all of "+strings.Join(roomNames(), ", ")+".\n\n")
-		set.PrintDefaults()
-	}
-	if err := set.Parse(args); err != nil {
-		return c, err
-	}
+const about = `mutants changes one operator, or removes one call or assignment, at random places of packages,
+and lists the changes that no test notices. Run it at the top of the source tree.
+
+	mutants -seed 3 -n 50 ./deps ./dataflow
+	mutants                                    every package that it knows
+`
+
+// parse reads the command line; the error is that of Parse.
+func parse(args []string) (c config, err error) {
+	line := commandline.New("mutants", about)
+	line.Uint64Var(&c.seed, "seed", 1, "`number` that the choice of places starts from")
+	line.Least(&c.n, "n", 50, 1, "`mutants` of each package")
+	line.Float64Var(&c.share, "share", 0.95, "`part` of them that must be killed or equivalent, from 0 to 1")
+	line.DurationVar(&c.timeout, "timeout", 4*time.Minute, "`time` that the tests of one package may take")
+	line.Least(&c.jobs, "j", 1, 1, "`mutants` at a time")
+	line.BoolVar(&c.verbose, "v", false, "tell of each mutant that is killed what noticed it")
+	with := line.String("exec", "", "a `program`, and flags, that runs the test programs; such as nice")
+	line.Func("match", "a regular `expression`: only mutants whose key matches", func(s string) (err error) {
+		c.match, err = regexp.Compile(s)
+		return err
+	})
+	line.Section("Packages", commandline.Row{Text: strings.Join(roomNames(), ", ")})
+	line.Exits("0 done, 1 failed, or too many survivors, 2 usage")
+	err = line.Parse(args, func() error {
+		c.exec = strings.Fields(*with)
+		return c.check(line.Args())
+	})
+	return c, err
+}
+
+// check finds the packages, and reports values that make no sense.
+func (c *config) check(dirs []string) (err error) {
 	switch {
-	case c.n < 1:
-		return c, fmt.Errorf("-n %d: it has to be at least 1", c.n)
 	case !(c.share >= 0 && c.share <= 1):
-		return c, fmt.Errorf("-share %v: it has to be from 0 to 1", c.share)
+		return fmt.Errorf("-share %v: it has to be from 0 to 1", c.share)
 	case c.timeout <= 0:
-		return c, fmt.Errorf("-timeout %v: it has to be more than 0", c.timeout)
-	case c.jobs < 1:
-		return c, fmt.Errorf("-j %d: it has to be at least 1", c.jobs)
-	}
-	c.exec = strings.Fields(*with)
-	if *match != "" {
-		if c.match, err = regexp.Compile(*match); err != nil {
-			return c, fmt.Errorf("-match: %w", err)
-		}
+		return fmt.Errorf("-timeout %v: it has to be more than 0", c.timeout)
 	}
 	if _, err := os.Stat("go.mod"); err != nil {
-		return c, errors.New("there is no go.mod here: run it at the top of the source tree")
+		return errors.New("there is no go.mod here: run it at the top of the source tree")
 	}
-	c.rooms, err = findRooms(set.Args())
-	return c, err
+	c.rooms, err = findRooms(dirs)
+	return err
 }
 
 // findRooms returns the packages of these folders; all, if there is none.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/fft/distributed"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/system"
@@ -32,7 +31,7 @@ type config struct {
 	noLease bool
 	trace   string
 	world   *world.Config
-	set     *flag.FlagSet
+	line    *commandline.Line
 }
 
 // defaultStage is enough to keep a network busy that is slower than the computation; one
@@ -49,9 +48,8 @@ const (
 func newConfig() *config {
 	c := &config{variant: nas.Variant{Form: distributed.Tasks}}
 	c.class, _ = nas.Named("A")
-	set := flag.NewFlagSet("npbft", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	c.set = set
+	set := commandline.New("npbft", about)
+	c.line = set
 	set.Func("class", "`size` of the problem: S, W, A, B, C, D, E or F (default A)", func(s string) (err error) {
 		c.class, err = nas.Named(s)
 		return err
@@ -68,76 +66,50 @@ func newConfig() *config {
 		}
 		return nil
 	})
-	set.IntVar(&c.pad, "pad", 0, "`points` added to the distance of planes in memory")
-	set.IntVar(&c.stage, "stage", defaultStage, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always, and as tasks over a network if the flag is not given")
-	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute; 0: the cores of the machine, divided among its ranks")
-	set.IntVar(&c.reps, "reps", 0, "`repetitions` of the timed part; 0: 1, with -compare 5")
+	set.Least(&c.pad, "pad", 0, 0, "`points` added to the distance of planes in memory")
+	set.Least(&c.stage, "stage", defaultStage, 0, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always, and as tasks over a network if the flag is not given")
+	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute (default: the cores of the machine, divided among its ranks)")
+	set.Least(&c.reps, "reps", 0, 1, "`repetitions` of the timed part (default 1, with -compare 5)")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
 	set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&c.noLease))
 	set.Var(&c.dds, "dds", "tasks: the last transforms read blocks while they arrive, and wait in their pages; `mode` off, auto (where memory can make them wait, and messages are long enough) or force; -stage is 0 then")
 	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary)")
-	c.world = world.Flags(set)
+	c.world = world.Flags(set.FlagSet)
 	c.world.Ranks = 1
 	set.Lookup("ranks").DefValue = "1"
+	c.sections()
 	return c
 }
 
-// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
-// one of usage, worded for the user.
+// parseArgs reads the command line. The error is that of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
-	err := c.set.Parse(args)
-	if err == flag.ErrHelp {
-		return nil, err
-	}
-	if err == nil && c.set.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", c.set.Arg(0))
-	}
-	if err == nil {
-		err = c.validate()
-	}
-	if err == nil {
-		err = c.checkRanks()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w (npbft -h lists the flags)", err)
-	}
+	err := c.line.Parse(args, c.line.NoArgs, c.validate, c.checkRanks)
 	if c.reps == 0 {
 		c.reps = 1
 		if c.compare {
 			c.reps = compareReps
 		}
 	}
-	return c, nil
-}
-
-func (c *config) given(name string) (yes bool) {
-	c.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
-	return yes
+	return c, err
 }
 
 // validate reports values that make no sense.
 func (c *config) validate() error {
 	switch {
-	case c.pad < 0:
-		return fmt.Errorf("-pad %d: it is at least 0", c.pad)
-	case c.stage < 0:
-		return fmt.Errorf("-stage %d: it is at least 0", c.stage)
-	case c.workers < 0 || c.workers > maxWorkers || c.given("workers") && c.workers == 0:
+	case c.workers < 0 || c.workers > maxWorkers || c.line.Given("workers") && c.workers == 0:
 		return fmt.Errorf("-workers %d: it is from 1 to %d", c.workers, maxWorkers)
-	case c.reps < 0 || c.given("reps") && c.reps == 0:
-		return fmt.Errorf("-reps %d: it is at least 1", c.reps)
-	case c.compare && c.given("variant"):
+	case c.compare && c.line.Given("variant"):
 		return fmt.Errorf("-compare runs all variants: drop -variant")
 	case c.compare && c.trace != "":
 		return fmt.Errorf("-trace is of one variant: drop -compare")
-	case c.variant.Form == distributed.Exchange && c.given("stage") && c.stage > 0 && !c.compare:
+	case c.variant.Form == distributed.Exchange && c.line.Given("stage") && c.stage > 0 && !c.compare:
 		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
 	case c.dds != commthread.DDSOff && !c.compare && c.variant.Form != distributed.Tasks:
 		return fmt.Errorf("-dds %v: only the variant tasks has blocks that can be read while they arrive", c.dds)
 	case c.dds != commthread.DDSOff && c.variant.OneSided && !c.compare:
 		return fmt.Errorf("-dds %v: blocks are messages: drop -onesided", c.dds)
-	case c.dds != commthread.DDSOff && c.given("stage") && c.stage > 0:
+	case c.dds != commthread.DDSOff && c.line.Given("stage") && c.stage > 0:
 		return fmt.Errorf("-dds %v with -stage %d: blocks have all planes: drop -stage, or say 0", c.dds, c.stage)
 	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".prv", ".txt", ".dot"}, filepath.Ext(c.trace)):
 		return fmt.Errorf("-trace %s: the extension is .html, .json, .prv, .txt or .dot", c.trace)
@@ -193,7 +165,7 @@ func (c *config) stageOf(v nas.Variant) int {
 	if v.Form == distributed.Exchange || v.Form == distributed.Tasks && !v.OneSided && c.dds != commthread.DDSOff {
 		return 0
 	}
-	if v.Form == distributed.Tasks && !c.given("stage") && c.network() {
+	if v.Form == distributed.Tasks && !c.line.Given("stage") && c.network() {
 		return 0
 	}
 	return c.stage
@@ -218,35 +190,29 @@ func (c *config) grid(ranks int) [2]int {
 	return [2]int{dims[1], dims[0]}
 }
 
-// printHelp describes the program and its flags.
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, `npbft runs the benchmark FT of the NAS Parallel Benchmarks, and verifies it.
+const about = `npbft runs the benchmark FT of the NAS Parallel Benchmarks, and verifies it.
 
 	npbft                                      class A as tasks on all cores
 	npbft -class W -ranks 2 -variant slabs     two ranks in this process
 	npbft -class A -ranks 2 -net gige -compare
 	mpirun -np 2 npbft -class B                over the machine's MPI (built with -tags mpi)
+`
 
-Classes (points, iterations, memory of one rank):
-`)
+// sections adds the lists of classes and variants to what -h prints.
+func (c *config) sections() {
+	var classes []commandline.Row
 	for _, class := range nas.Classes() {
-		fmt.Fprintf(w, "  %s  %s  %2d  %10s\n", class.Name, class.Size(), class.Iterations, size(class.Memory(1, distributed.Config{})))
+		classes = append(classes, commandline.Row{
+			Name: class.Name,
+			Text: fmt.Sprintf("%s, %d iterations, %s", class.Size(), class.Iterations, size(class.Memory(1, distributed.Config{}))),
+		})
 	}
-	fmt.Fprint(w, `
-Variants:
-  exchange  all planes are transformed, then one all-to-all, then the last dimension
-  slabs     a plane's piece for each peer is sent as soon as the plane is done
-  pencils   the same in groups of rows
-  tasks     a graph of tasks, and a thread that moves the pieces
-
-Flags:
-`)
-	newConfig().set.VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-			usage += " (default " + f.DefValue + ")"
-		}
-		fmt.Fprintf(w, "  %-18s %s\n", "-"+f.Name+" "+value, usage)
-	})
-	fmt.Fprint(w, "\nExit codes: 0 done and verified, 1 failed run or verification, 2 usage\n")
+	c.line.Section("Classes (points, iterations, memory of one rank)", classes...)
+	c.line.Section("Variants", []commandline.Row{
+		{Name: "exchange", Text: "all planes are transformed, then one all-to-all, then the last dimension"},
+		{Name: "slabs", Text: "a plane's piece for each peer is sent as soon as the plane is done"},
+		{Name: "pencils", Text: "the same in groups of rows"},
+		{Name: "tasks", Text: "a graph of tasks, and a thread that moves the pieces"},
+	}...)
+	c.line.Exits("0 done and verified, 1 failed run or verification, 2 usage")
 }

@@ -37,12 +37,10 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -63,12 +61,8 @@ type program struct {
 // wrong usage.
 func (p program) run(args []string) error {
 	c, err := parseArgs(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		printHelp(p.stdout)
-		return nil
-	case err != nil:
-		return fmt.Errorf("%w of npbft: %w", world.ErrUsage, err)
+	if err != nil {
+		return commandline.Help(p.stdout, err)
 	}
 	if p.change != nil {
 		p.change(c)

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/work"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/system"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -36,16 +35,15 @@ type config struct {
 	args   []string // as given
 	world  *world.Config
 	start  func(body func(*mpi.Comm) error) error // starts the ranks, and returns when they have ended
-	set    *flag.FlagSet
+	line   *commandline.Line
 	tamper func([]byte) // of the tests: damages what has arrived
 }
 
 // newConfig declares the flags.
 func newConfig() *config {
 	c := &config{asleep: 400 * time.Millisecond}
-	set := flag.NewFlagSet("overlap", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	c.set = set
+	set := commandline.New("overlap", about)
+	c.line = set
 	set.IntVar(&c.bytes, "bytes", 2<<20, "`size` of the message")
 	set.BoolVar(&c.both, "both", false, "rank 1 sends one to rank 0, too")
 	set.DurationVar(&c.compute, "compute", 30*time.Millisecond, "`time` that the work takes alone")
@@ -53,8 +51,8 @@ func newConfig() *config {
 		_, err := fmt.Sscan(s, (*int)(&c.work))
 		return err
 	})
-	set.IntVar(&c.reps, "reps", 7, "interleaved `repetitions`; with -real, starts of each form")
-	set.IntVar(&c.inner, "inner", 3, "with -real, repetitions `per start`")
+	set.Least(&c.reps, "reps", 7, 1, "interleaved `repetitions`; with -real, starts of each form")
+	set.Least(&c.inner, "inner", 3, 1, "with -real, repetitions `per start`")
 	set.Func("variants", "`forms` to measure, separated by commas (default: all that can be)", func(s string) error {
 		for name := range strings.SplitSeq(s, ",") {
 			v, err := findVariant(name)
@@ -72,43 +70,38 @@ func newConfig() *config {
 	set.BoolVar(&c.hunt, "hunt", false, "measure reading while a message arrives, as HUNT's evaluation does; -bytes is then the largest size (16 MiB)")
 	set.StringVar(&c.dds, "dds", ddsForce, "with -hunt, whether readers are made to wait: off, auto (where it pays) or `force`")
 	set.StringVar(&c.outDir, "out", "", "with -hunt, `folder` for the figures (CSV and SVG)")
-	c.world = world.Flags(set)
+	c.world = world.Flags(set.FlagSet)
 	c.world.DefaultNet("gige")
 	c.start = c.world.Run
+	var forms []commandline.Row
+	for _, v := range allVariants {
+		forms = append(forms, commandline.Row{Name: v.name, Text: v.about})
+	}
+	set.Section("Forms", forms...)
 	return c
 }
 
-// parseArgs reads the command line. It returns flag.ErrHelp for -h; any other error is
-// one of usage, worded for the user.
+// parseArgs reads the command line. The error is that of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	c.args = args
-	if err := c.set.Parse(args); err != nil {
-		if err == flag.ErrHelp {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%w (overlap -h lists the flags)", err)
-	}
-	if c.set.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q (overlap -h lists the flags)", c.set.Arg(0))
-	}
+	return c, c.line.Parse(args, c.line.NoArgs, c.complete)
+}
+
+// complete fills in what depends on other flags, and reports values that make no sense.
+func (c *config) complete() error {
 	_, _, c.launched = system.Launched()
 	if c.variants == nil {
 		c.variants = defaultVariants(c.real || c.inside)
 	}
-	return c, c.validate()
-}
-
-func (c *config) given(name string) (yes bool) {
-	c.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
-	return yes
+	return c.validate()
 }
 
 func (c *config) validate() error {
 	switch {
-	case c.hunt && (c.real || c.inside || c.launched || c.both || c.given("variants") || c.given("ranks")):
+	case c.hunt && (c.real || c.inside || c.launched || c.both || c.line.Given("variants") || c.line.Given("ranks")):
 		return fmt.Errorf("-hunt runs on ranks of its own inside this process: drop mpirun, -real, -both, -variants and -ranks")
-	case !c.hunt && (c.given("dds") || c.given("out")):
+	case !c.hunt && (c.line.Given("dds") || c.line.Given("out")):
 		return fmt.Errorf("-dds and -out are for -hunt")
 	case c.dds != ddsOff && c.dds != ddsAuto && c.dds != ddsForce:
 		return fmt.Errorf("-dds %s: it is off, auto or force", c.dds)
@@ -118,11 +111,9 @@ func (c *config) validate() error {
 		return fmt.Errorf("-bytes %d: it is from 0 to %d", c.bytes, 1<<30)
 	case c.compute <= 0 || c.compute > time.Minute:
 		return fmt.Errorf("-compute %v: it is more than 0 and at most a minute", c.compute)
-	case c.work < 0 || c.given("work") && c.work == 0:
+	case c.work < 0 || c.line.Given("work") && c.work == 0:
 		return fmt.Errorf("-work %d: it is at least 1", c.work)
-	case c.reps < 1 || c.inner < 1:
-		return fmt.Errorf("-reps %d, -inner %d: both are at least 1", c.reps, c.inner)
-	case c.real && (c.given("net") || c.given("ranks")):
+	case c.real && (c.line.Given("net") || c.line.Given("ranks")):
 		return fmt.Errorf("-real has a network of its own, and two ranks: drop -net and -ranks")
 	case c.real && !system.Available():
 		return fmt.Errorf("-real needs a program built with MPI: CC=mpicc.openmpi go build -tags mpi")
@@ -140,28 +131,11 @@ func (c *config) validate() error {
 	return nil
 }
 
-// printHelp describes the program and its flags.
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, `overlap runs one program that sends a message and computes, in several forms, and says how
+const about = `overlap runs one program that sends a message and computes, in several forms, and says how
 much of the message is hidden behind the computation.
 
 	overlap
 	overlap -net 10gige -both
 	overlap -real
 	overlap -hunt -out results
-
-Forms:
-`)
-	for _, v := range allVariants {
-		fmt.Fprintf(w, "  %-16s %s\n", v.name, v.about)
-	}
-	fmt.Fprint(w, "\nFlags:\n")
-	newConfig().set.VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-			usage += " (default " + f.DefValue + ")"
-		}
-		fmt.Fprintf(w, "  %-24s %s\n", "-"+f.Name+" "+value, usage)
-	})
-	fmt.Fprint(w, "\nExit codes: 0 done and checked, 1 failed run or check, 2 usage\n")
-}
+`

@@ -187,7 +187,7 @@ func (h *hunt) count(a *dds.Arena) {
 
 // net returns the network of -hunt: what the command line says, or 10 Gbit/s.
 func (h *hunt) net() local.Net {
-	if h.cfg.given("net") {
+	if h.cfg.line.Given("net") {
 		return h.cfg.world.Net
 	}
 	return shapedNet("10gige")

@@ -29,7 +29,7 @@ type curve struct {
 // work that does not (HUNT, figures 8 and 9).
 func (h *hunt) curves() error {
 	largest := 16 << 20
-	if h.cfg.given("bytes") {
+	if h.cfg.line.Given("bytes") {
 		largest = h.cfg.bytes
 	}
 	var all []curve

@@ -37,7 +37,7 @@ var ftForms = []ftForm{
 // of HUNT's FT, a gather of blocks and then work on them.
 func (h *hunt) transpose() error {
 	n := 1024
-	for h.cfg.given("bytes") && n > 64 && n*n > h.cfg.bytes {
+	for h.cfg.line.Given("bytes") && n > 64 && n*n > h.cfg.bytes {
 		n /= 2
 	}
 	fmt.Fprintf(h.out, "\nFT kernel, %d x %d points, %d ranks, over %s: medians of %d (HUNT, figure 10)\n", n, n, ftRanks, h.net(), h.cfg.reps)

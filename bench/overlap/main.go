@@ -41,12 +41,10 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -57,11 +55,8 @@ func main() { world.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) error {
 	c, err := parseArgs(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		printHelp(stdout)
-		return nil
 	case err != nil:
-		return fmt.Errorf("%w of overlap: %w", world.ErrUsage, err)
+		return commandline.Help(stdout, err)
 	case c.hunt:
 		return huntMode(stdout, stderr, c)
 	case c.inside:

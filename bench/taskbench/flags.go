@@ -1,12 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 // config is the whole command line.
@@ -19,25 +20,35 @@ type config struct {
 	trace   string
 }
 
+const about = `taskbench runs the task graphs of Task Bench (Slaughter et al., SC'20) on weft and times them.
+Every task checks every value of every input; a wrong one ends the run with exit code 1.
+
+	taskbench -steps 50000 -width 4 -type stencil_1d -kernel empty -workers 1
+	taskbench -metg -type stencil_1d -kernel compute_bound -workers 2
+
+-and starts the flags of another graph, which runs concurrently. -workers, -reps, -metg, -pin
+and -trace are of the run, the other flags of a graph.
+`
+
 // parseArgs reads the command line: groups of graph flags separated by -and, with the
-// flags of the run in any group. It returns flag.ErrHelp for -h; any other error is a
-// usage error, worded for the user.
+// flags of the run in any group. The error is that of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := &config{workers: machine.Cores(), pin: true}
+	line := c.line(&params{})
 	for i, group := range splitAtAnd(args) {
 		p, err := c.parseGroup(i, group)
-		if err == flag.ErrHelp {
+		if errors.Is(err, flag.ErrHelp) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, fmt.Errorf("graph %d: %w", i, err)
+			return nil, line.Usage(fmt.Errorf("graph %d: %w", i, err))
 		}
 		c.graphs = append(c.graphs, p)
 	}
 	if err := c.fillDefaults(); err != nil {
-		return nil, err
+		return nil, line.Usage(err)
 	}
-	return c, c.validate()
+	return c, line.Usage(c.validate())
 }
 
 // splitAtAnd cuts args at every -and.
@@ -56,25 +67,21 @@ func splitAtAnd(args []string) [][]string {
 // parseGroup reads the flags of graph number index.
 func (c *config) parseGroup(index int, args []string) (params, error) {
 	p := params{shape: shape{index: index}, given: map[string]bool{}}
-	set := c.flagSet(&p)
-	if err := set.Parse(args); err != nil {
-		if err != flag.ErrHelp {
-			err = fmt.Errorf("%s (taskbench -h lists the flags)", strings.TrimPrefix(err.Error(), "flag "))
-		}
-		return p, err
+	line := c.line(&p)
+	err := line.FlagSet.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return p, line.Parse([]string{"-h"})
 	}
-	if set.NArg() > 0 {
-		return p, fmt.Errorf("unexpected argument %q: every value follows a flag (taskbench -h lists the flags)", set.Arg(0))
+	if err == nil {
+		err = line.NoArgs()
 	}
-	set.Visit(func(f *flag.Flag) { p.given[f.Name] = true })
-	return p, nil
+	line.Visit(func(f *flag.Flag) { p.given[f.Name] = true })
+	return p, err
 }
 
-// flagSet declares the flags of one group: those of the graph write to p, those of the
-// run to c.
-func (c *config) flagSet(p *params) *flag.FlagSet {
-	set := flag.NewFlagSet("taskbench", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
+// line declares the flags of one group: those of the graph write to p, those of the run to c.
+func (c *config) line(p *params) *commandline.Line {
+	set := commandline.New("taskbench", about)
 	set.IntVar(&p.steps, "steps", 4, "height of the task graph: `timesteps`")
 	set.IntVar(&p.width, "width", 4, "width of the task graph: `points`")
 	set.Func("type", "dependence `pattern` (default trivial)", func(s string) (err error) {
@@ -99,6 +106,8 @@ func (c *config) flagSet(p *params) *flag.FlagSet {
 	set.BoolVar(&c.pin, "pin", c.pin, "pin every worker to a core")
 	set.BoolVar(&c.metg, "metg", c.metg, "find the minimum effective task granularity, METG(50%)")
 	set.StringVar(&c.trace, "trace", c.trace, "write a trace of the last run to `file`: .html, .json, .prv, .dot or .txt")
+	set.Section("Patterns", commandline.Row{Text: strings.Join(patternNames, ", ")})
+	set.Section("Kernels", commandline.Row{Text: strings.Join(kernelNames, ", ")})
 	return set
 }
 

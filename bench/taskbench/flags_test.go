@@ -54,9 +54,9 @@ func TestMETG_defaults(t *testing.T) {
 // where and what to do.
 func TestUsage_errors(t *testing.T) {
 	for args, want := range map[string]string{
-		"-stesp 3":                              `graph 0: provided but not defined: -stesp (taskbench -h lists the flags)`,
-		"-steps":                                `graph 0: needs an argument: -steps`,
-		"-type -and -width 3":                   `graph 0: needs an argument: -type`,
+		"-stesp 3":                              `graph 0: flag provided but not defined: -stesp (taskbench -h lists the flags)`,
+		"-steps":                                `graph 0: flag needs an argument: -steps`,
+		"-type -and -width 3":                   `graph 0: flag needs an argument: -type`,
 		"-steps 3 -and -width x":                `graph 1: invalid value "x" for flag -width`,
 		"-steps 1.5":                            `invalid value "1.5" for flag -steps`,
 		"-steps 99999999999999999999":           `invalid value`,
@@ -106,7 +106,7 @@ func TestUsage_errors(t *testing.T) {
 		assert.Empty(t, out.String(), args)
 		assert.Contains(t, errs.String(), want, args)
 		assert.Equal(t, 1, strings.Count(errs.String(), "\n"), "%s: one line: %s", args, errs.String())
-		assert.True(t, strings.HasPrefix(errs.String(), "taskbench: "), args)
+		assert.True(t, strings.HasPrefix(errs.String(), "wrong usage of taskbench: "), args)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestHelp(t *testing.T) {
 	assert.Zero(t, program{stdout: &out, stderr: &errs}.run(strings.Fields("-steps 3 -and -h")))
 	assert.Empty(t, errs.String())
 	c := config{}
-	c.flagSet(&params{}).VisitAll(func(f *flag.Flag) {
+	c.line(&params{}).VisitAll(func(f *flag.Flag) {
 		assert.Contains(t, out.String(), "\n  -"+f.Name+" ", "every flag is described")
 	})
 	for _, name := range append(append([]string{"-and"}, patternNames...), kernelNames...) {

@@ -31,11 +31,11 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 func main() {
@@ -52,17 +52,10 @@ type program struct {
 // run returns the exit code: 0 done and checked, 1 failed run or check, 2 usage.
 func (p program) run(args []string) int {
 	c, err := parseArgs(args)
-	if errors.Is(err, flag.ErrHelp) {
-		printHelp(p.stdout)
-		return 0
+	if err == nil {
+		if err = p.execute(c); err != nil {
+			err = fmt.Errorf("taskbench: FAILED: %w", err)
+		}
 	}
-	if err != nil {
-		fmt.Fprintln(p.stderr, "taskbench:", err)
-		return 2
-	}
-	if err := p.execute(c); err != nil {
-		fmt.Fprintln(p.stderr, "taskbench: FAILED:", err)
-		return 1
-	}
-	return 0
+	return commandline.Code(err, p.stdout, p.stderr)
 }

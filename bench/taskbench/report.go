@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -82,37 +81,4 @@ func onOff(on bool) string {
 		return "on"
 	}
 	return "off"
-}
-
-// printHelp describes the program and its flags.
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, `taskbench runs the task graphs of Task Bench (Slaughter et al., SC'20) on weft and times them.
-Every task checks every value of every input; a wrong one ends the run with exit code 1.
-
-	taskbench -steps 50000 -width 4 -type stencil_1d -kernel empty -workers 1
-	taskbench -metg -type stencil_1d -kernel compute_bound -workers 2
-
-Flags, those of a graph before those of the run; -and starts the flags of another
-graph, which runs concurrently:
-
-`)
-	c := config{workers: machine.Cores(), pin: true}
-	set := c.flagSet(&params{})
-	for _, name := range []string{
-		"steps", "width", "type", "radix", "period", "fraction", "kernel", "iter", "output", "scratch", "sample", "imbalance", "field",
-		"workers", "reps", "metg", "pin", "trace",
-	} {
-		printFlag(w, set.Lookup(name))
-	}
-	fmt.Fprintf(w, "\nPatterns: %s\nKernels: %s\n", strings.Join(patternNames, ", "), strings.Join(kernelNames, ", "))
-	fmt.Fprint(w, "Exit codes: 0 done and checked, 1 failed run or check, 2 usage\n")
-}
-
-// printFlag describes one flag on one line.
-func printFlag(w io.Writer, f *flag.Flag) {
-	value, usage := flag.UnquoteUsage(f)
-	if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-		usage += " (default " + f.DefValue + ")"
-	}
-	fmt.Fprintf(w, "  %-24s %s\n", "-"+f.Name+" "+value, usage)
 }

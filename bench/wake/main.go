@@ -18,7 +18,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +25,7 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -48,31 +48,23 @@ type contender struct {
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
+const about = `wake measures how long it takes to wake a sleeping thread, and the same in C.
+
+	wake -rounds 9
+`
+
 // run is the program: 0 done, 1 failed, 2 wrong usage.
 func run(args []string, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("wake", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	rounds := fs.Int("rounds", 5, "interleaved `rounds` of each contender")
-	handovers := fs.Int("handovers", 4000, "wake-ups `per round`")
-	fs.Usage = func() {
-		fmt.Fprint(stderr, "usage: wake [-rounds N] [-handovers N]\n\n"+
-			"Measures how long it takes to wake a sleeping thread, and the same in C.\n\n")
-		fs.PrintDefaults()
+	var rounds, handovers int
+	line := commandline.New("wake", about)
+	line.Least(&rounds, "rounds", 5, 1, "interleaved `rounds` of each contender")
+	line.Least(&handovers, "handovers", 4000, 1, "wake-ups `per round`")
+	line.Exits("0 done, 1 failed, 2 usage")
+	err := line.Parse(args, line.NoArgs)
+	if err == nil {
+		err = measure(rounds, handovers, stdout)
 	}
-	switch err := fs.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2
-	case fs.NArg() > 0 || *rounds < 1 || *handovers < 1:
-		fs.Usage()
-		return 2
-	}
-	if err := measure(*rounds, *handovers, stdout); err != nil {
-		fmt.Fprintln(stderr, "wake:", err)
-		return 1
-	}
-	return 0
+	return commandline.Code(err, stdout, stderr)
 }
 
 func measure(rounds, handovers int, out io.Writer) error {

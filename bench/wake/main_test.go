@@ -24,9 +24,9 @@ func TestRun_usage(t *testing.T) {
 	for _, args := range [][]string{{"-x"}, {"-rounds", "0"}, {"-handovers", "many"}, {"more"}} {
 		var out, complaints bytes.Buffer
 		assert.Equal(t, 2, run(args, &out, &complaints), args)
-		assert.Contains(t, complaints.String(), "usage: wake")
+		assert.Contains(t, complaints.String(), "wrong usage of wake")
 	}
 	var out, help bytes.Buffer
 	assert.Zero(t, run([]string{"-h"}, &out, &help))
-	assert.Contains(t, help.String(), "-handovers")
+	assert.Contains(t, out.String(), "-handovers")
 }

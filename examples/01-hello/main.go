@@ -4,12 +4,12 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"runtime"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -25,30 +25,24 @@ func hello(ctx *tasks.Context, name string) error {
 	return nil
 }
 
-const usage = `hello: calls of declared functions become tasks that run when their data are there.
+const about = `hello: calls of declared functions become tasks that run when their data are there.
 
 	go run ./examples/01-hello [-n 10] [-workers 2]
 
 What to read: the three declarations at the top of main.go, then the loop that spawns.
 square writes where add reads, so each add waits for its square; all add update the
 same sum, so they run one after another in the order of the program.
-
-Exit code: 0 done and checked, 1 failed, 2 usage.
-
 `
 
 func main() {
-	n := flag.Int("n", 10, "add the squares of 1 to `n`")
-	workers := flag.Int("workers", runtime.NumCPU(), "cores that compute, this goroutine's included")
-	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
-	flag.Parse()
-	if flag.NArg() > 0 || *n < 0 || *workers < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
+	var n, workers int
+	line := commandline.New("hello", about)
+	line.Least(&n, "n", 10, 0, "add the squares of 1 to `n`")
+	line.Least(&workers, "workers", runtime.NumCPU(), 1, "cores that compute, this goroutine's included")
+	line.MustParse(nil)
 
 	sum := 0
-	squares := make([]int, *n)
+	squares := make([]int, n)
 	err := dataflow.Run(func(rt *dataflow.Runtime) error {
 		for _, name := range []string{"warp", "weft", "loom"} {
 			greet.Spawn(rt, name) // returns at once
@@ -58,16 +52,16 @@ func main() {
 			add.Spawn(rt, &squares[i], &sum)
 		}
 		return rt.Wait() // until every task has ended
-	}, dataflow.Workers(*workers))
+	}, dataflow.Workers(workers))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 
-	want := *n * (*n + 1) * (2**n + 1) / 6
+	want := n * (n + 1) * (2*n + 1) / 6
 	if sum != want {
-		fmt.Printf("FAILED: the squares of 1 to %d add up to %d, not %d\n", *n, want, sum)
+		fmt.Printf("FAILED: the squares of 1 to %d add up to %d, not %d\n", n, want, sum)
 		os.Exit(1)
 	}
-	fmt.Printf("ok: the squares of 1 to %d add up to %d\n", *n, sum)
+	fmt.Printf("ok: the squares of 1 to %d add up to %d\n", n, sum)
 }

@@ -2,11 +2,12 @@ package main
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 type options struct {
@@ -14,31 +15,31 @@ type options struct {
 	trace, dot     string
 }
 
-const usage = `cholesky: a tiled factorization, as a plain loop and as tasks.
+const about = `cholesky: a tiled factorization, as a plain loop and as tasks.
 
 	go run ./examples/03-cholesky [-n 2048] [-nb 128] [-workers 2] [-trace file] [-dot file]
 
 What to read: main.go declares the four kernels and contains the loop, kernels.go the
 arithmetic. Tiles are blocks of one column-major matrix: they interleave in memory, and
 the runtime compares them exactly. Try -nb 1024 (too few tasks) and -nb 16 (too small).
-
-Exit code: 0 done and checked, 1 failed, 2 usage.
-
 `
 
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
-	flag.IntVar(&o.n, "n", 2048, "order of the matrix")
-	flag.IntVar(&o.nb, "nb", 128, "order of a tile")
-	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
-	flag.StringVar(&o.trace, "trace", "", "timeline: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary); if not given, in a new folder, which is printed")
-	flag.StringVar(&o.dot, "dot", "", "task graph of a small instance (graphviz); if not given, in a new folder")
-	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
-	flag.Parse()
-	if flag.NArg() > 0 || o.n < 1 || o.nb < 1 || o.workers < 1 || !format(o.trace) || !format(o.dot) {
-		flag.Usage()
-		os.Exit(2)
-	}
+	line := commandline.New("cholesky", about)
+	line.Least(&o.n, "n", 2048, 1, "order of the matrix")
+	line.Least(&o.nb, "nb", 128, 1, "order of a tile")
+	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.StringVar(&o.trace, "trace", "", "timeline: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary); if not given, in a new folder, which is printed")
+	line.StringVar(&o.dot, "dot", "", "task graph of a small instance (graphviz); if not given, in a new folder")
+	line.MustParse(func() error {
+		for _, path := range []string{o.trace, o.dot} {
+			if !format(path) {
+				return fmt.Errorf("%s: the name must end in .html, .json, .prv, .dot or .txt", path)
+			}
+		}
+		return nil
+	})
 	return o
 }
 

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"time"
 
@@ -89,6 +88,6 @@ func program(c *mpi.Comm, o options) error {
 }
 
 func main() {
-	o := parse(flag.CommandLine)
+	o := parse()
 	world.Exit(o.world.Run(func(c *mpi.Comm) error { return program(c, o) }))
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"flag"
-	"fmt"
-	"os"
-
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -16,37 +13,28 @@ type options struct {
 	trace                             string
 }
 
-const usage = `halo: rows that travel between ranks while these compute.
+const about = `halo: rows that travel between ranks while these compute.
 
-	go run ./examples/07-halo [-ranks 2] [-net gige] [-rows 192] [-cols 16384] [-block 8] [-steps 20] [-trace FILE]
+	go run ./examples/07-halo [-ranks 2] [-net gige] [-rows 192] [-block 8] [-trace FILE]
 
 What to read: main.go, overlapped and inTurn: the same work and the same messages. Try
 -net gige,progress=nic (bytes move by themselves: then even the exchange in turn gains),
 -net none, -ranks 4, or a trace with the extension .txt. It runs under mpirun too; see
 06-two-ranks.
-
-Exit code: 0 done and checked, 1 failed, 2 usage.
-
 `
 
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
-	o.world = world.Flags(flag.CommandLine)
+	line := commandline.New("halo", about)
+	o.world = world.Flags(line.FlagSet)
 	o.world.DefaultNet("gige")
-	flag.IntVar(&o.rows, "rows", 192, "rows of the square, over all ranks")
-	flag.IntVar(&o.cols, "cols", 16384, "columns")
-	flag.IntVar(&o.block, "block", 8, "rows of a task")
-	flag.IntVar(&o.steps, "steps", 20, "time steps")
-	flag.IntVar(&o.workers, "workers", 0, "cores of each rank that compute; 0: the cores of the machine, divided among its ranks")
-	flag.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .prv, .dot or .txt; if not given, into a new folder, which is printed")
-	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "workers" })
-	if flag.NArg() > 0 || o.cols < 3 || o.block < 1 || o.steps < 1 || o.workers < 0 || given && o.workers == 0 || o.rows < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
+	line.Least(&o.rows, "rows", 192, 1, "rows of the square, over all ranks")
+	line.Least(&o.cols, "cols", 16384, 3, "columns")
+	line.Least(&o.block, "block", 8, 1, "rows of a task")
+	line.Least(&o.steps, "steps", 20, 1, "time steps")
+	line.Least(&o.workers, "workers", 0, 1, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
+	line.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .prv, .dot or .txt; if not given, into a new folder, which is printed")
+	line.MustParse(nil)
 	return o
 }
 

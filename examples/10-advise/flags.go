@@ -1,10 +1,9 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"os"
 
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -14,7 +13,7 @@ type options struct {
 	dims, n, steps, workers int
 }
 
-const usage = `advise: a border exchange with blocking messages, ready to be advised.
+const about = `advise: a border exchange with blocking messages, ready to be advised.
 
 	go run ./examples/10-advise [-dims 1|2|3] [-n 256] [-steps 100] [-ranks 4] [-net gige]
 	WEFT_ADVISE=run.json go run ./examples/10-advise
@@ -23,29 +22,27 @@ const usage = `advise: a border exchange with blocking messages, ready to be adv
 What to read: main.go, exchange1, exchange2 and exchange3; then what bench/advise says
 about them. Its flag -fix applies the change (git checkout takes it back). It runs
 under mpirun too; see 06-two-ranks.
-
-Exit code: 0 done and checked, 1 failed, 2 usage.
-
 `
 
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
-	o.world = world.Flags(flag.CommandLine)
+	line := commandline.New("advise", about)
+	o.world = world.Flags(line.FlagSet)
 	o.world.DefaultNet("gige")
-	flag.IntVar(&o.dims, "dims", 2, "dimensions in which the grid is cut: 1 (rows of a square), 2 (a square), 3 (a cube)")
-	flag.IntVar(&o.n, "n", 0, "cells along an edge of the grid; 0: 256, or 64 of a cube")
-	flag.IntVar(&o.steps, "steps", 100, "time steps")
-	flag.IntVar(&o.workers, "workers", 1, "goroutines of each rank that compute")
-	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
-	flag.Parse()
-	if o.n == 0 && o.dims == 3 {
-		o.n = 64
-	} else if o.n == 0 {
-		o.n = 256
-	}
-	if flag.NArg() > 0 || o.dims < 1 || o.dims > 3 || o.n < 1 || o.steps < 1 || o.workers < 1 {
-		flag.Usage()
-		os.Exit(2)
+	line.Least(&o.dims, "dims", 2, 1, "dimensions in which the grid is cut: 1 (rows of a square), 2 (a square), 3 (a cube)")
+	line.Least(&o.n, "n", 0, 1, "cells along an edge of the grid (default 256, or 64 of a cube)")
+	line.Least(&o.steps, "steps", 100, 1, "time steps")
+	line.Least(&o.workers, "workers", 1, 1, "goroutines of each rank that compute")
+	line.MustParse(func() error {
+		if o.dims > 3 {
+			return fmt.Errorf("-dims %d: it is 1, 2 or 3", o.dims)
+		}
+		return nil
+	})
+	if o.n == 0 {
+		if o.n = 256; o.dims == 3 {
+			o.n = 64
+		}
 	}
 	return o
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"runtime"
+
+	"github.com/weft-hpc/weft/internal/commandline"
 )
 
 type options struct {
@@ -14,7 +14,7 @@ type options struct {
 	seeds   uint64
 }
 
-const usage = `missing-inout: a declaration that is wrong on purpose, and the modes that find it.
+const about = `missing-inout: a declaration that is wrong on purpose, and the modes that find it.
 
 	go run ./examples/11-missing-inout [-n 12] [-seeds 20] [-workers 2]
 
@@ -27,22 +27,20 @@ and names the task, its parameter, and what it should have declared.
 
 What to read: the two declarations in main.go, then go doc ./dataflow Seeded, and Verify.
 With -n 1 there is no order to get wrong: Seeded has nothing to show, and the check fails.
-
-Exit code: 0 done and checked, 1 failed, 2 usage.
-
 `
 
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
-	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
-	flag.IntVar(&o.n, "n", 12, "coefficients of the polynomial, a task each")
-	flag.Float64Var(&o.x, "x", 1.5, "where it is evaluated")
-	flag.Uint64Var(&o.seeds, "seeds", 20, "random orders to try")
-	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
-	flag.Parse()
-	if flag.NArg() > 0 || o.workers < 1 || o.n < 1 || o.seeds < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
+	line := commandline.New("missing-inout", about)
+	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.Least(&o.n, "n", 12, 1, "coefficients of the polynomial, a task each")
+	line.Float64Var(&o.x, "x", 1.5, "where it is evaluated")
+	line.Uint64Var(&o.seeds, "seeds", 20, "random orders to try")
+	line.MustParse(func() error {
+		if o.seeds < 1 {
+			return fmt.Errorf("-seeds 0: try at least one")
+		}
+		return nil
+	})
 	return o
 }

@@ -45,7 +45,7 @@ var bans = []ban{
 	{"fmt.Println", "take an io.Writer, or return the text", nil, nil},
 	{"log.*", "return an error", nil, nil},
 	{"os.Exit", "return an error: only programs exit", nil,
-		[]string{"mpi/world/exit.go"}}, // how programs exit
+		[]string{"internal/commandline/commandline.go", "mpi/world/exit.go"}}, // how programs exit
 	{"print", "it is for debugging", nil, nil},
 	{"println", "it is for debugging", nil, nil},
 	{"debug.SetGCPercent", "the collector belongs to the program", nil, nil},

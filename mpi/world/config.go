@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/internal/advise"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/system"
 )
 
 // ErrUsage marks errors in how the program was started: [Exit] ends with code 2.
-var ErrUsage = errors.New("wrong usage")
+var ErrUsage = commandline.ErrUsage
 
 // Config says how ranks run when no launcher has started them.
 type Config struct {
@@ -35,7 +36,8 @@ func Flags(fs *flag.FlagSet) *Config {
 	c.flags = fs
 	fs.IntVar(&c.Ranks, "ranks", c.Ranks, "ranks inside this process; under mpirun, its -np counts")
 	fs.Var((*netFlag)(&c.Net), "net", "simulated network between the ranks of this process: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic")
-	fs.IntVar(&c.Eager, "eager", c.Eager, "eager limit between the ranks of this process, in bytes; -1: the default of the engine")
+	fs.IntVar(&c.Eager, "eager", c.Eager, "eager limit between the ranks of this process, in bytes (default: that of the engine)")
+	fs.Lookup("eager").DefValue = ""
 	return c
 }
 

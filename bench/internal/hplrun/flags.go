@@ -2,9 +2,7 @@ package hplrun
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -32,7 +31,7 @@ type options struct {
 	kernels                  blas.Kernels
 	world                    *world.Config
 
-	set  *flag.FlagSet
+	line *commandline.Line
 	file *hpldat.File // the tests; no Grids: one that fits the ranks; no N: sized for the machine
 }
 
@@ -47,9 +46,9 @@ var Broadcasts = []string{
 // flags declares the flags.
 func (p Program) flags() *options {
 	o := &options{variants: []hpl.Variant{hpl.Task}}
-	set := flag.NewFlagSet(p.Name, flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	o.set = set
+	set := commandline.New(p.Name, p.about())
+	set.Exits("0 all tests passed, 1 a test failed or could not be run, 2 usage, a bad HPL.dat included")
+	o.line = set
 	set.StringVar(&o.dat, "dat", "", "run the tests of `FILE`, an HPL.dat of 31 lines; the flags from -n to -bcast replace lines of it")
 	set.Func("n", "orders of the matrix, as 4000 or `1000,2000` (default: sized for about 15 s on this machine)", listFlag(&o.n, 0, nil))
 	set.Func("nb", "widths of a block, in `columns` (default: 48, 96 or 192, by the order)", listFlag(&o.nb, 1, nil))
@@ -77,7 +76,9 @@ func (p Program) flags() *options {
 	})
 	set.BoolVar(&o.timing, "timing", false, "print netlib's detailed timing (HPL_DETAILED_TIMING)")
 	set.BoolVar(&o.netlibExit, "netlib-exit", false, "exit as netlib does: 0 after a FAILED residual, 1 after a bad HPL.dat")
-	o.world = world.Flags(set)
+	o.world = world.Flags(set.FlagSet)
+	ranks := set.Lookup("ranks")
+	ranks.DefValue, ranks.Usage = "", "ranks inside this process (default: as many as the largest grid needs); under mpirun, its -np counts"
 	return o
 }
 
@@ -117,37 +118,24 @@ func listFlag(to *[]int, least int, names []string) func(string) error {
 	}
 }
 
-// parse reads the command line and the HPL.dat. It returns flag.ErrHelp for -h, an
-// *hpldat.Error for a bad file; any other error is one of usage, worded for the user.
+// parse reads the command line and the HPL.dat. The error is that of Parse of the command
+// line; it wraps an *hpldat.Error for a bad file.
 func (p Program) parse(args []string) (*options, error) {
 	o := p.flags()
-	if err := o.set.Parse(args); err != nil {
-		return o, err
-	}
-	if o.set.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", o.set.Arg(0))
-	}
-	o.file = hpldat.Default(0)
-	o.file.N, o.file.Grids = nil, nil
-	if o.given("dat") {
-		if o.dat == "" {
-			return o, errors.New("-dat is empty: name a file")
-		}
-		var err error
-		if o.file, err = hpldat.Read(o.dat); err != nil {
-			return o, err
-		}
-	}
-	if err := o.replace(); err != nil {
-		return o, err
-	}
-	return o, o.check()
+	return o, o.line.Parse(args, o.line.NoArgs, o.read, o.replace, o.check)
 }
 
-// given reports whether a flag is on the command line.
-func (o *options) given(name string) (yes bool) {
-	o.set.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
-	return yes
+// read reads the HPL.dat, if there is to be one.
+func (o *options) read() (err error) {
+	o.file = hpldat.Default(0)
+	o.file.N, o.file.Grids = nil, nil
+	if o.line.Given("dat") {
+		if o.dat == "" {
+			return errors.New("-dat is empty: name a file")
+		}
+		o.file, err = hpldat.Read(o.dat)
+	}
+	return err
 }
 
 // replace puts the values of flags into the file.
@@ -159,7 +147,7 @@ func (o *options) replace() error {
 	switch {
 	case o.nb != nil:
 		f.NB = o.nb
-	case !o.given("dat") && f.N != nil:
+	case !o.line.Given("dat") && f.N != nil:
 		f.NB = []int{hpl.Default(slices.Max(f.N)).NB}
 	}
 	if o.depth != nil {
@@ -193,14 +181,14 @@ func (o *options) replace() error {
 
 // check says which flags do not go together.
 func (o *options) check() error {
-	if !o.given("reps") {
+	if !o.line.Given("reps") {
 		o.reps = 1
 		if o.compare {
 			o.reps = 5
 		}
 	}
 	if o.compare {
-		if o.given("variant") {
+		if o.line.Given("variant") {
 			return errors.New("-compare runs all drivers: leave -variant out")
 		}
 		o.variants = []hpl.Variant{hpl.Task, hpl.LookAhead, hpl.Blocking}
@@ -212,7 +200,7 @@ func (o *options) check() error {
 		return fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", o.workers)
 	case o.dds != commthread.DDSOff && !o.compare && o.variants[0] != hpl.Task:
 		return errors.New("-dds is about messages of tasks: use -variant task, or -compare")
-	case o.given("trace") && o.trace == "":
+	case o.line.Given("trace") && o.trace == "":
 		return errors.New("-trace is empty: name a file")
 	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task && o.variants[0] != hpl.TaskPlain):
 		return errors.New("-trace shows tasks: use -variant task or tasks-plain, without -compare")
@@ -222,7 +210,7 @@ func (o *options) check() error {
 	if o.depth != nil && !slices.Contains(o.variants, hpl.LookAhead) {
 		o.file.Notes = append(o.file.Notes, fmt.Sprintf("-depth is for the driver lookahead: %s has none", Variants[o.variants[0]]))
 	}
-	if !o.given("ranks") {
+	if !o.line.Given("ranks") {
 		o.world.Ranks = 0
 	} else if o.world.Ranks < 1 {
 		return fmt.Errorf("-ranks %d: it has to be at least 1", o.world.Ranks)

@@ -1,16 +1,11 @@
 package hplrun
 
-import (
-	"flag"
-	"fmt"
-	"io"
-	"strings"
-)
+import "strings"
 
-// help teaches the program.
-func (p Program) help(w io.Writer) {
-	fmt.Fprintf(w, "%s\n", strings.ReplaceAll(p.About, "NAME", p.Name))
-	fmt.Fprint(w, strings.ReplaceAll(`
+// about is what -h prints before the flags.
+func (p Program) about() string {
+	return strings.ReplaceAll(p.About+`
+
 	NAME                            one process, all cores, sized for about 15 s
 	NAME -n 8000 -nb 192            one system of order 8000
 	NAME -n 4000 -p 1 -q 2          on 2 ranks inside this process
@@ -32,17 +27,5 @@ has 9 for the depth: it looks ahead as far as memory allows, whatever DEPTH says
 
 The output is that of netlib's HPL 2.3, and after it lines for programs:
 "result key=value ...", one per test and driver, and one for all.
-
-Flags:
-`, "NAME", p.Name))
-	p.flags().set.VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		if f.Name == "ranks" {
-			value, usage = "int", "ranks inside this process (default: as many as the largest grid needs); under mpirun, its -np counts"
-		} else if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-			usage += " (default " + f.DefValue + ")"
-		}
-		fmt.Fprintf(w, "  %-18s %s\n", "-"+f.Name+" "+value, usage)
-	})
-	fmt.Fprint(w, "\nExit codes: 0 all tests passed, 1 a test failed or could not be run, 2 usage, a bad HPL.dat included\n")
+`, "NAME", p.Name)
 }

@@ -2,7 +2,6 @@ package hplrun
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/system"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -43,13 +43,10 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 	o, err := p.parse(args)
 	var bad *hpldat.Error
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		p.help(stdout)
-		return nil
 	case errors.As(err, &bad):
 		return p.badInput(o, bad)
 	case err != nil:
-		return fmt.Errorf("%w of %s: %w (%s -h lists the flags)", world.ErrUsage, p.Name, err, p.Name)
+		return commandline.Help(stdout, err)
 	}
 	ranks := 1
 	if _, _, launched := system.Launched(); !launched {

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// traced runs three tasks with the variable set, and returns the name of its log.
+func traced(t *testing.T) string {
+	name := filepath.Join(t.TempDir(), "run-%p.log")
+	t.Setenv("WEFT_TRACE", name)
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		for range 3 {
+			rt.Spawn("tick", func(*tasks.Context) error { return nil })
+		}
+		return nil
+	}, dataflow.Workers(1))
+	require.NoError(t, err)
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(name), "*.log"))
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	return all[0]
+}
+
+func TestLogsOfTheEnvironmentAreShown(t *testing.T) {
+	first, second := traced(t), traced(t)
+	var out, complaints bytes.Buffer
+	assert.Zero(t, run([]string{first}, &out, &complaints), complaints.String())
+	assert.Regexp(t, `tick +3`, out.String())
+	page := filepath.Join(t.TempDir(), "run.html")
+	assert.Zero(t, run([]string{first, second, page}, &out, &complaints), complaints.String())
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "tick")
+}
+
+func TestWrongUse(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.log")
+	broken := filepath.Join(t.TempDir(), "broken.log")
+	require.NoError(t, os.WriteFile(broken, []byte("no log"), 0o600))
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{nil, 2, "WEFT_TRACE=run.log"},
+		{[]string{"run.html"}, 2, "run.html is no .log"},
+		{[]string{"run.html", "run.log"}, 2, "run.html is no .log"},
+		{[]string{none}, 1, none},
+		{[]string{broken}, 1, "broken.log is no log of a run that has ended"},
+		{[]string{traced(t), "run.pdf"}, 1, "no format"},
+	} {
+		var out, complaints bytes.Buffer
+		assert.Equal(t, c.code, run(c.args, &out, &complaints), c.args)
+		assert.Contains(t, complaints.String(), c.want)
+	}
+}
