@@ -1,7 +1,6 @@
 package commthread
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,30 +62,24 @@ const forcedStrips = 8
 // buffers in the arenas of this rank; nil, with no error, if messages are to be plain
 // ones: off, one rank only, or auto where an arena of some rank cannot make readers
 // wait. The answer is the same on all ranks. Collective over c; it blocks, and with
-// DDSAuto calibrates (dds.Calibrate). Errors: those of dds.Open; arenas with the back end
-// replay, whose readers would have to be repeated.
+// DDSAuto calibrates (dds.Calibrate). Errors: those of dds.Open.
 func (d DDS) Open(c *mpi.Comm, arenas ...*dds.Arena) (*dds.Endpoint, error) {
 	if d == DDSOff || c == nil || c.Size() == 1 {
 		return nil, nil
 	}
-	able := 2
+	waits := 1 // whether readers can be made to wait
 	for _, a := range arenas {
-		switch name, _ := a.Backend(); name {
-		case dds.Replay:
-			able = 0
-		case dds.Explicit:
-			able = min(able, 1)
+		if name, _ := a.Backend(); name == dds.Explicit {
+			waits = 0
 		}
 	}
-	if err := c.Allreduce(mpi.InPlace, mpi.One(&able), mpi.Min); err != nil {
+	if err := c.Allreduce(mpi.InPlace, mpi.One(&waits), mpi.Min); err != nil {
 		return nil, err
 	}
 	switch {
-	case d == DDSForce && able == 0:
-		return nil, errors.New("commthread: lazy messages into an arena with the back end replay: its readers would have to be repeated, which tasks are not: take uffd or explicit (" + dds.Variable + ")")
 	case d == DDSForce:
 		return dds.Open(c, dds.Force(), dds.Strips(forcedStrips), dds.Fixed(dds.Constants{}))
-	case able < 2:
+	case waits == 0:
 		return nil, nil
 	}
 	return dds.Open(c)

@@ -53,7 +53,7 @@ func NewArena(bytes int, opts ...Option) (*Arena, error) {
 	}
 	size := (bytes + pages.Size() - 1) / pages.Size() * pages.Size()
 	a := &Arena{used: map[int]span{}, free: []span{{0, size, size}}}
-	if a.app, a.comm, a.unmap, err = mapViews(size, o.huge); err != nil {
+	if a.app, a.comm, a.unmap, err = mapViews(size); err != nil {
 		return nil, fmt.Errorf("dds: arena of %d bytes: %w: ask for less, or free memory", size, err)
 	}
 	if err := a.choose(&o); err != nil {

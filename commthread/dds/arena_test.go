@@ -15,7 +15,7 @@ import (
 )
 
 func TestArena_views(t *testing.T) {
-	for _, opts := range [][]dds.Option{nil, {dds.Huge()}, {dds.Backend(dds.Explicit)}} {
+	for _, opts := range [][]dds.Option{nil, {dds.Backend(dds.Explicit)}} {
 		a, err := dds.NewArena(1<<20, opts...)
 		require.NoError(t, err)
 		x, err := dds.Make[complex128](a, 1000)
@@ -165,11 +165,9 @@ func TestConstants_thresholds(t *testing.T) {
 
 // An arena that is closed still tells what happened in it, and does nothing more.
 func TestArena_closed(t *testing.T) {
-	for _, backend := range []string{dds.Auto, dds.Explicit, dds.Replay} {
+	for _, backend := range []string{dds.Auto, dds.Explicit} {
 		a, err := dds.NewArena(16*pages.Size(), dds.Backend(backend), dds.TracePages())
-		if err != nil {
-			continue // replay, with the race detector
-		}
+		require.NoError(t, err)
 		x, err := dds.Make[byte](a, 8*pages.Size())
 		require.NoError(t, err)
 		p := dds.NewPretend(a, x, dds.AnyOrder, 0, 8*pages.Size())
@@ -196,7 +194,7 @@ func TestArena_closed(t *testing.T) {
 // What is received into an arena whose readers are not made to wait is left to the engine, and
 // not copied twice.
 func TestMover_declines(t *testing.T) {
-	for _, backend := range []string{dds.Explicit, dds.Uffd, dds.Replay} {
+	for _, backend := range []string{dds.Explicit, dds.Uffd} {
 		a, err := dds.NewArena(4*pages.Size(), dds.Backend(backend))
 		if err != nil {
 			continue // it is not to be had here

@@ -68,18 +68,12 @@ func (a *Arena) Pages() []Access { return a.back.pages() }
 // choose gives the arena its back end.
 func (a *Arena) choose(o *options) error {
 	switch {
-	case raceDetector && o.backend == Uffd, raceDetector && o.backend == Replay:
+	case raceDetector && o.backend == Uffd:
 		return fmt.Errorf("dds: back end %s: the race detector does not see mapped memory: leave it to %s in such builds", o.backend, Auto)
 	case raceDetector:
 		a.back, a.reason = newExplicit(), "the race detector needs heap memory"
 	case o.backend == Explicit:
 		a.back, a.reason = newExplicit(), "it was asked for"
-	case o.backend == Replay:
-		back, err := newReplay(a)
-		if err != nil {
-			return err
-		}
-		a.back, a.reason = back, "it was asked for"
 	default:
 		back, reason, err := newUffd(a, o)
 		if err != nil && o.backend == Uffd {

@@ -39,9 +39,6 @@
 //	           faults and write protection. Arming drops page-table entries
 //	           (MADV_DONTNEED_LOCKED: the bytes stay in the memfd); retiring is one
 //	           UFFDIO_CONTINUE per strip, which maps its pages and wakes its readers.
-//	replay     pure Go. Pages are PROT_NONE; Attempt turns the panic of a touch
-//	           (debug.SetPanicOnFault) into the strip that is missing, and the caller
-//	           tries again when it has arrived. For idempotent functions only.
 //
 // Auto takes uffd if a probe succeeds, which provokes a fault on a page that was dropped,
 // resolves it, and does the same with a protected one: by the system call with faults
@@ -168,7 +165,7 @@
 //
 // A child that C forks would have an arena without its registration: it would read bytes that
 // have not come, and what it writes would be in the parent's messages, because the memory is
-// shared. So with uffd and replay it does not get the arena at all (MADV_DONTFORK), nor the
+// shared. So with uffd it does not get the arena at all (MADV_DONTFORK), nor the
 // state of the keeper, whose thread and mutex are the parent's: who touches either view there, or
 // calls the keeper, dies of a segmentation fault (exit code 2 where Go's runtime answers it). A
 // child that needs what is in an arena is forked after a copy has been made. With explicit
@@ -194,6 +191,4 @@
 //     network would have taken it.
 //   - Blocking collective operations of package mpi/system keep the polling thread out
 //     until they return: RetireAll first.
-//   - Back end replay repairs what loads and stores of Go touch; system calls fail with
-//     EFAULT.
 package dds

@@ -35,9 +35,6 @@ func TestBackends_agree(t *testing.T) {
 				} else {
 					tr, err := e.Recv(mpi.Of(x[11:]), mpi.AnySource, mpi.AnyTag)
 					require.NoError(t, err)
-					if name == dds.Replay {
-						require.NoError(t, tr.Wait())
-					}
 					got = append(got, append([]byte{}, x...))
 					statuses = append(statuses, tr.Status())
 					require.NoError(t, tr.Wait())
@@ -53,16 +50,9 @@ func TestBackends_agree(t *testing.T) {
 	for i, st := range sts {
 		assert.Equal(t, mpi.Status{Source: 0, Tag: i, Bytes: lengths[i]}, st)
 	}
-	names := []string{dds.Auto}
-	if a, err := dds.NewArena(1, dds.Backend(dds.Replay)); err == nil {
-		require.NoError(t, a.Close())
-		names = append(names, dds.Replay)
-	}
-	for _, name := range names {
-		got, st := run(name)
-		assert.Equal(t, want, got, name)
-		assert.Equal(t, sts, st, name)
-	}
+	got, st := run(dds.Auto)
+	assert.Equal(t, want, got)
+	assert.Equal(t, sts, st)
 }
 
 // Buffers with gaps and outside of arenas are sent and received in full.
@@ -271,8 +261,8 @@ func TestRecv_no_header(t *testing.T) {
 
 // What could not be sent is still what it was.
 func TestIsend_that_fails_keeps_its_bytes(t *testing.T) {
-	for _, backend := range []string{dds.Explicit, dds.Uffd, dds.Replay} {
-		if backend == dds.Uffd && !onPages(t) || backend == dds.Replay && !replaysHere() {
+	for _, backend := range []string{dds.Explicit, dds.Uffd} {
+		if backend == dds.Uffd && !onPages(t) {
 			continue
 		}
 		failed := errors.New("no more")

@@ -136,7 +136,7 @@ func (t *Transfer) flying() bool {
 
 // fly waits until the transfer flies by itself. Without protection it is complete then.
 func (t *Transfer) fly() {
-	if t.hints.bare || !t.protects() {
+	if !t.protects() {
 		t.e.comm.Engine().Await(false, t.calls)
 		return
 	}
@@ -172,7 +172,7 @@ func (t *Transfer) protects() bool {
 // shield arms what has not landed. last is the transfer armed before, with which this
 // one may be retired.
 func (t *Transfer) shield(last *Transfer) {
-	if t.hints.bare || !t.protects() || t.failing() {
+	if !t.protects() || t.failing() {
 		return
 	}
 	if n := t.hints.piggyback; n > 0 && !t.send && last != nil && t.e.Outstanding() > n && t.follow(last) {

@@ -57,8 +57,6 @@ func TestFork_by_C(t *testing.T) {
 	for _, one := range []struct{ name, backend, option, armed, killed, lived string }{
 		{"uffd", dds.Uffd, "", lazily, some, none},
 		{"trace", dds.Uffd, "-trace", lazily, some, none},
-		{"huge pages", dds.Uffd, "-huge", lazily, some, none},
-		{"replay", dds.Replay, "", lazily, some, none},
 		{"explicit", dds.Explicit, "", `(?s)(arena backend=%s strips=0 faults=0 stalls=0\n){2}.*`, none, some},
 		{"negative control", dds.Uffd, "-inherit", lazily, some, some}, // the keeper is not given
 	} {

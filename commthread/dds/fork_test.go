@@ -64,7 +64,7 @@ func advise(t *testing.T, x []byte, advice int) {
 func TestFork_dies_at_touch(t *testing.T) {
 	size := pages.Size()
 	for name, opts := range map[string][]dds.Option{
-		"uffd": nil, "trace": {dds.TracePages()}, "huge": {dds.Huge()}, "user code only": {dds.ForbidWays(true, true, false)},
+		"uffd": nil, "trace": {dds.TracePages()}, "user code only": {dds.ForbidWays(true, true, false)},
 	} {
 		a, x := lazily(t, 12, opts...)
 		for range 2 { // memory that is used again, and registered still
@@ -101,22 +101,6 @@ func TestFork_dies_at_touch(t *testing.T) {
 		}
 		assert.NotZero(t, a.Counts().Strips)
 	}
-}
-
-// The readers of back end replay are aborted by rights of pages, which a child inherits as
-// they are: it does not get the memory either.
-func TestFork_replay(t *testing.T) {
-	size := pages.Size()
-	a, x := replays(t, 8)
-	assert.True(t, killed(forked(t, &x[5*size], 0)))
-	p := dds.NewPretend(a, x, dds.AnyOrder, size, 4*size, 7*size)
-	require.True(t, p.Arm())
-	assert.True(t, killed(forked(t, &dds.CommView(x)[5*size], 0)))
-	p.Doom()
-	require.NoError(t, p.End())
-	advise(t, x, unix.MADV_DOFORK)
-	s := forked(t, &x[5*size], 0xff)
-	assert.True(t, s.Exited() && s.ExitStatus() == sawTrue, "wait status %#x", s)
 }
 
 // With back end explicit nothing is missing, and a child shares the memory; so it does where

@@ -17,7 +17,6 @@ const (
 	Auto     = "auto"     // uffd where a probe has shown that it works, else explicit
 	Explicit = "explicit" // a transfer is complete when it is given to its reader
 	Uffd     = "uffd"     // missing pages make their readers wait
-	Replay   = "replay"   // missing pages abort their readers, which Attempt reports
 )
 
 // Option changes how an [Arena] works.
@@ -26,7 +25,6 @@ type Option func(*options) error
 type options struct {
 	backend string
 	forced  bool
-	huge    bool
 	trace   bool
 	cores   osthread.CPUSet
 	log     io.Writer
@@ -43,19 +41,11 @@ type forbidden struct {
 func Backend(name string) Option {
 	return func(o *options) error {
 		switch name {
-		case Auto, Explicit, Uffd, Replay:
+		case Auto, Explicit, Uffd:
 			o.backend, o.forced = name, name != Auto
 			return nil
 		}
-		return fmt.Errorf("dds: back end %q: there are %s, %s, %s and %s", name, Auto, Explicit, Uffd, Replay)
-	}
-}
-
-// Huge asks for huge pages behind the message layer's view. The kernel may decline.
-func Huge() Option {
-	return func(o *options) error {
-		o.huge = true
-		return nil
+		return fmt.Errorf("dds: back end %q: there are %s, %s and %s", name, Auto, Explicit, Uffd)
 	}
 }
 

@@ -68,7 +68,6 @@ type hints struct {
 	grow      float64
 	order     Direction
 	piggyback int // -1: never
-	bare      bool
 	force     bool
 	fixed     *Constants
 }
@@ -90,10 +89,6 @@ func Order(d Direction) Hint { return func(h *hints) { h.order = d } }
 // retired with the last strip of the last one that is (HUNT: start_piggyback_thresh). A
 // program that touches them otherwise reads stale bytes.
 func PiggybackAfter(n int) Hint { return func(h *hints) { h.piggyback = max(n, 1) } }
-
-// Bare leaves the pages alone: who reads or writes the buffer is kept from it by other
-// means until the transfer has ended, as a task by its dependences.
-func Bare() Hint { return func(h *hints) { h.bare = true } }
 
 // Force arms whatever is on its way, even where that costs more than it hides.
 func Force() Hint { return func(h *hints) { h.force = true } }

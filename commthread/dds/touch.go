@@ -10,14 +10,10 @@ import (
 // call touches first. It costs a few ns if nothing is under way in the arena.
 func Touch[T any](x []T) {
 	if len(x) > 0 {
-		TouchRange(unsafe.Pointer(unsafe.SliceData(x)), len(x)*int(reflect.TypeFor[T]().Size()))
-	}
-}
-
-// TouchRange is [Touch] of n bytes from p on.
-func TouchRange(p unsafe.Pointer, n int) {
-	if a, at := find(p, n); a != nil {
-		a.back.touch(a, at, n)
+		p, n := unsafe.Pointer(unsafe.SliceData(x)), len(x)*int(reflect.TypeFor[T]().Size())
+		if a, at := find(p, n); a != nil {
+			a.back.touch(a, at, n)
+		}
 	}
 }
 

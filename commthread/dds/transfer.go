@@ -80,7 +80,7 @@ func (e *Endpoint) Send(b mpi.Buffer, dst, tag int, hs ...Hint) (*Transfer, erro
 	if err != nil {
 		return nil, err
 	}
-	if t.arena == nil || t.hints.bare {
+	if t.arena == nil {
 		return t, t.Wait()
 	}
 	t.fly()

@@ -11,7 +11,7 @@ import (
 )
 
 // mapViews maps n bytes, whole pages, twice, and brings all of them into memory.
-func mapViews(n int, huge bool) (app, comm []byte, unmap func() error, err error) {
+func mapViews(n int) (app, comm []byte, unmap func() error, err error) {
 	fd, err := unix.MemfdCreate("weft", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, nil, nil, err
@@ -22,9 +22,6 @@ func mapViews(n int, huge bool) (app, comm []byte, unmap func() error, err error
 	}
 	if comm, err = unix.Mmap(fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		return nil, nil, nil, err
-	}
-	if huge {
-		_ = unix.Madvise(comm, unix.MADV_HUGEPAGE) // advice: a kernel without huge pages declines it
 	}
 	// Fallocate fails where memory runs out; a touch would kill the program.
 	if err := reserve(n, func(at, n int) error { return unix.Fallocate(fd, 0, int64(at), int64(n)) }); err != nil {

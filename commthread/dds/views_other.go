@@ -10,7 +10,7 @@ import (
 
 // mapViews takes memory from the heap, where the race detector sees it; both views are
 // the same.
-func mapViews(n int, _ bool) (app, comm []byte, unmap func() error, err error) {
+func mapViews(n int) (app, comm []byte, unmap func() error, err error) {
 	b := make([]byte, n+pages.Size())
 	at := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (pages.Size() - 1)
 	b = b[at : at+n : at+n]

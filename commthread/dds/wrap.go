@@ -47,8 +47,8 @@ import (
 // operation or receive on the communicator, or of Flush or Close; that operation has been made
 // all the same. What was to be read then is ones (NaN).
 //
-// Readers use compiled loads, or [Touch] first: see the package. With the back ends explicit and
-// replay, whose readers cannot wait, a receive returns when all of its message is there.
+// Readers use compiled loads, or [Touch] first: see the package. With the back end explicit,
+// whose readers cannot wait, a receive returns when all of its message is there.
 type Wrapped struct {
 	*mpi.Comm
 	tool    *tool

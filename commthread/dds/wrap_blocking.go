@@ -71,7 +71,6 @@ func (w *tool) begin(b mpi.Buffer, p *pulled) (t, last *Transfer, err error) {
 		return nil, nil, err
 	}
 	t.place(p.head.size)
-	t.hints.bare = t.back.name() == Replay // nobody could repeat the reader
 	head, tail := p.head.ends()
 	copy(t.mem, p.body[headerBytes:headerBytes+head])
 	copy(t.mem[p.head.size-tail:], p.body[headerBytes+head:])

@@ -134,7 +134,7 @@ func (w *tool) step(r *posted) bool {
 			return true
 		}
 	}
-	if r.early && !r.t.hints.bare && r.t.protects() && !r.t.failing() && r.t.flying() {
+	if r.early && r.t.protects() && !r.t.failing() && r.t.flying() {
 		r.t.shield(r.last)
 		if !r.t.settled() && !r.t.failing() {
 			w.keep(r.t)

@@ -269,20 +269,6 @@ func TestWrap_equals_plain(t *testing.T) {
 	}
 }
 
-// Memory whose readers would have to be repeated is read by nobody too early.
-func TestWrap_replay(t *testing.T) {
-	a, err := dds.NewArena(1, dds.Backend(dds.Replay))
-	if err != nil {
-		t.Skip(err)
-	}
-	require.NoError(t, a.Close())
-	want, _ := game(t, "gige", 5, 30, false)
-	t.Setenv(dds.Variable, dds.Replay)
-	got, armed := game(t, "gige", 5, 30, true, dds.Strips(3), dds.Force())
-	assert.Equal(t, want, got)
-	assert.Zero(t, armed)
-}
-
 // The comparison notices one byte.
 func TestWrap_equals_plain_notices(t *testing.T) {
 	a, _ := game(t, "none", 9, 10, false)

@@ -69,7 +69,7 @@ func (w *tool) lazy(b mpi.Buffer, oneSided bool) bool {
 	if !b.Contiguous() || n == 0 || !oneSided && n <= w.least {
 		return false
 	}
-	if a, _ := find(b.Pointer(), n); a == nil || a.back.name() == Replay {
+	if a, _ := find(b.Pointer(), n); a == nil {
 		return false
 	}
 	return w.e.hints.force || w.e.hints.strips > 0 || w.e.consts.worth(n, oneSided)

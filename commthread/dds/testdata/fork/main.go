@@ -27,7 +27,6 @@ const (
 
 var (
 	trace   = flag.Bool("trace", false, "pages stay armed until they are touched")
-	huge    = flag.Bool("huge", false, "huge pages")
 	inherit = flag.Bool("inherit", false, "give children the memory: the negative control")
 )
 
@@ -110,31 +109,9 @@ func (f *family) buryAll(n int) error {
 
 // check reads x, from the beginning to the end, while it arrives.
 func (s *side) check(round int) error {
-	const step = 16 << 10
-	for from := 0; from < length; from += step {
-		wrong := -1
-		part := func() {
-			wrong = -1
-			for i, b := range s.x[from : from+step] {
-				if b != value(from+i, round) && wrong < 0 {
-					wrong = from + i
-				}
-			}
-		}
-		for {
-			missing, err := dds.Attempt(part)
-			if missing == nil {
-				if err != nil {
-					return err
-				}
-				break
-			}
-			for !missing.Arrived() {
-				s.e.Poll()
-			}
-		}
-		if wrong >= 0 {
-			return fmt.Errorf("round %d: byte %d is %d and not %d", round, wrong, s.x[wrong], value(wrong, round))
+	for i, b := range s.x[:length] {
+		if b != value(i, round) {
+			return fmt.Errorf("round %d: byte %d is %d and not %d", round, i, b, value(i, round))
 		}
 	}
 	return nil
@@ -213,9 +190,6 @@ func generation(c *mpi.Comm, f *family) error {
 	var opts []dds.Option
 	if *trace {
 		opts = append(opts, dds.TracePages())
-	}
-	if *huge {
-		opts = append(opts, dds.Huge())
 	}
 	a, err := dds.NewArena(4*length, opts...)
 	if err != nil {

@@ -1,7 +1,0 @@
-//go:build !linux || race
-
-package dds
-
-const canProtect = false
-
-func protect([]byte, bool) {}
