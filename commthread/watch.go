@@ -30,7 +30,8 @@ func (t *Thread) Watch(ctx *tasks.Context, done func() (bool, error)) {
 		r = t.inLease.rec
 	}
 	k := &check{rec: r, done: done, end: ctx.Hold()}
-	if t.checked(k) {
+	if over, err := t.ask(k); over {
+		t.finish(k, err)
 		return
 	}
 	t.mu.Lock()
@@ -38,34 +39,36 @@ func (t *Thread) Watch(ctx *tasks.Context, done func() (bool, error)) {
 	t.checks = append(t.checks, k)
 }
 
-// checked ends what k has kept, if that may be.
-func (t *Thread) checked(k *check) bool {
+// ask reports whether what k has kept may end, and how.
+func (t *Thread) ask(k *check) (over bool, err error) {
 	t.checking = true
-	over, err := k.done()
-	t.checking = false
-	if !over {
-		return false
-	}
+	defer func() { t.checking = false }()
+	return k.done()
+}
+
+// finish ends what k has kept.
+func (t *Thread) finish(k *check, err error) {
 	if err != nil && !errors.Is(err, mpi.ErrRevoked) {
 		t.revoke(nil, k.rec, fmt.Errorf("it failed: %w", err))
 	}
 	k.end.Fail(err)
-	return true
 }
 
 // check looks after the tasks that Watch keeps, and reports whether one of them has ended.
 func (t *Thread) check() (moved bool) {
-	if t.changed = false; len(t.checks) == 0 {
-		return false
-	}
-	for _, k := range slices.Clone(t.checks) { // the end of a task may bring another
-		if !t.checked(k) {
+	t.changed = false
+	for i := 0; i < len(t.checks); { // the end of a task may bring another
+		k := t.checks[i]
+		over, err := t.ask(k)
+		if !over {
+			i++
 			continue
 		}
-		moved = true
 		t.mu.Lock()
-		t.checks = slices.DeleteFunc(t.checks, func(c *check) bool { return c == k })
+		t.checks = slices.Delete(t.checks, i, i+1)
 		t.mu.Unlock()
+		t.finish(k, err)
+		moved = true
 	}
 	return moved
 }
