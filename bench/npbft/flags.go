@@ -73,7 +73,7 @@ func newConfig() *config {
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
 	set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&c.noLease))
 	set.Var(&c.dds, "dds", "tasks: the last transforms read blocks while they arrive, and wait in their pages; `mode` off, auto (where memory can make them wait, and messages are long enough) or force; -stage is 0 then")
-	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary)")
+	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .dot (graphviz), .txt (summary)")
 	c.world = world.Flags(set.FlagSet)
 	c.world.Ranks = 1
 	set.Lookup("ranks").DefValue = "1"
@@ -111,8 +111,8 @@ func (c *config) validate() error {
 		return fmt.Errorf("-dds %v: blocks are messages: drop -onesided", c.dds)
 	case c.dds != commthread.DDSOff && c.line.Given("stage") && c.stage > 0:
 		return fmt.Errorf("-dds %v with -stage %d: blocks have all planes: drop -stage, or say 0", c.dds, c.stage)
-	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".prv", ".txt", ".dot"}, filepath.Ext(c.trace)):
-		return fmt.Errorf("-trace %s: the extension is .html, .json, .prv, .txt or .dot", c.trace)
+	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".txt", ".dot"}, filepath.Ext(c.trace)):
+		return fmt.Errorf("-trace %s: the extension is .html, .json, .txt or .dot", c.trace)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 const maxWorkers = 1024
 
 // traceFormats are the extensions that trace.WriteFile knows.
-var traceFormats = []string{".html", ".json", ".prv", ".dot", ".txt"}
+var traceFormats = []string{".html", ".json", ".dot", ".txt"}
 
 // validate refuses values that no run can have a meaning for. Its messages name the
 // graph, the flag, the value and the way out.
@@ -22,7 +22,7 @@ func (c *config) validate() error {
 	case c.reps < 1:
 		return fmt.Errorf("-reps %d: must be at least 1", c.reps)
 	case c.trace != "" && !slices.Contains(traceFormats, strings.ToLower(filepath.Ext(c.trace))):
-		return fmt.Errorf("-trace %s: the name says the format and must end in .html (any browser), .json (Chrome, Perfetto), .prv (Paraver), .dot (graphviz) or .txt (summary)", c.trace)
+		return fmt.Errorf("-trace %s: the name says the format and must end in .html (any browser), .json (Chrome, Perfetto), .dot (graphviz) or .txt (summary)", c.trace)
 	}
 	for i := range c.graphs {
 		p := c.graphs[i]

@@ -3,8 +3,6 @@ package trace
 import (
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -49,23 +47,6 @@ func BenchmarkWrite(b *testing.B) {
 			report(b, l, int64(out))
 		})
 	}
-	b.Run("paraver", func(b *testing.B) {
-		b.ReportAllocs()
-		base := filepath.Join(b.TempDir(), "run")
-		for b.Loop() {
-			require.NoError(b, WriteParaver(base, l))
-		}
-		report(b, l, sizes(b, base))
-	})
-}
-
-func sizes(b *testing.B, base string) (n int64) {
-	for _, suffix := range []string{".prv", ".pcf", ".row"} {
-		info, err := os.Stat(base + suffix)
-		require.NoError(b, err)
-		n += info.Size()
-	}
-	return n
 }
 
 func report(b *testing.B, l *dataflow.Log, bytes int64) {

@@ -2,11 +2,14 @@ package trace
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,6 +108,51 @@ func TestDOTReaderRefuses(t *testing.T) {
 		assert.Error(t, readDOT(text), name)
 	}
 	assert.NoError(t, readDOT(two+"r0t1 -> r1t1 [style=dashed];\nr0t1 -> r0t2;\n}\n"))
+}
+
+// graphviz lays out a text with the real dot, and returns its picture as SVG. It skips the
+// test where there is no dot.
+func graphviz(t *testing.T, text string) (svg string, err error) {
+	t.Helper()
+	dot, err := exec.LookPath("dot")
+	if err != nil {
+		t.Skip("no dot in PATH: install graphviz (Debian: apt-get install graphviz) to have the graphs read by it")
+	}
+	guard, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(guard, dot, "-Tsvg")
+	var out, says bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(text), &out, &says
+	if err := c.Run(); err != nil || says.Len() > 0 {
+		return "", fmt.Errorf("dot: %v: %s", err, says.String())
+	}
+	return out.String(), nil
+}
+
+// Graphviz itself reads every graph without a warning, and draws each task, dependence and
+// box of it.
+func TestDOTInGraphviz(t *testing.T) {
+	odd := cholesky()
+	for i := range odd.Labels {
+		odd.Labels[i].Name += `"\<b>` + "\n{é}|;"
+	}
+	for name, text := range map[string]string{
+		"cholesky": dotOf(t, DOTLimit, cholesky()),
+		"halo":     dotOf(t, DOTLimit, twoRanks()...),
+		"limit":    dotOf(t, 4, twoRanks()...),
+		"labels":   dotOf(t, DOTLimit, odd),
+	} {
+		svg, err := graphviz(t, text)
+		require.NoError(t, err, name)
+		boxes := strings.Count(text, "subgraph cluster_")
+		assert.Equal(t, len(dotNode.FindAllString(text, -1)), strings.Count(svg, `class="node"`), "%s: tasks", name)
+		assert.Equal(t, len(dotEdge.FindAllString(text, -1)), strings.Count(svg, `class="edge"`), "%s: dependences", name)
+		assert.Equal(t, boxes, strings.Count(svg, `class="cluster"`), "%s: boxes", name)
+	}
+	for name, broken := range map[string]string{"quote": `label="x`, "attribute": `[label=,]`} {
+		_, err := graphviz(t, "digraph { a -> b "+broken+" }")
+		assert.Error(t, err, name)
+	}
 }
 
 func TestDOTOfCholesky(t *testing.T) {

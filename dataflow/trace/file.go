@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,21 +14,17 @@ import (
 // the format that its extension names:
 //
 //	.json  Chrome and Perfetto, see WriteChrome
-//	.prv   Paraver, see WriteParaver; .pcf and .row are written beside it
 //	.dot   the task graph, see WriteDOT
 //	.html  the timeline as a page for any browser, see WriteHTML
 //	.txt   the summary, see WriteSummary
 //
-// Any other extension is an error, and no file is made. Nor is one if two logs
-// are of one rank.
+// It makes no file, and returns an error, for another extension and for two logs of one
+// rank.
 func WriteFile(path string, logs ...*dataflow.Log) error {
-	extension := filepath.Ext(path)
 	var write func(io.Writer, ...*dataflow.Log) error
-	switch strings.ToLower(extension) {
+	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json":
 		write = WriteChrome
-	case ".prv":
-		return WriteParaver(strings.TrimSuffix(path, extension), logs...)
 	case ".dot":
 		write = WriteDOT
 	case ".html":
@@ -35,10 +32,28 @@ func WriteFile(path string, logs ...*dataflow.Log) error {
 	case ".txt":
 		write = WriteSummary
 	default:
-		return fmt.Errorf("trace: no format for %q: the name must end in .json (Chrome, Perfetto), .prv (Paraver), .dot (graphviz), .html (a page for any browser) or .txt (summary)", path)
+		return fmt.Errorf("trace: no format for %q: the name must end in .json (Chrome, Perfetto), .dot (graphviz), .html (a page for any browser) or .txt (summary)", path)
 	}
 	if _, err := chooseLogs(logs); err != nil {
 		return err
 	}
 	return createFile(path, func(w io.Writer) error { return write(w, logs...) })
+}
+
+// createFile makes a file and calls write with it. After an error the unfinished file
+// stays, to show how far it got.
+func createFile(path string, write func(w io.Writer) error) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+		if err != nil {
+			err = fmt.Errorf("trace: writing %s: %w", path, err)
+		}
+	}()
+	return write(f)
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -52,7 +51,7 @@ func number(b byte) uint64 {
 
 // requireSound runs every writer on a log, or on the logs of a run. None may
 // panic, and what they write must be well-formed however bad the logs are.
-func requireSound(t *testing.T, dir string, logs ...*dataflow.Log) {
+func requireSound(t *testing.T, logs ...*dataflow.Log) {
 	var out bytes.Buffer
 	require.NoError(t, WriteChrome(&out, logs...))
 	_, err := readChrome(&out)
@@ -67,10 +66,6 @@ func requireSound(t *testing.T, dir string, logs ...*dataflow.Log) {
 	s := Summarize(logs...)
 	requireShares(t, s)
 	requireMessages(t, s)
-	base := filepath.Join(dir, "run")
-	require.NoError(t, WriteParaver(base, logs...))
-	_, err = readParaver(base)
-	require.NoError(t, err)
 }
 
 // requireMessages checks what must hold for the figures of any messages.
@@ -167,10 +162,10 @@ func randomMessages(data []byte) (messages []dataflow.Message) {
 
 // requireSoundRanks is requireSound for logs that may be of one rank, or of an
 // impossible one: all writers refuse those, and write nothing.
-func requireSoundRanks(t *testing.T, dir string, logs []*dataflow.Log) {
+func requireSoundRanks(t *testing.T, logs []*dataflow.Log) {
 	_, err := chooseLogs(logs)
 	if err == nil {
-		requireSound(t, dir, logs...)
+		requireSound(t, logs...)
 		return
 	}
 	var out bytes.Buffer
@@ -178,7 +173,6 @@ func requireSoundRanks(t *testing.T, dir string, logs []*dataflow.Log) {
 		require.Equal(t, err, write(&out, logs...))
 	}
 	require.Zero(t, out.Len())
-	require.Equal(t, err, WriteParaver(filepath.Join(dir, "no", "file"), logs...))
 	require.Contains(t, Summarize(logs...).Advice[0], "left out")
 	requireMessages(t, Summarize(logs...))
 }
@@ -187,8 +181,7 @@ func FuzzRanks(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(randomBytes(seed))
 	}
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, data []byte) { requireSoundRanks(t, dir, randomRanks(data)) })
+	f.Fuzz(func(t *testing.T, data []byte) { requireSoundRanks(t, randomRanks(data)) })
 }
 
 // randomBytes are the bytes of a few ranks.
@@ -207,11 +200,10 @@ func randomBytes(seed uint64) (data []byte) {
 
 // The same in every test run, with logs from a fixed sequence.
 func TestWritersOnRandomRanks(t *testing.T) {
-	dir := t.TempDir()
 	refused, paired, backward := 0, 0, 0
 	for seed := range uint64(400) {
 		logs := randomRanks(randomBytes(seed))
-		require.NotPanics(t, func() { requireSoundRanks(t, dir, logs) }, "seed %d", seed)
+		require.NotPanics(t, func() { requireSoundRanks(t, logs) }, "seed %d", seed)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -230,20 +222,18 @@ func TestWritersOnRandomRanks(t *testing.T) {
 func FuzzWriters(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte{2, 100, 0, 4, 0, 1, 1, 1, 0, 0, 0, 3, 1, 1, 0, 0, 0, 4, 1, 1, 0, 0})
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, data []byte) { requireSound(t, dir, randomLog(data)) })
+	f.Fuzz(func(t *testing.T, data []byte) { requireSound(t, randomLog(data)) })
 }
 
 // The same in every test run, with events from a fixed sequence.
 func TestWritersOnRandomLogs(t *testing.T) {
-	dir := t.TempDir()
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		data := make([]byte, rng.IntN(600))
 		for i := range data {
 			data[i] = byte(rng.Uint32())
 		}
-		require.NotPanics(t, func() { requireSound(t, dir, randomLog(data)) }, "seed %d", seed)
+		require.NotPanics(t, func() { requireSound(t, randomLog(data)) }, "seed %d", seed)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -253,7 +243,6 @@ func TestWritersOnRandomLogs(t *testing.T) {
 // A good log of which every part is lost once: any prefix of any track, and
 // any single event.
 func TestWritersOnTornLogs(t *testing.T) {
-	dir := t.TempDir()
 	whole := cholesky()
 	for w := range whole.Workers {
 		for i := range whole.Workers[w].Events {
@@ -266,7 +255,7 @@ func TestWritersOnTornLogs(t *testing.T) {
 				l := cholesky()
 				l.Overflow = 1
 				l.Workers[w].Events = tear(l.Workers[w].Events)
-				requireSound(t, dir, l)
+				requireSound(t, l)
 			}
 		}
 	}
@@ -275,7 +264,6 @@ func TestWritersOnTornLogs(t *testing.T) {
 // The same for the messages of two ranks: each is lost on one side, is there
 // twice, or has bad times; and each rank loses its whole log.
 func TestWritersOnTornRanks(t *testing.T) {
-	dir := t.TempDir()
 	for rank := range 2 {
 		for i := range twoRanks()[rank].Messages {
 			for _, tear := range []func(m []dataflow.Message) []dataflow.Message{
@@ -290,27 +278,27 @@ func TestWritersOnTornRanks(t *testing.T) {
 			} {
 				logs := twoRanks()
 				logs[rank].Messages = tear(logs[rank].Messages)
-				requireSound(t, dir, logs...)
+				requireSound(t, logs...)
 			}
 		}
-		requireSound(t, dir, twoRanks()[rank])
+		requireSound(t, twoRanks()[rank])
 		logs := twoRanks()
 		logs[rank] = nil
-		requireSound(t, dir, logs...)
+		requireSound(t, logs...)
 		logs[rank] = &dataflow.Log{Rank: rank}
-		requireSound(t, dir, logs...)
+		requireSound(t, logs...)
 	}
 }
 
 func TestEmptyLogs(t *testing.T) {
 	for _, l := range []*dataflow.Log{nil, {}, {Elapsed: time.Second, Slots: 2}, {Workers: make([]dataflow.WorkerLog, 1)}, {Workers: []dataflow.WorkerLog{{Name: "worker 0"}, {Name: "worker 1"}}, Slots: 2, Elapsed: 5}} {
-		requireSound(t, t.TempDir(), l)
+		requireSound(t, l)
 		s := Summarize(l)
 		require.Zero(t, s.Tasks)
 		require.Zero(t, s.OverBound)
 	}
 	for _, logs := range [][]*dataflow.Log{{}, {nil, nil}, {{}, {Rank: 1}}, {{Rank: 5, Ranks: 9}, nil, {Rank: 1}}} {
-		requireSound(t, t.TempDir(), logs...)
+		requireSound(t, logs...)
 		require.Zero(t, Summarize(logs...).Tasks)
 	}
 }

@@ -56,48 +56,6 @@ func TestChromeOfRanks(t *testing.T) {
 	assert.Equal(t, [][4]int64{{0, 11_500, 1, 27_000}, {1, 14_500, 0, 24_000}}, arrows)
 }
 
-func TestParaverOfRanks(t *testing.T) {
-	p := paraverOf(t, twoRanks()...)
-	assert.Equal(t, []string{"rank 0 (alpha)", "rank 1 (beta)"}, p.rows["TASK"])
-	assert.Equal(t, []string{"alpha", "beta"}, p.rows["NODE"])
-	assert.Equal(t, []string{"rank 0 worker 0", "rank 0 worker 1", "rank 0 outside", "rank 0 messages", "rank 1 worker 0", "rank 1 outside", "rank 1 messages"}, p.rows["THREAD"])
-	var letters [][]int64
-	inState := map[[2]int64]int64{} // task and state of the messages: ns
-	for _, r := range p.records {
-		if p.lane(r.fields) && r.kind == 3 {
-			letters = append(letters, r.fields[2:])
-		}
-		if p.lane(r.fields) && r.kind == 1 {
-			inState[[2]int64{r.fields[2], r.fields[6]}] += r.fields[5] - r.fields[4]
-		}
-	}
-	assert.Equal(t, [][]int64{
-		{1, 4, 11_000, 11_500, 7, 1, 2, 3, 14_700, 27_000, 4096, 7},
-		{2, 3, 14_000, 14_500, 4, 1, 1, 4, 11_700, 24_000, 4096, 7},
-	}, letters)
-	for rank := range int64(2) {
-		assert.Equal(t, int64(12_500), inState[[2]int64{rank + 1, prvMessage}], "11.5 to 24")
-		assert.Equal(t, int64(4_800), inState[[2]int64{rank + 1, prvCollective}], "33.2 to 38")
-	}
-}
-
-// Ranks of one host share a node and its cores; without a host each has its own.
-func TestParaverNodes(t *testing.T) {
-	on := func(hosts ...string) *prvTrace {
-		var logs []*dataflow.Log
-		for i, host := range hosts {
-			logs = append(logs, &halo(i, host, 0, "worker 0", "outside").log)
-		}
-		return paraverOf(t, logs...)
-	}
-	p := on("a", "b", "a")
-	assert.Equal(t, []int{5, 3}, p.cpus, "core 0 of a is one cpu")
-	assert.Equal(t, []prvTask{{3, 1}, {3, 2}, {3, 1}}, p.tasks)
-	p = on("", "", "a")
-	assert.Equal(t, []prvTask{{3, 1}, {3, 2}, {3, 3}}, p.tasks)
-	assert.Equal(t, []string{"host of rank 0", "host of rank 1", "a"}, p.rows["NODE"])
-}
-
 func TestDOTOfRanks(t *testing.T) {
 	text := dotOf(t, DOTLimit, twoRanks()...)
 	assert.Len(t, dotNode.FindAllString(text, -1), 12)
@@ -186,7 +144,6 @@ func TestOneRankOfTwo(t *testing.T) {
 	assert.Equal(t, 3, s.Messages.Count)
 	assert.Equal(t, 2, s.Messages.Absent)
 	assert.Equal(t, 1, chromeOf(t, l).phase("b")[0].PID)
-	assert.Equal(t, []string{"rank 1 (beta)"}, paraverOf(t, l).rows["TASK"])
 	assert.Contains(t, dotOf(t, DOTLimit, l), "subgraph cluster_rank1")
 }
 
@@ -203,7 +160,7 @@ func TestRanksAreSorted(t *testing.T) {
 func TestTwoLogsOfOneRankAreRefused(t *testing.T) {
 	logs := append(twoRanks(), nil, &dataflow.Log{Rank: 1, Host: "gamma"}, &dataflow.Log{Rank: -3})
 	dir := t.TempDir()
-	for _, name := range []string{"x.json", "x.prv", "x.dot", "x.txt"} {
+	for _, name := range []string{"x.json", "x.dot", "x.txt"} {
 		err := WriteFile(filepath.Join(dir, name), logs...)
 		require.EqualError(t, err, `trace: logs 1 ("beta") and 3 ("gamma") are both of rank 1`)
 		require.EqualError(t, WriteFile(filepath.Join(dir, name), append(logs[:3:3], logs[4])...), "trace: log 3 is of rank -3, which cannot be")

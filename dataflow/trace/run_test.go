@@ -147,8 +147,8 @@ func TestRunOfCholesky(t *testing.T) {
 		if *keep != "" && workers == 2 {
 			dir = *keep
 		}
-		requireSound(t, dir, log)
-		for _, name := range []string{"run.json", "run.prv", "run.dot", "run.txt"} {
+		requireSound(t, log)
+		for _, name := range []string{"run.json", "run.dot", "run.txt"} {
 			require.NoError(t, WriteFile(filepath.Join(dir, name), log))
 		}
 		requireCholesky(t, log, workers)
@@ -197,7 +197,7 @@ func TestRunWithChildrenBlocksAndEvents(t *testing.T) {
 		rt.Spawn("reader", func(ctx *tasks.Context) error { return nil }, tasks.Reads(x))
 		return rt.Wait()
 	}, dataflow.Workers(2))
-	requireSound(t, t.TempDir(), l)
+	requireSound(t, l)
 	s := Summarize(l)
 	assert.Equal(t, 5, s.Tasks)
 	assert.GreaterOrEqual(t, s.CriticalPath, 50*us)
@@ -232,7 +232,7 @@ func TestRunWithWaitOn(t *testing.T) {
 			rt.Spawn("last", func(*tasks.Context) error { busy(1 * time.Millisecond); return nil })
 			return rt.Wait()
 		}, dataflow.Workers(workers))
-		requireSound(t, t.TempDir(), l)
+		requireSound(t, l)
 		s := Summarize(l)
 		assert.Equal(t, 3, s.Tasks, "the wait is no task")
 		path := map[string]bool{} // not its length: however long each of them took
@@ -256,7 +256,7 @@ func TestRunWithErrors(t *testing.T) {
 		return err
 	}, dataflow.Workers(1), dataflow.Trace(0))
 	require.ErrorIs(t, err, boom)
-	requireSound(t, t.TempDir(), l)
+	requireSound(t, l)
 	s := Summarize(l)
 	assert.Equal(t, 1, s.Tasks)
 	assert.Equal(t, 1, s.Failed)
@@ -273,7 +273,7 @@ func TestRunBeyondTheLimit(t *testing.T) {
 		return rt.Wait()
 	}, dataflow.Workers(2), dataflow.Trace(10_000))
 	require.NotZero(t, l.Overflow)
-	requireSound(t, t.TempDir(), l)
+	requireSound(t, l)
 	assert.Contains(t, Summarize(l).Advice[0], "events are missing")
 }
 

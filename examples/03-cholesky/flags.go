@@ -30,12 +30,12 @@ func parse() (o options) {
 	line.Least(&o.n, "n", 2048, 1, "order of the matrix")
 	line.Least(&o.nb, "nb", 128, 1, "order of a tile")
 	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
-	line.StringVar(&o.trace, "trace", "", "timeline: .html (any browser), .json (Perfetto), .prv (Paraver), .txt (summary); if not given, in a new folder, which is printed")
+	line.StringVar(&o.trace, "trace", "", "timeline: .html (any browser), .json (Perfetto), .txt (summary); if not given, in a new folder, which is printed")
 	line.StringVar(&o.dot, "dot", "", "task graph of a small instance (graphviz); if not given, in a new folder")
 	line.MustParse(func() error {
 		for _, path := range []string{o.trace, o.dot} {
 			if !format(path) {
-				return fmt.Errorf("%s: the name must end in .html, .json, .prv, .dot or .txt", path)
+				return fmt.Errorf("%s: the name must end in .html, .json, .dot or .txt", path)
 			}
 		}
 		return nil
@@ -46,7 +46,7 @@ func parse() (o options) {
 // viewers are the formats that package trace knows, by the ending of the name, and what
 // shows each.
 var viewers = map[string]string{
-	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev", ".prv": "open it in Paraver",
+	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev",
 	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text",
 }
 

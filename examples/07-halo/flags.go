@@ -33,7 +33,7 @@ func parse() (o options) {
 	line.Least(&o.block, "block", 8, 1, "rows of a task")
 	line.Least(&o.steps, "steps", 20, 1, "time steps")
 	line.Least(&o.workers, "workers", 0, 1, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
-	line.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .prv, .dot or .txt; if not given, into a new folder, which is printed")
+	line.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .dot or .txt; if not given, into a new folder, which is printed")
 	line.MustParse(nil)
 	return o
 }
@@ -49,6 +49,6 @@ func (o *options) runtime(c *mpi.Comm) []dataflow.Option {
 
 // viewers are what shows a trace, by the ending of its name.
 var viewers = map[string]string{
-	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev", ".prv": "open it in Paraver",
+	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev",
 	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text",
 }

@@ -64,7 +64,7 @@ func (p Program) flags() *options {
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
 		set.Var(&o.dds, "dds", "updates of the driver task begin before a panel has come as a whole, and wait in its pages: `mode` off, auto (where memory can make them wait, and messages are long enough) or force")
 		set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&o.noLease))
-		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .prv (Paraver) or .dot; one run of a driver with tasks")
+		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary) or .dot (graphviz); one run of a driver with tasks")
 		runs += "; 5 with -compare, of each driver"
 	}
 	set.IntVar(&o.reps, "reps", 0, runs+")")
