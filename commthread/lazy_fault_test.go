@@ -124,6 +124,9 @@ func TestLazyRecv_lost_while_it_is_read(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs, began, read := lazyFault(t, trouble)
+			for tries := 1; read == 42 && tries < 10; tries++ { // a busy machine: the message was faster
+				errs, began, read = lazyFault(t, trouble)
+			}
 			require.EqualValues(t, 1, began)
 			assert.ErrorIs(t, errs[1], task.ErrOvertaken)
 			assert.True(t, math.IsNaN(read), "%v", read)
