@@ -16,11 +16,12 @@ import (
 	"github.com/weft-hpc/weft/mpi/system"
 )
 
-// conductOfChild says what this test binary does when it is started again as a program.
-const conductOfChild = "WEFT_WORLD_TEST"
+// childVariable is the environment variable that makes this test binary a program, and
+// chooses its mode.
+const childVariable = "WEFT_WORLD_TEST"
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(conductOfChild) {
+	switch os.Getenv(childVariable) {
 	case "":
 		os.Exit(m.Run())
 	case "well":
@@ -60,9 +61,9 @@ func TestMain(m *testing.M) {
 	os.Exit(99)
 }
 
-// child runs this test binary as a program, and returns its exit code and what it
-// wrote to standard error.
-func child(t *testing.T, conduct string, env ...string) (int, string) {
+// child runs this test binary as a program in a mode, and returns its exit code and its
+// standard error.
+func child(t *testing.T, mode string, env ...string) (int, string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -72,7 +73,7 @@ func child(t *testing.T, conduct string, env ...string) (int, string) {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(append(cmd.Env, conductOfChild+"="+conduct), env...)
+	cmd.Env = append(append(cmd.Env, childVariable+"="+mode), env...)
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	err = cmd.Run()
@@ -86,9 +87,9 @@ func child(t *testing.T, conduct string, env ...string) (int, string) {
 
 func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
-		conduct string
-		code    int
-		says    string
+		mode string
+		code int
+		says string
 	}{
 		{"well", 0, ""},
 		{"fail", 1, "rank one is unhappy"},
@@ -97,20 +98,20 @@ func TestExitCodes(t *testing.T) {
 		{"message", 1, "tag 5"},
 		{"abort", 7, "enough"},
 	} {
-		code, text := child(t, c.conduct)
-		assert.Equal(t, c.code, code, "%s: %s", c.conduct, text)
-		assert.Contains(t, text, c.says, c.conduct)
+		code, text := child(t, c.mode)
+		assert.Equal(t, c.code, code, "%s: %s", c.mode, text)
+		assert.Contains(t, text, c.says, c.mode)
 		if c.says == "" {
-			assert.Empty(t, text, c.conduct)
+			assert.Empty(t, text, c.mode)
 		}
-		if c.conduct == "fail" {
+		if c.mode == "fail" {
 			assert.Equal(t, 1, strings.Count(text, "\n"), text)
 		}
 	}
 }
 
-// A program under the launcher of another MPI, or built without any, says so, and does
-// not run as so many programs of one rank.
+// A program under the launcher of another MPI, or built without MPI, reports that. It does
+// not run as several programs of one rank each.
 func TestWrongLauncher(t *testing.T) {
 	env := []string{"OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_RANK=0"}
 	if strings.HasPrefix(system.Library(), system.LauncherOpenMPI) {
@@ -124,9 +125,9 @@ func TestWrongLauncher(t *testing.T) {
 	env[1] = strings.Replace(env[1], "=0", "=1", 1)
 	code, text = child(t, "well", env...)
 	assert.Equal(t, 2, code)
-	assert.Empty(t, text, "rank 0 says it for all")
+	assert.Empty(t, text, "rank 0 prints it for all")
 
-	if !system.Available() { // a leftover of some launcher, without a rank 0 that would speak
+	if !system.Available() { // a variable of some launcher, but no rank 0 that would print
 		code, text = child(t, "well", "PMIX_RANK=1")
 		assert.Equal(t, 2, code)
 		assert.Contains(t, text, "started by a launcher (PMIx), but built without MPI")

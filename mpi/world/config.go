@@ -17,20 +17,20 @@ import (
 // ErrUsage marks errors in how the program was started: [Exit] ends with code 2.
 var ErrUsage = commandline.ErrUsage
 
-// Config says how ranks run when no launcher has started them.
+// Config has the settings of in-process ranks: for runs without a launcher.
 type Config struct {
 	Ranks int       // ranks inside this process, at least 1
 	Net   local.Net // simulated network between them; the zero Net is none
-	Eager int       // eager limit in bytes; -1: that of the engine
+	Eager int       // eager limit in bytes; -1: the default of the engine
 
-	flags *flag.FlagSet // to see what was given
+	flags *flag.FlagSet // for given; nil without flags
 }
 
 // Default returns the settings without flags: 2 ranks, no simulated network.
 func Default() *Config { return &Config{Ranks: 2, Eager: -1} }
 
-// Flags adds -ranks, -net and -eager to fs, and returns what they set once fs has been
-// parsed. A value that cannot be is an error of that.
+// Flags adds -ranks, -net and -eager to fs. Parsing fs sets the returned Config; Parse
+// returns an error for an invalid value.
 func Flags(fs *flag.FlagSet) *Config {
 	c := Default()
 	c.flags = fs
@@ -53,9 +53,8 @@ func (n *netFlag) Set(text string) error {
 	return err
 }
 
-// DefaultNet sets the network of in-process ranks for programs that show what one does;
-// under a launcher it does not count. Before the flags are parsed. It panics on a text
-// that ParseNet refuses.
+// DefaultNet sets the default of -net, for programs that demonstrate a network. It has no
+// effect under a launcher. Call it before parsing the flags. It panics if ParseNet fails.
 func (c *Config) DefaultNet(text string) {
 	n, err := local.ParseNet(text)
 	if err != nil {
@@ -70,7 +69,7 @@ func (c *Config) DefaultNet(text string) {
 	}
 }
 
-// given reports whether a flag was set on the command line.
+// given reports whether the command line sets a flag.
 func (c *Config) given(name string) (yes bool) {
 	if c.flags != nil {
 		c.flags.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
@@ -78,8 +77,8 @@ func (c *Config) given(name string) (yes bool) {
 	return yes
 }
 
-// checkLaunched says what of the settings and the build does not go with the launcher
-// that has started size ranks (-1 if it does not tell).
+// checkLaunched returns an error if the settings or the build do not fit the launcher. size
+// is the launcher's number of ranks, -1 if unknown.
 func (c *Config) checkLaunched(size int) error {
 	if err := system.CheckLaunch(); err != nil {
 		return usage("%w", err)
@@ -97,12 +96,13 @@ func usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrUsage, fmt.Errorf(format, args...))
 }
 
-// Run calls body once per rank, each with its world communicator, and returns when the
-// ranks of this process have ended: once under a launcher, Ranks times, on as many
-// goroutines, otherwise. It is called once in the life of a process that a launcher
-// has started. The error is that of the whole world: nil only if all bodies succeeded
-// and left nothing under way. Under a launcher it has been printed already, where
-// that was due; [Exit] knows.
+// Run calls body once per rank, each with its world communicator, and returns when the ranks
+// of this process have ended. Under a launcher that is one call; otherwise Ranks calls, each
+// on a goroutine of its own. A process of a launcher may call Run once.
+//
+// The error is for the whole world. It is nil only if all bodies succeeded and left no calls
+// or messages unfinished. Under a launcher rank 0 has printed the errors of the bodies
+// already; [Exit] does not print them again.
 func (c *Config) Run(body func(*mpi.Comm) error) error {
 	body, err := advised(body)
 	if err != nil {
@@ -127,7 +127,7 @@ func advised(body func(*mpi.Comm) error) (func(*mpi.Comm) error, error) {
 	case o == nil:
 		return body, nil
 	}
-	if system.LaunchedRank() <= 0 { // who writes the results
+	if system.LaunchedRank() <= 0 { // this rank writes the results
 		if err := advise.CheckFile(o.File); err != nil {
 			return nil, usage("%s: %w", advise.FileVariable, err)
 		}
@@ -155,7 +155,7 @@ func (c *Config) runHere(body func(*mpi.Comm) error) error {
 	return causes(local.Run(c.Ranks, body, opts...))
 }
 
-// causes drops, from errors that are joined, those that are consequences of others.
+// causes drops the consequences from joined errors, unless all of them are consequences.
 func causes(err error) error {
 	all, joined := err.(interface{ Unwrap() []error })
 	if !joined {
@@ -173,7 +173,7 @@ func causes(err error) error {
 	return errors.Join(own...)
 }
 
-// consequence reports whether a rank failed only because another one did.
+// consequence reports whether a rank failed only because another rank did.
 func consequence(err error) bool {
 	return errors.Is(err, mpi.ErrPeerGone) || errors.Is(err, mpi.ErrRevoked)
 }

@@ -145,7 +145,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestSum(t *testing.T) {
+func TestSummarize(t *testing.T) {
 	revoked := &mpi.Error{Class: mpi.ErrRevoked, Kind: "recv", Comm: "world"}
 	for name, c := range map[string]struct {
 		errs []error
@@ -161,11 +161,11 @@ func TestSum(t *testing.T) {
 		"wrong usage":          {[]error{usage("x"), usage("x")}, 2, "rank 0: wrong usage: x"},
 		"wrong usage and more": {[]error{usage("x"), errors.New("b")}, 1, "rank 0: wrong usage: x\nrank 1: b"},
 	} {
-		var stories [][]byte
+		var outcomes [][]byte
 		for _, e := range c.errs {
-			stories = append(stories, tell(e))
+			outcomes = append(outcomes, encodeOutcome(e))
 		}
-		code, err := sum(stories)
+		code, err := summarize(outcomes)
 		assert.Equal(t, c.code, code, name)
 		if c.says == "" {
 			assert.NoError(t, err, name)
@@ -173,7 +173,7 @@ func TestSum(t *testing.T) {
 			assert.EqualError(t, err, c.says, name)
 		}
 	}
-	assert.Equal(t, "rank 1, 2", silent([][]byte{tell(nil), make([]byte, storyBytes), make([]byte, storyBytes)}))
+	assert.Equal(t, "rank 1, 2", missing([][]byte{encodeOutcome(nil), make([]byte, outcomeBytes), make([]byte, outcomeBytes)}))
 }
 
 func TestShare(t *testing.T) {

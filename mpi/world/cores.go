@@ -7,9 +7,9 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Workers returns the number of cores for this rank: those that the process may use,
-// divided among its ranks, at least 1. Ranks that are processes on one machine have
-// split the cores at the start, if these were the same ones.
+// Workers returns the number of cores for this rank: the usable cores of the process,
+// divided by its ranks, at least 1. Ranks that are processes of one machine with the same
+// cores have split these at the start.
 func Workers(c *mpi.Comm) int {
 	here := 1
 	if e := c.Engine(); e.Name() == "local" {
@@ -19,10 +19,10 @@ func Workers(c *mpi.Comm) int {
 	return max(osthread.NumCores()/here, 1)
 }
 
-// splitCores gives each rank its share of the cores that it has in common with others
-// of its machine. Collective.
+// splitCores confines each rank to its share of the cores, if other ranks of its machine may
+// use the same cores. Collective.
 func splitCores(c *mpi.Comm) error {
-	near, err := c.SplitShared()
+	sameHost, err := c.SplitShared()
 	if err != nil {
 		return fmt.Errorf("mpi/world: splitting the cores: %w", err)
 	}
@@ -30,30 +30,30 @@ func splitCores(c *mpi.Comm) error {
 	const longest = 4 * osthread.MaxCPUs
 	text := make([]byte, longest)
 	copy(text, mine.String())
-	all := make([]byte, longest*near.Size())
-	if err := near.Allgather(mpi.Of(text), mpi.Of(all)); err != nil {
+	all := make([]byte, longest*sameHost.Size())
+	if err := sameHost.Allgather(mpi.Of(text), mpi.Of(all)); err != nil {
 		return fmt.Errorf("mpi/world: splitting the cores: %w", err)
 	}
-	place, sharers := 0, 0
-	for r := range near.Size() {
+	place, sharing := 0, 0
+	for r := range sameHost.Size() {
 		if string(all[r*longest:(r+1)*longest]) == string(text) {
-			if r == near.Rank() {
-				place = sharers
+			if r == sameHost.Rank() {
+				place = sharing
 			}
-			sharers++
+			sharing++
 		}
 	}
-	if sharers > mine.Count() {
+	if sharing > mine.Count() {
 		osthread.Share()
 	}
-	if err := osthread.Confine(share(mine, place, sharers)); err != nil {
+	if err := osthread.Confine(share(mine, place, sharing)); err != nil {
 		return fmt.Errorf("mpi/world: splitting the cores: %w", err)
 	}
-	return near.Free()
+	return sameHost.Free()
 }
 
-// share returns part number place of n parts of the cores, as equal as possible; with
-// fewer cores than parts, one core each, in turn.
+// share returns part number place of n parts of the cores, as equal as possible. With fewer
+// cores than parts each part is one core, and parts share cores.
 func share(all osthread.CPUSet, place, n int) osthread.CPUSet {
 	list := all.List()
 	from, to := place*len(list)/n, (place+1)*len(list)/n

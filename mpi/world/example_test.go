@@ -8,8 +8,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// The main function of a program: two ranks in this process, or, under mpirun, as many as
-// that starts. A program ends with world.Exit(err).
+// The main function of a program. Under mpirun it runs as the number of ranks of -np,
+// otherwise as two ranks in this process. A program ends with world.Exit(err).
 func ExampleRun() {
 	err := world.Run(func(c *mpi.Comm) error {
 		sum, one := 0, 1

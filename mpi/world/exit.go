@@ -13,22 +13,21 @@ import (
 	"github.com/weft-hpc/weft/mpi/system"
 )
 
-// Exit ends the process as all programs of weft do: with code 0 if err is nil (or the
-// flag package's ErrHelp), 2 if it is an error of usage, 1 otherwise. It prints err to
-// standard error, unless it has been printed, or another rank prints it. Under MPICH's
-// launcher a failure that the ranks have agreed on ends by an abort with that code, because
-// the launcher would mix up those of the ranks.
+// Exit ends the process: with code 0 if err is nil or flag.ErrHelp, 2 if it is [ErrUsage],
+// the code of an Abort, 1 otherwise. It prints err to standard error, unless that has been
+// done or another rank does it. Under MPICH's launcher, ranks that have agreed on a failure
+// end by an abort, because the launcher would combine their exit codes.
 func Exit(err error) {
-	code := report(os.Stderr, err, speaker())
+	code := report(os.Stderr, err, printingRank())
 	if agreed := (*printed)(nil); errors.As(err, &agreed) {
 		system.Leave(code)
 	}
 	os.Exit(code)
 }
 
-// speaker returns the rank of this process among those that print what is wrong with the
-// usage: 0 speaks for all, if the launcher tells that there is one; otherwise all do.
-func speaker() int {
+// printingRank returns the rank of this process for report: only rank 0 prints an error of
+// usage. It is 0 on all ranks if the launcher does not give their number.
+func printingRank() int {
 	if _, size, _ := system.Launched(); size > 0 {
 		return system.LaunchedRank()
 	}
@@ -44,10 +43,10 @@ type printed struct {
 func (p *printed) Error() string { return p.err.Error() }
 func (p *printed) Unwrap() error { return p.err }
 
-// head is the start that rank 0 has to print an error before others exit.
-const head = 200 * time.Millisecond
+// printTime is the time that rank 0 has to print an error before the other ranks exit.
+const printTime = 200 * time.Millisecond
 
-// report prints err if that is due on this rank, and returns the exit code.
+// report prints err, unless another rank prints it, and returns the exit code.
 func report(w io.Writer, err error, rank int) int {
 	var seen *printed
 	var aborted *local.AbortError
@@ -60,8 +59,8 @@ func report(w io.Writer, err error, rank int) int {
 	code := codeOf(err)
 	if code == 1 || rank <= 0 {
 		fmt.Fprintln(w, "weft:", err)
-	} else { // wrong usage is the same on all ranks, and the first that exits ends all
-		osthread.Sleep(head)
+	} else { // all ranks have the same error of usage, and the first exit ends all of them
+		osthread.Sleep(printTime)
 	}
 	if errors.As(err, &aborted) {
 		return aborted.Code

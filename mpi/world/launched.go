@@ -22,18 +22,18 @@ func runLaunched(c *Config, size int, body func(*mpi.Comm) error) error {
 	if c.given("ranks") && c.Ranks != comm.Size() {
 		return usage("-ranks %d, but the launcher started %d: leave -ranks out", c.Ranks, comm.Size())
 	}
-	apart, err := comm.Dup() // still works when the world has been revoked
+	control, err := comm.Dup() // still works when the world has been revoked
 	if err != nil {
 		return err
 	}
-	if err := splitCores(apart); err != nil {
+	if err := splitCores(control); err != nil {
 		return err
 	}
-	f := &farewell{world: comm, apart: apart}
-	return f.leave(protect(comm, body))
+	s := &shutdown{world: comm, control: control}
+	return s.end(protect(comm, body))
 }
 
-// protect calls body, and makes an error of a panic.
+// protect calls body and turns a panic into an error.
 func protect(c *mpi.Comm, body func(*mpi.Comm) error) (err error) {
 	var caught panics.Catcher
 	returned := false
@@ -50,15 +50,16 @@ func protect(c *mpi.Comm, body func(*mpi.Comm) error) (err error) {
 	return err
 }
 
-// leftovers reports what the ranks left under way; all bodies have returned.
-func leftovers(c, apart *mpi.Comm) error {
+// leftovers returns an error for the unfinished calls and messages of all ranks. All bodies
+// have returned.
+func leftovers(c, control *mpi.Comm) error {
 	if e, ok := c.Engine().(interface{ Leftovers(mpi.Handle) error }); ok {
-		return e.Leftovers(apart.Handle())
+		return e.Leftovers(control.Handle())
 	}
 	return nil
 }
 
-// Describe says in one line what the program runs on.
+// Describe returns the number of ranks and the engine, for the header of an output.
 func Describe(c *mpi.Comm) string {
 	return fmt.Sprintf("%d ranks, engine %s", c.Size(), c.Engine().Name())
 }

@@ -106,7 +106,7 @@ func TestUnderLauncher(t *testing.T) {
 				{[]string{"slow"}, 2, 0, nil},
 				{[]string{"leaver"}, 2, 1, []string{"rank 0: mpi: recv on world, rank 0, peer 1, tag 5: peer is gone: rank 1 of the world has finished"}},
 				{[]string{"leaver-barrier"}, 2, 1, []string{"rank 0: mpi: barrier on world, rank 0: peer is gone: rank 1 of the world has finished"}},
-				{[]string{"dies"}, 2, anyFailure, nil}, // its code, or that of the others' end
+				{[]string{"dies"}, 2, anyFailure, nil}, // its own code, or the code of an abort
 				{[]string{"-ranks", "3", "sum"}, 2, 2, []string{"leave -ranks out"}},
 				{[]string{"-net", "gige", "sum"}, 2, 2, []string{"-net is for ranks inside one process"}},
 			} {
@@ -132,9 +132,9 @@ func TestCollectivesAreCompared(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			l.require(t)
 			program := l.build(t, "program")
-			for conduct, says := range map[string]string{"other-roots": "calls bcast (root 1) of 8 bytes of int64", "bcast-or-allreduce": "calls allreduce (sum) of 8 bytes of int64"} {
-				code, text := l.run(t, 2, program, conduct)
-				assert.Equal(t, 1, code, "%s: %s", conduct, text)
+			for mode, says := range map[string]string{"other-roots": "calls bcast (root 1) of 8 bytes of int64", "bcast-or-allreduce": "calls allreduce (sum) of 8 bytes of int64"} {
+				code, text := l.run(t, 2, program, mode)
+				assert.Equal(t, 1, code, "%s: %s", mode, text)
 				assert.Contains(t, text, says)
 				assert.Contains(t, text, "ranks call different collective operations")
 			}

@@ -2,8 +2,8 @@ package schedule
 
 import "github.com/weft-hpc/weft/mpi"
 
-// barrier: by dissemination (Hensgen, Finkel, Manber 1988). After the round of
-// distance m a rank has heard, directly or not, of the 2m ranks up to itself.
+// barrier: dissemination (Hensgen, Finkel, Manber 1988). After the round of distance m a
+// rank knows, directly or not, that the 2m ranks up to itself have entered.
 func (s *schedule) barrier() {
 	for m := 1; m < s.size; m *= 2 {
 		s.recv(s.at(-m), mpi.Buffer{})
@@ -21,7 +21,7 @@ func (s *schedule) bcast(b mpi.Buffer, root int) {
 	}
 }
 
-// bcastTree: a binomial tree on the distances from the root, largest subtree first.
+// bcastTree: a binomial tree over the distances from the root, largest subtree first.
 func (s *schedule) bcastTree(b mpi.Buffer, root int) {
 	me := (s.rank - root + s.size) % s.size
 	mask := 1
@@ -40,7 +40,7 @@ func (s *schedule) bcastTree(b mpi.Buffer, root int) {
 	s.end()
 }
 
-// bcastChain: each rank passes a segment on while it receives the next.
+// bcastChain: each rank forwards a segment while it receives the next.
 func (s *schedule) bcastChain(b mpi.Buffer, root, segments int) {
 	me := (s.rank - root + s.size) % s.size
 	work := b

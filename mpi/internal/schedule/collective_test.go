@@ -72,7 +72,7 @@ func TestCollectivesOfLongVectors(t *testing.T) {
 	}
 }
 
-// So many ranks that the messages of one rank take several rounds.
+// With many ranks, the messages of one rank take several rounds.
 func TestCollectivesOfManyRanks(t *testing.T) {
 	for _, kind := range collectives {
 		for _, p := range []int{inFlight + 1, 2*inFlight + 3} {

@@ -2,8 +2,8 @@ package schedule
 
 import "github.com/weft-hpc/weft/mpi"
 
-// gather: every rank sends to the root. The others cannot see whether the parts are
-// equally long (they need not give counts), so there is no tree.
+// gather: every rank sends to the root. Only the root has the counts, so the ranks cannot
+// agree on a tree.
 func (s *schedule) gather(root int) {
 	k := s.k
 	if s.rank != root {
@@ -83,7 +83,7 @@ func (s *schedule) gathered(r int) mpi.Buffer {
 	return s.part(s.k.Recv, s.k.RecvCounts, s.k.RecvDispls, r)
 }
 
-// allgatherRing: the parts travel around the ring.
+// allgatherRing: each part travels around the ring.
 func (s *schedule) allgatherRing() {
 	if !s.k.Send.IsInPlace() {
 		s.copy(s.gathered(s.rank), s.k.Send)
@@ -96,8 +96,8 @@ func (s *schedule) allgatherRing() {
 	}
 }
 
-// allgatherBruck: Bruck and others (1997). The work buffer holds the parts in the
-// order of the ranks from this one on; the number that it holds doubles.
+// allgatherBruck: Bruck and others (1997). The work buffer holds the parts of the ranks from
+// this one on; their number doubles in each round.
 func (s *schedule) allgatherBruck(total int) {
 	work := s.temp(total, s.k.Recv)
 	starts := s.table(s.size + 1)

@@ -6,12 +6,12 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// classes of errors that an engine may give as they are.
+// classes are the errors that an engine may return unwrapped.
 var classes = []error{mpi.ErrBuffer, mpi.ErrCount, mpi.ErrRank, mpi.ErrTag, mpi.ErrKind, mpi.ErrTruncate, mpi.ErrOrder, mpi.ErrPending,
 	mpi.ErrPeerGone, mpi.ErrRevoked, mpi.ErrCancelled, mpi.ErrWindow, mpi.ErrState}
 
-// failure says why the internal call c, which has completed, is the end of the
-// collective; nil if it is not.
+// failure returns the error of the collective if the completed internal call c has failed or
+// is too short, else nil.
 func (s *schedule) failure(c *mpi.Call) error {
 	want := c.Recv.Bytes()
 	if c.Err == nil {
@@ -37,8 +37,8 @@ func (s *schedule) failure(c *mpi.Call) error {
 	return s.fail(c, class, want, got, text)
 }
 
-// fail returns the error of the collective: its message c had want bytes, and got
-// are known to have come.
+// fail returns the error of the collective: of its message c, want bytes were expected and
+// got are known to have arrived.
 func (s *schedule) fail(c *mpi.Call, class error, want, got int, cause error) error {
 	const disagree = "the ranks disagree about counts or kinds, or call different operations"
 	var e *mpi.Error

@@ -14,7 +14,7 @@ import (
 // affine is x -> a x + b: composition is associative and not commutative.
 type affine struct{ A, B int64 }
 
-// compose is acc after in: what lower ranks do comes last.
+// compose is acc after in: the functions of lower ranks apply last.
 var compose = must(mpi.NewOp("compose", false, func(acc, in []affine) {
 	for i := range acc {
 		acc[i] = affine{acc[i].A * in[i].A, acc[i].A*in[i].B + acc[i].B}
@@ -120,7 +120,7 @@ func (a *array[T]) set(values []T) {
 	}
 }
 
-// check compares the first elements with want, and everything else with what it was.
+// check compares the first elements with want, and all others with their former values.
 func (a *array[T]) check(t testing.TB, want []T, format string, args ...any) {
 	t.Helper()
 	after := slices.Clone(a.before)
@@ -175,7 +175,7 @@ func (x *trial[T]) room(n int, strided bool) *array[T] {
 
 func (x *trial[T]) add(r *mpi.Request) { x.rs = append(x.rs, r) }
 
-// expect remembers what a buffer has to hold at the end.
+// expect adds a check of the final contents of a buffer.
 func (x *trial[T]) expect(a *array[T], want []T, what string, rank int) {
 	x.then = append(x.then, func() {
 		x.t.Helper()

@@ -2,19 +2,19 @@ package schedule
 
 import "github.com/weft-hpc/weft/mpi"
 
-// operand is a rank's share of a reduction: what it has combined so far, and room
-// for what comes.
+// operand is the state of a reduction on one rank: the value combined so far, and a buffer
+// for the next one.
 type operand struct {
-	s          *schedule
-	value      mpi.Buffer // contiguous
-	incoming   mpi.Buffer // as long
-	t          tree
-	root, home int // of a reduction to one rank: it and its group; else -1
-	group      int
+	s               *schedule
+	value           mpi.Buffer // contiguous
+	incoming        mpi.Buffer // as long
+	t               tree
+	root, rootGroup int // of a reduction to one rank; else -1
+	group           int
 }
 
-// operand returns the share of this rank with its input in it. It works in the
-// receive buffer, if it is one.
+// operand returns an operand that holds the input of this rank. Its value is the receive
+// buffer, if this rank has a contiguous one, else a temporary buffer.
 func (s *schedule) operand(root int) *operand {
 	in := s.input()
 	value := s.k.Recv
@@ -30,17 +30,17 @@ func (s *schedule) operand(root int) *operand {
 }
 
 func (s *schedule) emptyOperand(value mpi.Buffer, root int) *operand {
-	o := &s.share
-	*o = operand{s: s, value: value, incoming: s.temp(value.Len(), value), t: newTree(s.size), root: root, home: -1}
+	o := &s.reduction
+	*o = operand{s: s, value: value, incoming: s.temp(value.Len(), value), t: newTree(s.size), root: root, rootGroup: -1}
 	o.group = o.t.group(s.rank)
 	if root >= 0 {
-		o.home = o.t.group(root)
+		o.rootGroup = o.t.group(root)
 	}
 	return o
 }
 
-// merge ends a round in which elements [from, to) have been received from peer, and
-// combines them. What else was in value is lost.
+// merge ends a round that receives elements [from, to) from peer, and combines them into
+// value. The other elements of value are lost.
 func (o *operand) merge(peer, from, to int) {
 	mine, other := o.value.Part(from, to-from), o.incoming.Part(from, to-from)
 	if peer > o.s.rank {
@@ -52,7 +52,7 @@ func (o *operand) merge(peer, from, to int) {
 	o.s.end()
 }
 
-// fold combines the ranks of each group of two. It reports whether this rank goes on.
+// fold combines the ranks of each group of two. It reports whether this rank leads its group.
 func (o *operand) fold() bool {
 	s := o.s
 	if !o.t.paired(s.rank) {
@@ -69,7 +69,7 @@ func (o *operand) fold() bool {
 	return true
 }
 
-// deliver copies the value to the receive buffer, unless it is there.
+// deliver copies the value to the receive buffer, unless it is in there.
 func (o *operand) deliver() {
 	if recv := o.s.k.Recv; !recv.Contiguous() || !same(recv, o.value) {
 		o.s.copy(recv, o.value)
@@ -84,18 +84,18 @@ func (s *schedule) reduce(root int) {
 	s.reduceTree(root)
 }
 
-// reduceTree: at each step the owners of two neighbouring sets of groups meet.
+// reduceTree: at each step one of two neighbouring blocks of groups sends to the other.
 func (s *schedule) reduceTree(root int) {
 	t := newTree(s.size)
-	if to := s.leafOf(t, root); to >= 0 {
+	if to := s.leafTarget(t, root); to >= 0 {
 		s.send(to, s.input())
 		return
 	}
 	o := s.operand(root)
 	o.fold() // this rank leads its group
 	for m := 1; m < t.groups; m *= 2 {
-		other := t.leader(owner(o.group^m, m, o.home), root)
-		if owner(o.group, 2*m, o.home) != o.group {
+		other := t.leader(groupOwner(o.group^m, m, o.rootGroup), root)
+		if groupOwner(o.group, 2*m, o.rootGroup) != o.group {
 			s.send(other, o.value)
 			return
 		}
@@ -105,14 +105,14 @@ func (s *schedule) reduceTree(root int) {
 	o.deliver()
 }
 
-// leafOf returns the rank to which this one sends its input as it is; -1 if it
-// receives something before.
-func (s *schedule) leafOf(t tree, root int) int {
-	g, home := t.group(s.rank), t.group(root)
+// leafTarget returns the rank to which a leaf of the tree sends its input; -1 if this rank is
+// not a leaf.
+func (s *schedule) leafTarget(t tree, root int) int {
+	g, rootGroup := t.group(s.rank), t.group(root)
 	switch {
 	case t.paired(s.rank) && t.leader(g, root) != s.rank:
 		return s.rank ^ 1
-	case t.paired(s.rank) || t.groups == 1 || owner(g, 2, home) == g:
+	case t.paired(s.rank) || t.groups == 1 || groupOwner(g, 2, rootGroup) == g:
 		return -1
 	}
 	return t.leader(g^1, root)
@@ -155,8 +155,8 @@ func (s *schedule) reduceHalving(root int) {
 	}
 }
 
-// halve exchanges halves: after the step of distance m, the operand has the
-// combination of 2m groups in one of 2m parts of the vector.
+// halve exchanges halves: after the step of distance m, the operand holds one of 2m parts of
+// the vector, combined over 2m groups.
 func (o *operand) halve() {
 	lo, hi := 0, o.value.Len()
 	for m := 1; m < o.t.groups; m *= 2 {
@@ -179,8 +179,8 @@ func (o *operand) halve() {
 	}
 }
 
-// collect goes the way of halve back: both parts of a pair come together on both
-// sides, or on the side of the root. It reports whether this rank has all.
+// collect reverses the steps of halve: each pair joins its parts on both ranks, or on the
+// rank on the side of the root. It reports whether this rank has the whole vector.
 func (o *operand) collect() bool {
 	s := o.s
 	for m := o.t.groups / 2; m > 0; m /= 2 {
@@ -190,11 +190,11 @@ func (o *operand) collect() bool {
 			mine, theirs = theirs, mine
 		}
 		other := o.t.leader(o.group^m, o.root)
-		receives := o.home < 0 || o.group&m == o.home&m
+		receives := o.rootGroup < 0 || o.group&m == o.rootGroup&m
 		if receives {
 			s.recv(other, theirs)
 		}
-		if o.home < 0 || !receives {
+		if o.rootGroup < 0 || !receives {
 			s.send(other, mine)
 		}
 		s.end()
@@ -205,8 +205,8 @@ func (o *operand) collect() bool {
 	return true
 }
 
-// cut returns where the part of the vector that the operand had before the step of
-// distance m of halve begins, was cut, and ends.
+// cut returns the part [lo, hi) of the vector that the operand held before the step of
+// distance m of halve, and the middle at which that step cut it.
 func (o *operand) cut(m int) (lo, middle, hi int) {
 	lo, hi = 0, o.value.Len()
 	for d := 1; ; d *= 2 {

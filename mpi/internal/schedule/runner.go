@@ -2,42 +2,40 @@ package schedule
 
 import "github.com/weft-hpc/weft/mpi"
 
-// Runner carries out the collective calls of one rank. Its methods are called by one
-// goroutine at a time, the one that is inside the engine, and outside of its locks.
+// Runner carries out the collective calls of one rank. Only the goroutine inside the engine
+// may call its methods, with no lock of the engine held.
 type Runner struct {
 	post    func(calls []*mpi.Call)
 	hook    func(*mpi.Call) // OnDone of all internal calls
 	live    []*schedule     // under way
-	ready   []*schedule     // whose round has ended, or that failed
-	running bool            // ready is being worked off
-	ended   int             // collectives completed so far
+	ready   []*schedule     // a round has ended, or a message has failed
+	running bool            // runReady is active
+	ended   int             // number of completed collectives
 
-	idle  []*schedule // to be used again
-	calls []*mpi.Call // to be used again
-	rooms roomPool
+	idle    []*schedule // unused, for later collectives
+	calls   []*mpi.Call // unused
+	buffers bufferPool
 }
 
-// NewRunner returns a runner that starts its messages with post. The calls given to
-// post are sends and receives with Hidden set; they may complete inside it. post
-// does not keep the slice. It may call Advance, which then does nothing: the runner
-// looks itself for what has completed.
+// NewRunner returns a runner that starts its messages with post. The calls given to post are
+// sends and receives with Hidden set; they may complete inside it. post does not keep the
+// slice. It may call Advance, which then does nothing: the runner itself continues the
+// schedules whose messages completed.
 func NewRunner(post func(calls []*mpi.Call)) *Runner {
 	r := &Runner{post: post}
 	r.hook = r.done
 	return r
 }
 
-// tags is the number of different tags: the collective numbered seq uses seq modulo
-// tags. It is what every MPI library has (its upper bound is at least 32767), and
-// two collectives of one communicator with the same tag can only meet if the later
-// one starts 32768 collectives after one that has not ended.
+// tags is the number of different tags: collective number seq uses tag seq modulo tags.
+// Every MPI library allows tags up to 32767 at least. Two collectives of one communicator
+// share a tag only if one has not ended when the 32768th after it starts.
 const tags = 1 << 15
 
-// Start begins the collective k, the seq-th one on its communicator, counted in the
-// same way by all of its ranks. It posts the first messages and may complete k. It
-// does not block.
+// Start starts collective k, which has number seq on its communicator; all ranks count
+// alike. It posts the first messages and may complete k. It does not block.
 func (r *Runner) Start(k *mpi.Call, seq int) {
-	s := r.take()
+	s := r.newSchedule()
 	s.k, s.tag = k, seq&(tags-1)
 	s.rank, s.size = k.Comm.Rank(), k.Comm.Size()
 	s.place = len(r.live)
@@ -45,19 +43,19 @@ func (r *Runner) Start(k *mpi.Call, seq int) {
 	s.build()
 	s.queued = true
 	r.ready = append(r.ready, s)
-	r.drain()
+	r.runReady()
 }
 
-// Advance continues the collectives whose messages have completed since the last
-// call of Advance or Start, completes those that have ended, and returns their
-// number. It costs one comparison if there is nothing to do. It does not block.
-func (r *Runner) Advance() int { return r.drain() }
+// Advance continues the collectives whose messages have completed since the last Advance or
+// Start. It returns the number of collectives that it completed. It costs one comparison if
+// there is nothing to do. It does not block.
+func (r *Runner) Advance() int { return r.runReady() }
 
 // Idle reports that Advance has nothing to do now.
 func (r *Runner) Idle() bool { return len(r.ready) == 0 }
 
-// drain works off the ready ones, and returns how many collectives completed.
-func (r *Runner) drain() int {
+// runReady continues the ready schedules and returns the number of collectives completed.
+func (r *Runner) runReady() int {
 	if r.running || len(r.ready) == 0 {
 		return 0
 	}
@@ -74,10 +72,10 @@ func (r *Runner) drain() int {
 	return r.ended - before
 }
 
-// step goes on with s as far as its messages allow.
+// step continues s until it waits for messages or has ended.
 func (r *Runner) step(s *schedule) {
 	s.busy = true
-	for !s.over {
+	for !s.completed {
 		if s.err != nil {
 			r.finish(s, s.err)
 			break
@@ -87,7 +85,7 @@ func (r *Runner) step(s *schedule) {
 		}
 		if s.posted {
 			s.local()
-			r.giveBack(s)
+			r.recycleCalls(s)
 		}
 		if s.round == len(s.ends) {
 			r.finish(s, nil)
@@ -96,7 +94,7 @@ func (r *Runner) step(s *schedule) {
 		r.postRound(s)
 	}
 	s.busy = false
-	r.settle(s)
+	r.recycle(s)
 }
 
 // postRound posts the messages of the present round: receives, then sends.
@@ -134,14 +132,14 @@ func (r *Runner) call(s *schedule, st *step) *mpi.Call {
 	return c
 }
 
-// done is the hook of all internal calls: it only marks.
+// done is the completion hook of all internal calls. It only counts, and queues the schedule.
 func (r *Runner) done(c *mpi.Call) {
 	s := c.User.(*schedule)
 	s.pending--
-	if s.err == nil && !s.over {
+	if s.err == nil && !s.completed {
 		s.err = s.failure(c)
 	}
-	if !s.busy && !s.queued && (s.pending == 0 || s.err != nil && !s.over) {
+	if !s.busy && !s.queued && (s.pending == 0 || s.err != nil && !s.completed) {
 		s.queued = true
 		r.ready = append(r.ready, s)
 	}
@@ -155,25 +153,25 @@ func (r *Runner) finish(s *schedule, err error) {
 	r.live[last] = nil
 	r.live = r.live[:last]
 	k := s.k
-	s.over, s.k = true, nil
+	s.completed, s.k = true, nil
 	r.ended++
-	r.settle(s)
+	r.recycle(s)
 	k.Complete(mpi.Status{}, err)
 }
 
-// settle makes s ready to be used again as soon as nobody can refer to it.
-func (r *Runner) settle(s *schedule) {
-	if !s.over || s.busy || s.queued || s.pending > 0 {
+// recycle makes s available for later collectives, once no message refers to it.
+func (r *Runner) recycle(s *schedule) {
+	if !s.completed || s.busy || s.queued || s.pending > 0 {
 		return
 	}
-	r.giveBack(s)
-	r.rooms.put(s.rooms)
+	r.recycleCalls(s)
+	r.buffers.put(s.temps)
 	s.reset()
 	r.idle = append(r.idle, s)
 }
 
-// giveBack takes the completed calls of a round back.
-func (r *Runner) giveBack(s *schedule) {
+// recycleCalls makes the completed calls of a round available again.
+func (r *Runner) recycleCalls(s *schedule) {
 	for i, c := range s.calls {
 		c.Reset()
 		c.User, c.Private = nil, nil
@@ -183,19 +181,19 @@ func (r *Runner) giveBack(s *schedule) {
 	s.calls = s.calls[:0]
 }
 
-func (r *Runner) take() *schedule {
+func (r *Runner) newSchedule() *schedule {
 	if n := len(r.idle); n > 0 {
 		s := r.idle[n-1]
 		r.idle = r.idle[:n-1]
 		return s
 	}
-	return &schedule{pool: &r.rooms}
+	return &schedule{pool: &r.buffers}
 }
 
-// Abort completes the collectives that match with err. Their messages that are under
-// way stay with the engine: when these end, nothing happens but that the runner takes
-// their memory back; buffers of the program that they receive into may be written to
-// until then. An engine that revokes a communicator completes these messages, too.
+// Abort completes with err the collectives for which match reports true. Their messages
+// under way stay with the engine and may be written into buffers of the program until they
+// end; then the runner only recycles their memory. An engine that revokes a communicator
+// completes these messages, too.
 func (r *Runner) Abort(match func(k *mpi.Call) bool, err error) {
 	for i := len(r.live) - 1; i >= 0; i-- {
 		if i < len(r.live) && match(r.live[i].k) {
@@ -204,7 +202,7 @@ func (r *Runner) Abort(match func(k *mpi.Call) bool, err error) {
 	}
 }
 
-// Outstanding calls f for every collective that has been started and not completed.
+// Outstanding calls f for every collective under way.
 func (r *Runner) Outstanding(f func(*mpi.Call)) {
 	for _, s := range r.live {
 		f(s.k)

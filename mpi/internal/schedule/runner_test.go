@@ -14,7 +14,7 @@ import (
 // caught reports whether a trial of the collective with this change of its messages
 // fails: by a result, by a message left over, or by not ending.
 func caught(t *testing.T, kind mpi.CallKind, d data[affine], n int, alter func(c *mpi.Call)) (bad bool) {
-	m := newSim(&judge{TB: t}, 5, 7)
+	m := newSim(&panicT{TB: t}, 5, 7)
 	m.alter = alter
 	defer func() {
 		if x := recover(); x != nil {
@@ -29,16 +29,16 @@ func caught(t *testing.T, kind mpi.CallKind, d data[affine], n int, alter func(c
 	return false
 }
 
-// judge is a test whose failure is a panic.
-type judge struct{ testing.TB }
+// panicT is a test whose failure is a panic.
+type panicT struct{ testing.TB }
 
 const failed = "the trial has failed"
 
-func (j *judge) Errorf(string, ...any) {}
-func (j *judge) FailNow()              { panic(failed) }
+func (j *panicT) Errorf(string, ...any) {}
+func (j *panicT) FailNow()              { panic(failed) }
 
-// The negative control of all tests of collectives: a message to a wrong rank, in
-// any place, is found; and so is a wrong order of the operands.
+// The negative control of all tests of collectives: they find any message to a wrong rank,
+// and a wrong order of the operands.
 func TestWrongSchedulesAreCaught(t *testing.T) {
 	reversed := affines
 	reversed.combine = func(a, b affine) affine { return affines.combine(b, a) }
@@ -98,8 +98,8 @@ func TestRanksDisagreeAboutCounts(t *testing.T) {
 	}
 }
 
-// One collective fails while others of its messages are under way: these end later,
-// and nothing that comes after is disturbed.
+// A collective fails while other messages of it are under way. These end later and do not
+// disturb the next collectives.
 func TestFailureWithMessagesUnderWay(t *testing.T) {
 	for seed := range uint64(20) {
 		m := newSim(t, 4, seed)
@@ -169,7 +169,7 @@ func TestAbortInTheMiddle(t *testing.T) {
 	}
 }
 
-// immediate is a runner whose messages end at once, in a way of the test's choice.
+// immediate is a runner whose messages end at once, with a result that the test chooses.
 func immediate(t *testing.T, kind mpi.CallKind, p int, answer func(c *mpi.Call) (mpi.Status, error)) error {
 	m := newSim(t, p, 1)
 	n := m.nodes[0]
@@ -288,15 +288,15 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 }
 
 func TestRooms(t *testing.T) {
-	var p roomPool
+	var p bufferPool
 	a := p.get(100)
 	require.Len(t, a, 128)
 	p.put([][]byte{a})
 	require.Equal(t, 128, p.kept)
 	require.Same(t, &a[0], &p.get(65)[0])
 	require.Zero(t, p.kept)
-	require.Len(t, p.get(1), smallRoom)
-	p.put([][]byte{make([]byte, 2*keepRooms)})
+	require.Len(t, p.get(1), minBuffer)
+	p.put([][]byte{make([]byte, 2*maxKept)})
 	require.Zero(t, p.kept, "too large to keep")
 }
 

@@ -2,9 +2,9 @@ package schedule
 
 import "github.com/weft-hpc/weft/mpi"
 
-// reduceScatter: recursive halving along the tree. At the step of distance m a rank
-// keeps the parts of the groups that agree with its own in bit m of their number;
-// with the groups in the order of their reversed bits, these lie together.
+// reduceScatter: recursive halving along the tree. At the step of distance m a rank keeps
+// the parts of the groups whose number has the same bit m as its own. Parts in the order of
+// reversed group numbers make these contiguous.
 func (s *schedule) reduceScatter() {
 	in, counts := s.input(), s.k.RecvCounts
 	o := s.emptyOperand(s.temp(in.Len(), in), -1)
@@ -34,8 +34,8 @@ func (s *schedule) reduceScatter() {
 	s.copy(s.k.Recv, o.value.Part(starts[lo], n))
 }
 
-// permute copies the parts of in to out, in the order of the reversed bits of the
-// groups, and returns where these begin.
+// permute copies the parts of in to out in the order of reversed group numbers, and returns
+// their starts.
 func (s *schedule) permute(out, in mpi.Buffer, t tree) (starts []int) {
 	k := s.k
 	if !in.Contiguous() {
@@ -70,8 +70,8 @@ func (s *schedule) takePart(leader int) {
 	s.copy(k.Recv, part)
 }
 
-// scan: after the step of distance m a rank has combined the 2m ranks up to itself
-// (Hillis and Steele 1986).
+// scan: doubling distances (Hillis and Steele 1986). After the step of distance m a rank has
+// combined the 2m ranks up to itself.
 func (s *schedule) scan() {
 	o := s.operand(-1)
 	o.scanFrom(0)

@@ -10,37 +10,37 @@ type step struct {
 	out, in mpi.Buffer // written to, read
 }
 
-// schedule is a collective under way. It belongs to the runner.
+// schedule is a collective under way on one rank. It belongs to the runner.
 type schedule struct {
 	k          *mpi.Call // nil when over
 	tag        int
 	rank, size int
 
 	steps []step
-	ends  []int // of the rounds, in steps
+	ends  []int // ends of the rounds, as indices of steps
 
-	round   int         // the present one
-	posted  bool        // its messages have been
+	round   int         // index of the present round
+	posted  bool        // the messages of the present round have been posted
 	calls   []*mpi.Call // of the present round
-	pending int         // of these, not completed
-	err     error       // of the first that failed
+	pending int         // number of calls not completed
+	err     error       // of the first call that failed
 
-	place  int  // in Runner.live
-	busy   bool // in Runner.step
-	queued bool // in Runner.ready
-	over   bool // the collective has completed
+	place     int  // index in Runner.live
+	busy      bool // Runner.step works on it
+	queued    bool // it is in Runner.ready
+	completed bool // the collective has completed
 
-	pool  *roomPool
-	rooms [][]byte // temporary buffers
-	ints  []int    // for tables of the algorithms
-	share operand  // of a reduction, while it is written
+	pool      *bufferPool
+	temps     [][]byte // temporary buffers
+	ints      []int    // for tables of the algorithms
+	reduction operand  // of a reduction, while it is written
 }
 
-// reset forgets everything but the memory of the lists.
+// reset clears everything but the memory of the lists.
 func (s *schedule) reset() {
 	clear(s.steps)
-	clear(s.rooms)
-	*s = schedule{steps: s.steps[:0], ends: s.ends[:0], calls: s.calls[:0], rooms: s.rooms[:0], ints: s.ints[:0], pool: s.pool}
+	clear(s.temps)
+	*s = schedule{steps: s.steps[:0], ends: s.ends[:0], calls: s.calls[:0], temps: s.temps[:0], ints: s.ints[:0], pool: s.pool}
 }
 
 // roundSteps returns the steps of the present round.
@@ -52,8 +52,8 @@ func (s *schedule) roundSteps() []step {
 	return s.steps[from:s.ends[s.round]]
 }
 
-// local does the local actions of the present round, whose messages have completed,
-// and goes on to the next.
+// local runs the local actions of the present round, whose messages have completed, and
+// goes on to the next round.
 func (s *schedule) local() {
 	steps := s.roundSteps()
 	for i := range steps {
@@ -70,7 +70,7 @@ func (s *schedule) local() {
 	s.round++
 }
 
-// recv, send, copy and combine add a step to the round that is being written.
+// recv, send, copy and combine add a step to the round being written.
 
 func (s *schedule) recv(peer int, b mpi.Buffer) {
 	s.steps = append(s.steps, step{message: mpi.CallRecv, peer: peer, out: b})
@@ -80,7 +80,7 @@ func (s *schedule) send(peer int, b mpi.Buffer) {
 	s.steps = append(s.steps, step{message: mpi.CallSend, peer: peer, in: b})
 }
 
-// copy copies as many bytes as both have.
+// copy copies as many bytes as fit into both.
 func (s *schedule) copy(out, in mpi.Buffer) {
 	s.steps = append(s.steps, step{out: out, in: in})
 }
@@ -90,7 +90,7 @@ func (s *schedule) combine(lower, upper mpi.Buffer) {
 	s.steps = append(s.steps, step{combine: true, out: lower, in: upper})
 }
 
-// end ends the round that is being written.
+// end ends the round being written, unless it is empty.
 func (s *schedule) end() {
 	if n := len(s.ends); n > 0 && s.ends[n-1] == len(s.steps) || n == 0 && len(s.steps) == 0 {
 		return
@@ -130,7 +130,7 @@ func (s *schedule) build() {
 	s.end()
 }
 
-// input returns what this rank contributes to a reduction.
+// input returns the contribution of this rank to a reduction.
 func (s *schedule) input() mpi.Buffer {
 	if s.k.Send.IsInPlace() {
 		return s.k.Recv
@@ -138,7 +138,7 @@ func (s *schedule) input() mpi.Buffer {
 	return s.k.Send
 }
 
-// temp returns room for n elements of the kind of like, until the collective ends.
+// temp returns a buffer for n elements of the kind of like, until the collective ends.
 func (s *schedule) temp(n int, like mpi.Buffer) mpi.Buffer {
 	bytes := n * like.ElemSize()
 	switch {
@@ -147,9 +147,9 @@ func (s *schedule) temp(n int, like mpi.Buffer) mpi.Buffer {
 	case bytes == 0:
 		return mpi.Of(make([]struct{}, n))
 	}
-	room := s.pool.get(bytes)
-	s.rooms = append(s.rooms, room)
-	return mpi.Raw(mpi.Of(room).Pointer(), bytes, like)
+	buf := s.pool.get(bytes)
+	s.temps = append(s.temps, buf)
+	return mpi.Raw(mpi.Of(buf).Pointer(), bytes, like)
 }
 
 // table returns n zeroed integers, until the collective ends.
@@ -161,10 +161,10 @@ func (s *schedule) table(n int) []int {
 	return s.ints[at : at+n : at+n]
 }
 
-// at returns the rank that is i places after this one, around the end.
+// at returns the rank i places after this one, modulo the number of ranks.
 func (s *schedule) at(i int) int { return ((s.rank+i)%s.size + s.size) % s.size }
 
-// part returns the part of rank r in a buffer that has one for every rank.
+// part returns the part of rank r of a buffer with a part for every rank.
 func (s *schedule) part(whole mpi.Buffer, counts, displs []int, r int) mpi.Buffer {
 	if counts != nil {
 		return whole.Part(displs[r], counts[r])

@@ -12,10 +12,10 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// sim is a machine of several ranks in one goroutine. Messages between two ranks
-// match in order; when the bytes of a pair move, and which pair is next, is drawn
-// at random. It is strict: what is received into is spoiled at once, what is being
-// sent must not change, and a message that nobody receives is found.
+// sim is a machine of several ranks in one goroutine. Messages between two ranks match in
+// order; a random number generator chooses the next pair whose bytes move. It is strict: it
+// overwrites receive buffers at once, and finds changes of send buffers under way and
+// messages that no rank receives.
 type sim struct {
 	t     testing.TB
 	rng   *rand.Rand
@@ -24,7 +24,7 @@ type sim struct {
 	pairs []pair // matched, bytes not moved
 	moved int    // messages
 	bytes int
-	eager int // up to so many bytes, a send may complete when posted
+	eager int // largest send, in bytes, that may complete when posted
 	alter func(c *mpi.Call)
 }
 
@@ -49,7 +49,7 @@ type node struct {
 
 // port is a communicator of a node, and the engine that its Comm sees.
 type port struct {
-	mpi.Engine // what is not needed here
+	mpi.Engine // nil: other methods are not called
 	node       *node
 	comm       int
 	rank       int

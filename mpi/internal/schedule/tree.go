@@ -2,12 +2,11 @@ package schedule
 
 import "math/bits"
 
-// tree is the order in which all reductions of p ranks combine: neighbouring ranks
-// form groups, the first ones of two and the others of one, so that the number of
-// groups is a power of two; then groups 2i and 2i+1 combine, then pairs of these,
-// and so on. The lower operand always comes from the lower ranks, and every
-// algorithm follows the same tree, so a result depends on the number of ranks alone:
-// not on the root, the length or the algorithm.
+// tree is the order in which all reductions of p ranks combine. Neighbouring ranks form
+// groups: the first groups have two ranks, the others one, so that the number of groups is a
+// power of two. Groups 2i and 2i+1 combine, then pairs of these, and so on. The lower
+// operand always comes from the lower ranks. Every algorithm follows this tree, so a result
+// depends only on the number of ranks: not on the root, the length or the algorithm.
 type tree struct {
 	groups int // a power of two
 	pairs  int // groups of two ranks
@@ -26,7 +25,7 @@ func (t tree) group(rank int) int {
 	return rank - t.pairs
 }
 
-// leader returns the rank that works for group g: its first one, or root.
+// leader returns the rank that works for group g: its first rank, or root if that is in g.
 func (t tree) leader(g, root int) int {
 	switch {
 	case g >= t.pairs:
@@ -40,17 +39,17 @@ func (t tree) leader(g, root int) int {
 // paired reports whether the rank shares its group with a neighbour.
 func (t tree) paired(rank int) bool { return rank < 2*t.pairs }
 
-// owner returns the group that works for the m groups around g: home, if it is one
-// of them, else the first.
-func owner(g, m, home int) int {
+// groupOwner returns the group that works for the aligned block of m groups around g:
+// rootGroup if it is in the block, else the first.
+func groupOwner(g, m, rootGroup int) int {
 	first := g &^ (m - 1)
-	if home >= first && home < first+m {
-		return home
+	if rootGroup >= first && rootGroup < first+m {
+		return rootGroup
 	}
 	return first
 }
 
-// reversed returns g with its bits, as many as number groups have, in the opposite order.
+// reversed returns g with its log2(groups) bits in the opposite order.
 func (t tree) reversed(g int) int {
 	if t.groups == 1 {
 		return g

@@ -49,7 +49,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// text is an expression of up to 16 ranks in few bytes: ranks, and what closes.
+// text is an expression of up to 16 ranks in a few bytes.
 type text struct {
 	n     int32
 	chars [92]byte
@@ -66,8 +66,8 @@ var bracket = must(mpi.NewOp("bracket", false, func(acc, in []text) {
 	}
 }))
 
-// Reduce to any root, Allreduce and ReduceScatter combine along the one tree,
-// whatever the length: so results are the same to the last bit.
+// Reduce to any root, Allreduce and ReduceScatter combine along one tree for every length,
+// so results are the same to the last bit.
 func TestReductionsFollowTheTree(t *testing.T) {
 	for _, p := range sizes {
 		for _, n := range []int{1, 5, 200} {
@@ -110,7 +110,7 @@ func checkTree(t *testing.T, kind mpi.CallKind, p, n, root int) {
 	}
 }
 
-// The number of messages and bytes is what doc.go says.
+// The number of messages and bytes agrees with the table in doc.go.
 func TestMessagesAndBytes(t *testing.T) {
 	const p, long = 8, 1 << 20
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Signature is what the calls of all ranks for one collective have in common.
+// Signature holds the arguments that the calls of all ranks for one collective share.
 type Signature struct {
 	Kind  mpi.CallKind
 	Root  int
@@ -76,7 +76,7 @@ func (s Signature) Encode() string {
 	return fmt.Sprintf("%d %d %d %d %s", uint8(s.Kind), s.Root, uint8(s.Elem), s.Bytes, s.Op)
 }
 
-// Decode reads what Encode wrote.
+// Decode reads the text of Encode. It reports false for any other text.
 func Decode(text string) (s Signature, ok bool) {
 	fields := strings.SplitN(text, " ", 5)
 	if len(fields) != 5 {

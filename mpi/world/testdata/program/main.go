@@ -1,4 +1,4 @@
-// Program of the tests of package world: its last argument says what it does.
+// Program of the tests of package world: its argument is the name of a mode.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-var conduct = map[string]func(c *mpi.Comm) error{
+var mode = map[string]func(c *mpi.Comm) error{
 	"sum": func(c *mpi.Comm) error {
 		x := []int64{int64(c.Rank() + 1)}
 		if err := c.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Sum); err != nil {
@@ -153,5 +153,5 @@ var conduct = map[string]func(c *mpi.Comm) error{
 func main() {
 	w := world.Flags(flag.CommandLine)
 	flag.Parse()
-	world.Exit(w.Run(conduct[flag.Arg(0)]))
+	world.Exit(w.Run(mode[flag.Arg(0)]))
 }
