@@ -174,6 +174,20 @@ func (c *Call) Payload() int {
 	return c.Recv.Bytes()
 }
 
+// Needs reports whether a collective call cannot complete on rank me of its communicator
+// before rank r makes it.
+func (c *Call) Needs(me, r int) bool {
+	switch c.Kind {
+	case CallBcast, CallScatter:
+		return r == c.Peer
+	case CallReduce, CallGather:
+		return me == c.Peer
+	case CallScan, CallExscan:
+		return r < me
+	}
+	return true
+}
+
 // String describes the call as errors and reports do.
 func (c *Call) String() string {
 	s := c.Kind.String()

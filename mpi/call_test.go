@@ -82,6 +82,32 @@ func TestKindsOfCalls(t *testing.T) {
 	require.False(t, mpi.CallPut.HasTag())
 }
 
+// Needs, for all kinds: what rank 1 of 3 waits for.
+func TestNeeds(t *testing.T) {
+	root := []int{0}
+	for k := mpi.CallNone; k <= mpi.CallFlush; k++ {
+		want := []int{0, 2}
+		switch k {
+		case mpi.CallBcast, mpi.CallScatter, mpi.CallScan, mpi.CallExscan:
+			want = root
+		case mpi.CallReduce, mpi.CallGather:
+			want = nil
+		}
+		var got []int
+		c := mpi.Call{Kind: k}
+		for r := range 3 {
+			if r != 1 && c.Needs(1, r) {
+				got = append(got, r)
+			}
+		}
+		if k.Collective() {
+			require.Equal(t, want, got, k)
+		}
+	}
+	gather := mpi.Call{Kind: mpi.CallGather, Peer: 1}
+	require.True(t, gather.Needs(1, 0), "the root needs all")
+}
+
 func TestErrorText(t *testing.T) {
 	_, c := newManual(1, 4)
 	k := &mpi.Call{Kind: mpi.CallRecv, Comm: c, Peer: 2, Tag: 7}

@@ -126,7 +126,7 @@ func (e *endpoint) unmatched(c *mpi.Call, m *comm) bool {
 func (e *endpoint) missing(c *mpi.Call, m *comm, stuck map[*endpoint]bool) bool {
 	number := e.numberOf(c)
 	for r, w := range m.world {
-		if o := e.world.ends[w]; number >= 0 && stuck[o] && needed(c, m.rank, r) && o.called(m.group) <= number {
+		if o := e.world.ends[w]; number >= 0 && stuck[o] && c.Needs(m.rank, r) && o.called(m.group) <= number {
 			return true
 		}
 	}
@@ -152,19 +152,6 @@ func (e *endpoint) numberOf(c *mpi.Call) int {
 		}
 	})
 	return number
-}
-
-// needed reports whether a collective cannot end on rank me without rank r.
-func needed(c *mpi.Call, me, r int) bool {
-	switch c.Kind {
-	case mpi.CallBcast, mpi.CallScatter:
-		return r == c.Peer
-	case mpi.CallReduce, mpi.CallGather:
-		return me == c.Peer
-	case mpi.CallScan, mpi.CallExscan:
-		return r < me
-	}
-	return true
 }
 
 // describe says what the rank waits for, a line for each call.

@@ -135,7 +135,7 @@ func (e *engine) number(k *mpi.Call) {
 func (e *engine) Await(any bool, calls []*mpi.Call) {
 	for done, idle := 0, 0; !satisfied(any, calls, &done); {
 		if !e.busy() {
-			n := C.weft_wait(C.int64_t(time.Second))
+			n := C.weft_wait(C.int64_t(longWait))
 			e.deliver(n)
 			e.turn()
 			if n == 0 {

@@ -77,6 +77,7 @@ func Init() (*mpi.Comm, error) {
 	if rc := C.weft_init(&rank, &size, &maxTag, &e.mem); rc != 0 {
 		return nil, fmt.Errorf("mpi/system: Init: %w: %s", mpi.ErrEngine, errorText(rc))
 	}
+	e.mem.long_wait = C.int64_t(longWait)
 	e.limits = mpi.Limits{MaxTag: int(maxTag), Eager: eager}
 	e.unsignedOrder = C.weft_unsigned_order() != 0
 	e.runner = schedule.NewRunner(e.Post)

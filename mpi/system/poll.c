@@ -419,8 +419,6 @@ static int do_ended(MPI_Status *st, int err) {
 	return 1;
 }
 
-enum { LONG_WAIT = 1000000000 }; // ns, after which Go looks whether the wait can end
-
 int weft_do_on(void) {
 	WEFT_INSIDE;
 	weft_patience p = {0};
@@ -437,7 +435,7 @@ int weft_do_on(void) {
 		if (weft_line_waiting() > 0) // no request of theirs makes progress by itself
 			weft_look_aside();
 		weft_let_in();
-		if (weft_linger(&p) > LONG_WAIT)
+		if (weft_linger(&p) > weft_mem->long_wait)
 			return 0;
 	}
 }

@@ -62,6 +62,7 @@ enum { WEFT_BATCH = 256, WEFT_RESULTS = 1024, WEFT_REASON = 1024 };
 typedef struct {
 	int32_t news;       // a revocation has arrived: weft_news tells which
 	int32_t unused;
+	int64_t long_wait;  // ns, after which weft_do returns although nothing has happened
 	weft_op one;        // of weft_do
 	weft_result single; // of weft_do
 	weft_op ops[WEFT_BATCH];
@@ -103,7 +104,7 @@ int weft_post_wait(int n, int64_t ns);
 int weft_poll(void);
 int weft_wait(int64_t ns);
 // weft_do starts the op one, whose buffers are send and recv, and waits for it; it
-// returns 1 with the result in single, or 0 if there is news: then weft_do_on waits
+// returns 1 with the result in single, or 0 if there is news or it has waited for long: then weft_do_on waits
 // on, or weft_do_keep makes it an operation in the slot.
 int weft_do(char *send, char *recv);
 int weft_do_on(void);

@@ -50,16 +50,32 @@ type stall struct {
 }
 
 const (
-	stallKey    = 1<<64 - 1       // of notices that are questions and answers
-	firstAsk    = 2 * time.Second // after the begin of a wait, then after twice as long
-	tellStall   = time.Minute     // the same for the user
-	longestPath = 8               // waits, each with
-	longestCall = 80              // bytes about its call: what fits into a notice
-	apart       = "\x1f"          // fields
-	between     = "\x1e"          // waits of a path
-	passAgain   = time.Second
-	lookAgain   = 250 * time.Millisecond
+	stallKey    = 1<<64 - 1   // of notices that are questions and answers
+	tellStall   = time.Minute // the same for the user
+	longestPath = 8           // waits, each with
+	longestCall = 80          // bytes about its call: what fits into a notice
+	apart       = "\x1f"      // fields
+	between     = "\x1e"      // waits of a path
 )
+
+// askAfter is the time from the begin of a wait to its first question; those that follow come
+// after twice as long. Tests have the linker set a shorter one.
+var askAfter = "2s"
+
+var (
+	firstAsk  = duration(askAfter)
+	passAgain = firstAsk / 2
+	lookAgain = firstAsk / 8
+	longWait  = firstAsk / 2 // after which a wait in C looks whether it can end
+)
+
+func duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Millisecond {
+		panic(fmt.Sprintf("mpi/system: askAfter is %q: a duration of at least a millisecond", text))
+	}
+	return d
+}
 
 // stalled is called about once a second while this rank is in one blocking call.
 func (e *engine) stalled(any bool, calls []*mpi.Call) {
@@ -161,24 +177,11 @@ func waitsFor(k *mpi.Call, me int) (who []int) {
 		return who
 	}
 	for r := range k.Comm.Size() {
-		if r != me && needed(k, me, r) {
+		if r != me && k.Needs(me, r) {
 			who = append(who, r)
 		}
 	}
 	return who
-}
-
-// needed reports whether a collective cannot end on rank me without rank r.
-func needed(k *mpi.Call, me, r int) bool {
-	switch k.Kind {
-	case mpi.CallBcast, mpi.CallScatter:
-		return r == k.Peer
-	case mpi.CallReduce, mpi.CallGather:
-		return me == k.Peer
-	case mpi.CallScan, mpi.CallExscan:
-		return r < me
-	}
-	return true
 }
 
 // notify sends a notice to one rank of the world.

@@ -47,7 +47,8 @@ func (l *library) require(t *testing.T) {
 func (l *library) build(t *testing.T, name string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), name)
-	cmd := exec.Command("go", "build", "-tags", "mpi", "-o", program, "./testdata/"+name)
+	const soon = "-X github.com/weft-hpc/weft/mpi/system.askAfter=200ms" // deadlocks are looked for
+	cmd := exec.Command("go", "build", "-tags", "mpi", "-ldflags", soon, "-o", program, "./testdata/"+name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "CC="+l.compiler)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -110,15 +111,18 @@ func TestUnderLauncher(t *testing.T) {
 				{[]string{"-ranks", "3", "sum"}, 2, 2, []string{"leave -ranks out"}},
 				{[]string{"-net", "gige", "sum"}, 2, 2, []string{"-net is for ranks inside one process"}},
 			} {
-				code, text := l.run(t, c.ranks, program, c.args...)
-				if c.code == anyFailure {
-					assert.NotZero(t, code, "%v: %s", c.args, text)
-				} else {
-					assert.Equal(t, c.code, code, "%v: %s", c.args, text)
-				}
-				for _, s := range c.says {
-					assert.Equal(t, 1, strings.Count(text, s), "%v: %q is said once: %s", c.args, s, text)
-				}
+				t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+					t.Parallel() // launchers mostly sleep
+					code, text := l.run(t, c.ranks, program, c.args...)
+					if c.code == anyFailure {
+						assert.NotZero(t, code, text)
+					} else {
+						assert.Equal(t, c.code, code, text)
+					}
+					for _, s := range c.says {
+						assert.Equal(t, 1, strings.Count(text, s), "%q is said once: %s", s, text)
+					}
+				})
 			}
 		})
 	}
