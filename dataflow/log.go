@@ -17,46 +17,52 @@ import (
 type eventLog struct {
 	rt     *Runtime
 	mu     sync.Mutex
-	chunks [][]Event // guarded by mu
-	byDecl []int32   // label index by declaration, plus 1; of the worker's goroutine
-	edges  []Event   // of the tasks that are being submitted; of the worker's goroutine
+	packed packed  // guarded by mu
+	left   int     // guarded by mu: events that are reserved
+	byDecl []int32 // label index by declaration, plus 1; of the worker's goroutine
+	edges  []edge  // of the tasks that are being submitted; of the worker's goroutine
 }
 
-const logChunk = 4096
+const logBatch = 4096 // events that a log reserves at one time
 
 func newEventLog(rt *Runtime) *eventLog { return &eventLog{rt: rt} }
 
-func (l *eventLog) add(kind EventKind, t, arg, arg2 uint64) {
+func (l *eventLog) add(kind EventKind, t, how uint64) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.append(Event{Time: l.now(), Task: t, Arg: arg, Arg2: arg2, Kind: kind})
+	if l.reserve(1) {
+		l.packed.plain(kind, how, l.now(), t)
+	}
 }
 
 func (l *eventLog) now() time.Duration {
 	return time.Duration(osthread.Nanotime() - l.rt.labels.origin.Load())
 }
 
-// append adds e, unless the log is full. The caller holds the lock.
-func (l *eventLog) append(e Event) {
-	n := len(l.chunks)
-	if n == 0 || len(l.chunks[n-1]) == logChunk {
-		if l.rt.labels.events.Add(logChunk) > int64(l.rt.opt.trace)+logChunk-1 {
-			l.rt.labels.events.Add(-logChunk)
-			l.rt.labels.lost.Add(1)
-			return
+// reserve reports whether so many events may be recorded. The caller holds the lock.
+func (l *eventLog) reserve(events int) bool {
+	x := &l.rt.labels
+	for l.left < events {
+		if x.events.Add(logBatch) > int64(l.rt.opt.trace)+logBatch-1 {
+			x.events.Add(-logBatch)
+			x.lost.Add(uint64(events))
+			return false
 		}
-		l.chunks = append(l.chunks, make([]Event, 0, logChunk))
-		n++
+		l.left += logBatch
 	}
-	l.chunks[n-1] = append(l.chunks[n-1], e)
+	l.left -= events
+	return true
 }
 
-func (l *eventLog) mark(k EventKind) { l.add(k, 0, 0, 0) }
+// reset forgets what has been recorded, and what is reserved. The caller holds the lock.
+func (l *eventLog) reset() { l.packed, l.left = packed{}, 0 }
 
-func (l *eventLog) start(r *task.Record) { l.add(EventStart, r.Seq(), 0, 0) }
+func (l *eventLog) mark(k EventKind) { l.add(k, 0, 0) }
+
+func (l *eventLog) start(r *task.Record) { l.add(EventStart, r.Seq(), 0) }
 
 func (l *eventLog) end(r *task.Record) {
 	var how uint64
@@ -66,23 +72,19 @@ func (l *eventLog) end(r *task.Record) {
 	case r.Flags&task.Skipped != 0:
 		how = 2
 	}
-	l.add(EventEnd, r.Seq(), how, 0)
+	l.add(EventEnd, r.Seq(), how)
 }
 
 // done is called after the release of r, before the record is given back.
-func (l *eventLog) done(r *task.Record)    { l.add(EventDone, r.Seq(), 0, 0) }
-func (l *eventLog) wait(r *task.Record)    { l.add(EventWait, seqOf(r), 0, 0) }
-func (l *eventLog) waited(r *task.Record)  { l.add(EventWaited, seqOf(r), 0, 0) }
-func (l *eventLog) block(r *task.Record)   { l.add(EventBlock, seqOf(r), 0, 0) }
-func (l *eventLog) unblock(r *task.Record) { l.add(EventUnblock, seqOf(r), 0, 0) }
+func (l *eventLog) done(r *task.Record)    { l.add(EventDone, r.Seq(), 0) }
+func (l *eventLog) wait(r *task.Record)    { l.add(EventWait, seqOf(r), 0) }
+func (l *eventLog) waited(r *task.Record)  { l.add(EventWaited, seqOf(r), 0) }
+func (l *eventLog) block(r *task.Record)   { l.add(EventBlock, seqOf(r), 0) }
+func (l *eventLog) unblock(r *task.Record) { l.add(EventUnblock, seqOf(r), 0) }
 
 // edge notes a dependence, until spawn records all of them at one time.
 func (l *eventLog) edge(pred, succ uint64, waits bool) {
-	e := Event{Task: succ, Arg: pred, Kind: EventEdge}
-	if waits {
-		e.Arg2 = 1
-	}
-	l.edges = append(l.edges, e)
+	l.edges = append(l.edges, edge{pred, succ, waits})
 }
 
 func seqOf(r *task.Record) uint64 {
@@ -97,12 +99,20 @@ func (l *eventLog) spawn(r *task.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	for _, e := range l.edges {
-		e.Time = now
-		l.append(e)
+	for rest := l.edges; len(rest) > 0; {
+		n := 1
+		for n < min(len(rest), maxRun) && rest[n].succ == rest[0].succ {
+			n++
+		}
+		if l.reserve(n) {
+			l.packed.edges(now, rest[:n])
+		}
+		rest = rest[n:]
 	}
 	l.edges = l.edges[:0]
-	l.append(Event{Time: now, Task: r.Seq(), Arg: label, Arg2: seqOf(r.Domain.Parent), Kind: EventSpawn})
+	if l.reserve(1) {
+		l.packed.spawn(now, r.Seq(), label, seqOf(r.Domain.Parent))
+	}
 }
 
 // label returns the index of the label of r, without looking it up by name for a
@@ -133,7 +143,7 @@ type labels struct {
 	mu     sync.Mutex
 	all    []Label       // guarded by mu
 	number map[Label]int // guarded by mu
-	events atomic.Int64  // reserved in chunks, by all workers
+	events atomic.Int64  // reserved in batches, by all workers
 	lost   atomic.Uint64
 	origin atomic.Int64 // osthread.Nanotime at Log.Start
 	start  time.Time    // guarded by mu: Log.Start
@@ -180,7 +190,7 @@ func (rt *Runtime) Log() *Log {
 	}
 	for _, w := range rt.everyone() {
 		w.log.mu.Lock()
-		l.Workers = append(l.Workers, WorkerLog{Name: w.name(), Core: int(w.core.Load()), Events: slices.Concat(w.log.chunks...)})
+		l.Workers = append(l.Workers, WorkerLog{Name: w.name(), Core: int(w.core.Load()), Events: w.log.packed.events()})
 		w.log.mu.Unlock()
 	}
 	return l
@@ -213,7 +223,7 @@ func (rt *Runtime) ResetLog() {
 	for _, w := range rt.everyone() {
 		if w.log != nil {
 			w.log.mu.Lock()
-			w.log.chunks = nil
+			w.log.reset()
 			w.log.mu.Unlock()
 		}
 	}

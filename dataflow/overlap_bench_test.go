@@ -58,7 +58,11 @@ func BenchmarkTilesWithBorders(b *testing.B) {
 	for _, window := range []int{64, 1024, 4096, 20_000} {
 		b.Run(fmt.Sprint("window=", window), func(b *testing.B) { run(b, dataflow.Window(window)) })
 	}
-	b.Run("traced", func(b *testing.B) { run(b, dataflow.Trace(0)) })
+	for _, window := range []int{4096, 20_000} {
+		b.Run(fmt.Sprint("traced/window=", window), func(b *testing.B) {
+			run(b, dataflow.Trace(100<<20), dataflow.Window(window))
+		})
+	}
 }
 
 // A task on the whole of an array of which 16 000 pieces were used once, before a wait.
