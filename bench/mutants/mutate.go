@@ -21,6 +21,7 @@ type mutant struct {
 	first, end int // bytes of the file that are replaced
 	old, text  string
 	copy       int // which of several equal ones of the function, from 0
+	form       form
 }
 
 // key names the mutant in equivalent.txt; it does not depend on the number of the line.
@@ -91,53 +92,89 @@ func mutantsOf(name string, source []byte) (all []*mutant, err error) {
 	if err != nil || ast.IsGenerated(f) {
 		return nil, err
 	}
+	at := func(p token.Pos) int { return files.Position(p).Offset }
 	copies := map[string]int{}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Body == nil {
 			continue
 		}
-		add := func(first, end token.Pos, text string) {
+		add := func(first, end token.Pos, text string, how form) {
 			m := &mutant{file: name, function: functionName(fn), line: files.Position(first).Line, text: text,
-				first: files.Position(first).Offset, end: files.Position(end).Offset}
+				first: at(first), end: at(end), form: how}
 			m.old = strings.Join(strings.Fields(string(source[m.first:m.end])), " ")
 			key := m.key()
 			m.copy = copies[key]
 			copies[key]++
 			all = append(all, m)
 		}
-		ast.Inspect(fn.Body, func(n ast.Node) bool { mutate(n, add); return true })
+		bound := parts(fn.Body)
+		ast.Inspect(fn.Body, func(n ast.Node) bool { mutate(n, source, at, bound[n], add); return true })
 	}
 	return all, nil
 }
 
-// mutate adds the changes of one node.
-func mutate(n ast.Node, add func(first, end token.Pos, text string)) {
-	operator := func(at token.Pos, op token.Token) {
-		if other, ok := swaps[op]; ok {
-			add(at, at+token.Pos(len(op.String())), other.String())
+// parts returns the statements that are part of another one, where no if can stand.
+func parts(body ast.Node) map[ast.Node]bool {
+	found := map[ast.Node]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			found[n.Init], found[n.Post] = true, true
+		case *ast.IfStmt:
+			found[n.Init] = true
+		case *ast.SwitchStmt:
+			found[n.Init] = true
+		case *ast.TypeSwitchStmt:
+			found[n.Init] = true
+		case *ast.CommClause:
+			found[n.Comm] = true
 		}
+		return true
+	})
+	return found
+}
+
+// mutate adds the changes of one node. A statement that is bound has no form.
+func mutate(n ast.Node, source []byte, at func(token.Pos) int, bound bool, add func(first, end token.Pos, text string, how form)) {
+	statement := func(first, end token.Pos, text string) form {
+		if bound {
+			return form{}
+		}
+		return statementForm(at(first), at(end), text)
+	}
+	operator := func(pos token.Pos, op token.Token, form func(token.Token) form) {
+		if other, ok := swaps[op]; ok {
+			add(pos, pos+token.Pos(len(op.String())), other.String(), form(other))
+		}
+	}
+	remove := func(n ast.Node) { add(n.Pos(), n.End(), removed, statement(n.Pos(), n.End(), removed)) }
+	swap := func(n ast.Node, pos token.Pos, op token.Token) {
+		operator(pos, op, func(other token.Token) form {
+			end := at(pos) + len(op.String())
+			return statement(n.Pos(), n.End(), string(source[at(n.Pos()):at(pos)])+other.String()+string(source[end:at(n.End())]))
+		})
 	}
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		operator(n.OpPos, n.Op)
+		operator(n.OpPos, n.Op, func(other token.Token) form { return operatorForm(n, at, other) })
 	case *ast.IncDecStmt:
-		operator(n.TokPos, n.Tok)
+		swap(n, n.TokPos, n.Tok)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
-			add(n.OpPos, n.X.Pos(), "")
+			add(n.OpPos, n.X.Pos(), "", notForm(at(n.OpPos), at(n.X.Pos()), at(n.End())))
 		}
 	case *ast.AssignStmt:
-		operator(n.TokPos, n.Tok)
+		swap(n, n.TokPos, n.Tok)
 		if _, field := n.Lhs[0].(*ast.SelectorExpr); field && len(n.Lhs) == 1 && n.Tok == token.ASSIGN {
-			add(n.Pos(), n.End(), removed)
+			remove(n)
 		}
 	case *ast.ExprStmt:
 		if _, call := n.X.(*ast.CallExpr); call {
-			add(n.Pos(), n.End(), removed)
+			remove(n)
 		}
 	case *ast.DeferStmt:
-		add(n.Pos(), n.End(), removed)
+		remove(n)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -68,22 +67,20 @@ func (t *tally) share() float64 {
 
 // examine makes the mutants of a package, runs the tests on each and prints the survivors.
 func (c *config) examine(r room, known map[string]bool, out io.Writer) (t tally, err error) {
-	files, err := sources(r.dir)
+	scratch, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return t, err
 	}
-	all, err := mutants(files, c.seed)
+	defer os.RemoveAll(scratch)
+	e := examination{config: c, known: known, out: out, scratch: scratch}
+	overlay, err := e.choose(r)
 	if err != nil {
 		return t, err
 	}
-	if c.match != nil {
-		all = slices.DeleteFunc(all, func(m *mutant) bool { return !c.match.MatchString(m.key()) })
-	}
-	suites := c.suitesOf(r)
-	if _, err := suites[0](); err != nil {
+	e.suites = c.suitesOf(r, scratch, overlay)
+	if _, err := e.suites[0](); err != nil {
 		return t, err
 	}
-	e := examination{config: c, suites: suites, known: known, left: all, out: out}
 	var workers sync.WaitGroup
 	for range c.jobs {
 		workers.Go(e.work)
@@ -92,59 +89,105 @@ func (c *config) examine(r room, known map[string]bool, out io.Writer) (t tally,
 	return e.tally, e.err
 }
 
+// choose draws the mutants, without those that do not compile, and returns an overlay with
+// all of them that have forms.
+func (e *examination) choose(r room) (overlay string, err error) {
+	files, err := sources(r.dir)
+	if err != nil {
+		return "", err
+	}
+	all, err := mutants(files, e.seed)
+	if err != nil {
+		return "", err
+	}
+	check, err := newChecker(r.dir)
+	if err != nil {
+		return "", err
+	}
+	inside := map[string][]chosen{}
+	for _, m := range all {
+		if len(e.left) == e.n {
+			break
+		}
+		if e.match != nil && !e.match.MatchString(m.key()) {
+			continue
+		}
+		source, err := os.ReadFile(m.file)
+		if err != nil {
+			return "", err
+		}
+		one := chosen{m, len(e.left) + 1}
+		switch {
+		case !check.valid(m.file, m.apply(source)):
+			continue
+		case m.form.write == nil || !check.valid(m.file, []byte(withForms(source, []chosen{one}))):
+			one.id = 0
+		default:
+			inside[m.file] = append(inside[m.file], one)
+		}
+		e.left = append(e.left, one)
+	}
+	changed := map[string]string{filepath.Join(r.dir, selectorFile): selectorSource(check.name)}
+	for file, some := range inside {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		changed[file] = withForms(source, some)
+	}
+	return writeOverlay(e.scratch, changed)
+}
+
 // examination is what the goroutines that try the mutants of a package share.
 type examination struct {
 	*config
-	suites []func() (suite, error)
-	known  map[string]bool
-	out    io.Writer
+	suites  []func() (suite, error)
+	known   map[string]bool
+	out     io.Writer
+	scratch string
 
-	mu      sync.Mutex
-	left    []*mutant
-	running int
-	tally   tally
-	err     error
+	mu    sync.Mutex
+	left  []chosen
+	tally tally
+	err   error
 }
 
 func (e *examination) work() {
-	for m := e.next(); m != nil; m = e.next() {
-		v, by, err := survived, "", error(nil)
+	for m, ok := e.next(); ok; m, ok = e.next() {
+		by, err := "", error(nil)
 		if !e.known[m.key()] {
-			v, by, err = e.try(e.suites, m)
+			by, err = e.try(m)
 		}
-		e.note(m, v, by, err)
+		e.note(m, by, err)
 	}
 }
 
-// next returns the mutant to try now, or nil. Of several goroutines that wait for the
-// last ones, one will go on if some do not compile.
-func (e *examination) next() (m *mutant) {
+// next returns the mutant to try now.
+func (e *examination) next() (m chosen, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.err != nil || len(e.left) == 0 || e.tally.made()+e.running == e.n {
-		return nil
+	if e.err != nil || len(e.left) == 0 {
+		return m, false
 	}
 	m, e.left = e.left[0], e.left[1:]
-	e.running++
-	return m
+	return m, true
 }
 
 // note counts a mutant, and prints it if nothing has noticed it.
-func (e *examination) note(m *mutant, v verdict, by string, err error) {
+func (e *examination) note(m chosen, by string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.running--
 	switch {
 	case err != nil:
 		e.err = errors.Join(e.err, err)
-	case v == killed:
+	case by != "":
 		e.tally.killed++
 		if e.verbose {
 			fmt.Fprintf(e.out, "killed    %v\n          by: %s\n", m, by)
 		}
-	case v == survived && e.known[m.key()]:
+	case e.known[m.key()]:
 		e.tally.equivalent++
-	case v == survived:
+	default:
 		e.tally.survived++
 		fmt.Fprintf(e.out, "survived  %v\n          key: %s\n", m, m.key())
 	}
@@ -169,56 +212,70 @@ func withText(err error) error {
 	return err
 }
 
-type verdict int
-
-const (
-	invalid verdict = iota // does not compile
-	killed
-	survived
-)
-
-// try runs the tests on a mutant; by is the first that fails.
-func (c *config) try(suites []func() (suite, error), m *mutant) (v verdict, by string, err error) {
-	source, err := os.ReadFile(m.file)
-	if err != nil {
-		return invalid, "", err
-	}
-	dir, err := os.MkdirTemp("", "mutant")
-	if err != nil {
-		return invalid, "", err
-	}
-	defer os.RemoveAll(dir)
-	overlay, err := writeOverlay(dir, m.file, m.apply(source))
-	if err != nil {
-		return invalid, "", err
-	}
-	for _, measured := range suites {
+// try runs the tests on a mutant and returns the first that fails, "" if none does.
+func (e *examination) try(m chosen) (by string, err error) {
+	for _, measured := range e.suites {
 		s, err := measured()
 		if err != nil {
-			return invalid, "", err
+			return "", err
 		}
-		program, err := build(s.dir, dir, overlay)
-		if err != nil {
-			return invalid, "", nil
+		if m.id > 0 {
+			by = e.noticed(s, s.program, m.id)
 		}
-		if by = c.noticed(s, program); by != "" {
-			return killed, by, nil
+		if by == "" && (m.id == 0 || len(s.skipped) > 0) {
+			by, err = e.tryAlone(s, m)
+		}
+		if by != "" || err != nil {
+			return by, err
 		}
 	}
-	return survived, "", nil
+	return "", nil
 }
 
-// writeOverlay writes the changed file and the description of it for the compiler, whose
+// tryAlone compiles a mutant for itself, to run the tests that do not bear the forms, or all.
+func (e *examination) tryAlone(s suite, m chosen) (by string, err error) {
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(e.scratch, "")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := writeOverlay(dir, map[string]string{m.file: string(m.apply(source))})
+	if err != nil {
+		return "", err
+	}
+	program, err := build(s.dir, dir, overlay)
+	if err != nil {
+		return "", err
+	}
+	if m.id > 0 {
+		return e.noticedIn(s, program, 0, e.timeout, "-test.run", pattern(s.skipped)), nil
+	}
+	s.skipped = nil
+	return e.noticed(s, program, 0), nil
+}
+
+// writeOverlay writes changed files and the description of them for the compiler, whose
 // name it returns.
-func writeOverlay(dir, file string, source []byte) (string, error) {
-	original, err := filepath.Abs(file)
+func writeOverlay(dir string, changed map[string]string) (string, error) {
+	places := map[string]string{}
+	for file, text := range changed {
+		original, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		places[original] = filepath.Join(dir, fmt.Sprintf("changed%d.go", len(places)))
+		if err := os.WriteFile(places[original], []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": places})
 	if err != nil {
 		return "", err
 	}
-	changed, list := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
-	if err != nil {
-		return "", err
-	}
-	return list, errors.Join(os.WriteFile(changed, source, 0o600), os.WriteFile(list, text, 0o600))
+	list := filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, text, 0o600)
 }

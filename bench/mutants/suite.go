@@ -18,9 +18,11 @@ import (
 // suite is the tests of one package, in the order in which a mutant meets them: most
 // are noticed by one of the many that take no time.
 type suite struct {
-	dir    string
-	quick  string // a pattern of their names; "" if there are none
-	limits [2]time.Duration
+	dir     string
+	program string   // with all mutants that have forms
+	quick   []string // names of tests
+	skipped []string // that fail in it though none is chosen: what counts allocations
+	limits  [2]time.Duration
 }
 
 const (
@@ -31,37 +33,51 @@ const (
 
 // suitesOf returns the tests of the package and of those that rest on it. These run without a
 // change as well, when the first mutant needs them.
-func (c *config) suitesOf(r room) (suites []func() (suite, error)) {
+func (c *config) suitesOf(r room, scratch, overlay string) (suites []func() (suite, error)) {
 	for _, dir := range append([]string{r.dir}, r.more...) {
-		suites = append(suites, sync.OnceValues(func() (suite, error) { return c.time(dir) }))
+		suites = append(suites, sync.OnceValues(func() (suite, error) { return c.time(dir, scratch, overlay) }))
 	}
 	return suites
 }
 
-// time runs the tests of a package and sorts them into quick ones and others.
-func (c *config) time(dir string) (s suite, err error) {
-	scratch, err := os.MkdirTemp("", "mutant")
+// time runs the tests of a package without a change and sorts them.
+func (c *config) time(dir, scratch, overlay string) (s suite, err error) {
+	s.dir = dir
+	own, err := os.MkdirTemp(scratch, "")
 	if err != nil {
 		return s, err
 	}
-	defer os.RemoveAll(scratch)
-	program, err := build(dir, scratch, "")
-	if err != nil {
+	if s.program, err = build(dir, own, overlay); err != nil {
 		return s, err
 	}
 	start := time.Now()
-	text, err := c.runTests(dir, program, c.timeout, "-test.v")
-	if err != nil {
+	text, err := c.runTests(s, s.program, 0, c.timeout, "-test.v")
+	failed := failures.FindAllSubmatch(text, -1)
+	for _, m := range failed {
+		s.skipped = append(s.skipped, string(m[1]))
+	}
+	usual := time.Since(start)
+	if err != nil && len(failed) > 0 { // they have to pass without forms
+		plain, err := build(dir, own, "")
+		if err != nil {
+			return s, err
+		}
+		if text, err := c.runTests(s, plain, 0, c.timeout, "-test.run", pattern(s.skipped)); err != nil {
+			return s, fmt.Errorf("the tests of %s fail without a change: %w\n%s", dir, err, text)
+		}
+	} else if err != nil {
 		return s, fmt.Errorf("the tests of %s fail without a change: %w\n%s", dir, err, text)
 	}
-	names, sum := quickTests(text)
-	s.dir = dir
-	if len(names) > 0 {
-		s.quick = "^(" + strings.Join(names, "|") + ")$"
-	}
-	s.limits = [2]time.Duration{c.limit(sum), c.limit(time.Since(start))}
+	var sum time.Duration
+	s.quick, sum = quickTests(text)
+	s.limits = [2]time.Duration{c.limit(sum), c.limit(usual)}
 	return s, nil
 }
+
+var failures = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+
+// pattern matches the names of some tests.
+func pattern(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
 // limit returns how long tests may take that take so long without a change.
 func (c *config) limit(usual time.Duration) time.Duration {
@@ -96,16 +112,20 @@ func build(dir, scratch, overlay string) (program string, err error) {
 	return program, nil
 }
 
-// noticed returns the test that fails, "" if none does.
-func (c *config) noticed(s suite, program string) string {
-	var slow []string
-	if s.quick != "" {
-		if text, err := c.runTests(s.dir, program, s.limits[0], "-test.run", s.quick); err != nil {
-			return culprit(text, err)
-		}
-		slow = []string{"-test.skip", s.quick}
+// noticed returns the test that fails for a mutant, "" if none does.
+func (c *config) noticed(s suite, program string, id int) (by string) {
+	if len(s.quick) > 0 {
+		by = c.noticedIn(s, program, id, s.limits[0], "-test.run", pattern(s.quick))
 	}
-	if text, err := c.runTests(s.dir, program, s.limits[1], slow...); err != nil {
+	if rest := slices.Concat(s.quick, s.skipped); by == "" {
+		by = c.noticedIn(s, program, id, s.limits[1], "-test.skip", pattern(rest))
+	}
+	return by
+}
+
+// noticedIn runs some of the tests.
+func (c *config) noticedIn(s suite, program string, id int, limit time.Duration, flags ...string) string {
+	if text, err := c.runTests(s, program, id, limit, append(flags, "-test.failfast")...); err != nil {
 		return culprit(text, err)
 	}
 	return ""
@@ -123,12 +143,13 @@ func culprit(text []byte, err error) string {
 
 // runTests runs a test program in the folder of its package. It stops by itself at the
 // limit; what does not, or starts late because of -exec, has some minutes more.
-func (c *config) runTests(dir, program string, limit time.Duration, flags ...string) ([]byte, error) {
+func (c *config) runTests(s suite, program string, id int, limit time.Duration, flags ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+5*time.Minute)
 	defer cancel()
-	line := append(slices.Clone(c.exec), program, "-test.failfast", "-test.timeout", limit.String())
+	line := append(slices.Clone(c.exec), program, "-test.timeout", limit.String())
 	line = append(line, flags...)
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Dir, cmd.WaitDelay = dir, 10*time.Second // children of a test that was killed may hold its output
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", selector, id))
+	cmd.Dir, cmd.WaitDelay = s.dir, 10*time.Second // children of a test that was killed may hold its output
 	return cmd.CombinedOutput()
 }
