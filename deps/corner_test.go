@@ -40,7 +40,7 @@ func TestGather_leaves_out_what_must_not_be_waited_for(t *testing.T) {
 	x, y := span(0, 8), span(4, 8)
 	t.Run("the writer itself", func(t *testing.T) {
 		b := newBed()
-		others := b.readers(t, x, manyRefs)
+		others := b.readers(t, x, manyRefs-1)
 		n := b.begin(new(Node))
 		require.False(t, n.Commit(b.accesses(n, access{shape: x, mode: In}, access{shape: y, mode: Inout})))
 		assert.Len(t, b.Find(x.Region).group, 2, "the join node and the writer")
@@ -49,7 +49,7 @@ func TestGather_leaves_out_what_must_not_be_waited_for(t *testing.T) {
 	})
 	t.Run("a node that is apart", func(t *testing.T) {
 		b := newBed()
-		others := b.readers(t, x, manyRefs+1)
+		others := b.readers(t, x, manyRefs)
 		n, p := b.begin(new(Node)), &others[0]
 		b.Apart(n, p)
 		require.False(t, n.Commit(b.accesses(n, access{shape: y, mode: Inout})))
@@ -68,8 +68,16 @@ func TestGather_leaves_out_what_must_not_be_waited_for(t *testing.T) {
 func TestGather_leaves_one_edge(t *testing.T) {
 	b := newBed()
 	x, y, z := span(0, 8), span(4, 8), span(6, 8)
+	few := b.readers(t, x, manyRefs-1)
+	n := b.begin(new(Node))
+	require.False(t, n.Commit(b.accesses(n, access{shape: y, mode: Inout})))
+	assert.Len(t, b.Find(x.Region).group, len(few), "a join node costs more than it saves")
+	end(few)
+	n.Release(false)
+
 	others := b.readers(t, x, 3*manyRefs)
-	n, m := b.begin(new(Node)), b.begin(new(Node))
+	m := new(Node)
+	b.begin(n)
 	edges := b.accesses(n, access{shape: y, mode: Inout})
 	assert.EqualValues(t, 1, edges)
 	require.False(t, n.Commit(edges))

@@ -73,7 +73,7 @@ func (t *table) purge() {
 	}
 	t.adapt()
 	n := t.room
-	for n < 4*len(t.alive)+4 {
+	for n < 4*len(t.alive) {
 		n *= 2
 	}
 	if n > len(t.slots) || 8*n <= len(t.slots) {
