@@ -77,3 +77,6 @@ func SetWarnings(w io.Writer) { warnings = w }
 
 // ClockOffset is clockOffset, MeasureOffset is measureOffset.
 var ClockOffset, MeasureOffset = clockOffset, measureOffset
+
+// Owed reports whether peers may need progress of the thread's rank. After Stop.
+func Owed(t *Thread) bool { return t.owed }
