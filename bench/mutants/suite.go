@@ -28,7 +28,7 @@ type suite struct {
 const (
 	quickTest = 100 * time.Millisecond
 	patience  = 8                // a mutant that takes so many times as long has been noticed,
-	least     = 10 * time.Second // though not below this
+	least     = 30 * time.Second // though not below this
 )
 
 // suitesOf returns the tests of the package and of those that rest on it. These run without a

@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -460,4 +461,40 @@ func TestCover_room(t *testing.T) {
 		}
 	}
 	assert.LessOrEqual(t, cap(c.block), 512)
+}
+
+// A child that strays is reported once with each task beside its parent that it meets, not
+// with its parent, and no more often than anybody reads.
+func TestCover_reports(t *testing.T) {
+	s := newStage(nil)
+	s.Cover = NewCover(nil)
+	p := s.spawn(bytesAt(0, 4), deps.In, false)
+	d := s.Alloc.NewDomain(&s.runner, p, &s.state)
+	d.Cover = NewCover(p)
+	child := func(from, n int, m deps.Mode) {
+		r := d.Begin(plain)
+		d.Access(r, bytesAt(from, n), m, false, 0, nil)
+		d.Commit(r)
+	}
+	reports := func() int {
+		if err := s.Failures(); err != nil {
+			return strings.Count(err.Error(), "which no access of its parent")
+		}
+		return 0
+	}
+	child(0, 8, deps.Inout)
+	child(0, 8, deps.Inout)
+	child(0, 4, deps.In)
+	assert.Zero(t, reports(), "beside its parent there is nobody")
+	s.spawn(bytesAt(4, 8), deps.Inout, false)
+	assert.Equal(t, 1, reports())
+	child(0, 8, deps.Inout)
+	assert.Equal(t, 1, reports(), "the same again")
+	child(0, 8, deps.In)
+	assert.Equal(t, 2, reports(), "another mode")
+	for i := range 2 * maxTold {
+		child(16+8*i, 4, deps.Inout)
+	}
+	s.spawn(bytesAt(16, 16*maxTold), deps.In, false)
+	assert.Equal(t, maxTold, reports())
 }
