@@ -22,7 +22,7 @@ import (
 // as the third statement of a for, is compiled alone.
 
 const (
-	selector     = "WEFT_MUTANT" // the variable
+	selector     = "MUTANT" // the variable
 	selectorFile = "mutant_selector.go"
 )
 
