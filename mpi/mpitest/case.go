@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// Case is one property that engines have.
+// Case tests one property of engines.
 type Case struct {
 	Name     string // "window/shared locks"
 	MinRanks int    // ranks it needs
-	Needs    Needs  // what it asks for beyond what every engine does
+	Needs    Needs  // optional abilities that it tests
 	body     func(r *rank)
 }
 
-// Needs is a set of abilities that the contract leaves to the engine.
+// Needs is a set of optional abilities of engines.
 type Needs uint
 
 // The abilities.
 const (
-	// OrderCheck: ranks that call different collective operations are told so.
+	// OrderCheck: ranks that call different collective operations get an error.
 	OrderCheck Needs = 1 << iota
-	// FullRevoke: operations that are under way when a communicator is revoked end on
-	// all ranks, not just later ones.
+	// FullRevoke: a revocation ends the operations under way on all ranks, too.
 	FullRevoke
 	// KeepsNaN: Max and Min of floats give NaN if one of them is.
 	KeepsNaN
@@ -41,7 +40,7 @@ func (n Needs) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Cases returns the suite, in the order in which [Run] goes through it.
+// Cases returns the suite in the order of [Run].
 func Cases() []Case {
 	return slices.Concat(
 		transferCases(), orderCases(), requestCases(), persistentCases(), probeCases(), truncateCases(),
@@ -50,8 +49,8 @@ func Cases() []Case {
 		misuseCases(), revokeCases(), engineCases(), randomCases())
 }
 
-// two returns cases for at least two ranks.
+// two returns a case for at least two ranks.
 func two(name string, body func(r *rank)) Case { return Case{Name: name, MinRanks: 2, body: body} }
 
-// one returns cases that any number of ranks can run.
+// one returns a case for any number of ranks.
 func one(name string, body func(r *rank)) Case { return Case{Name: name, MinRanks: 1, body: body} }

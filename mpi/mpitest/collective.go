@@ -7,8 +7,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// collectiveCases: barriers and broadcasts, and what holds for all collective
-// operations.
+// collectiveCases: barriers, broadcasts, and properties of all collective operations.
 func collectiveCases() []Case {
 	return []Case{
 		two("barrier/waits for the last", barrierWaits),
@@ -27,7 +26,7 @@ func (k Case) needs(n Needs) Case {
 	return k
 }
 
-// both runs a collective operation as its blocking form or as the other one.
+// both runs a collective operation in its blocking or its non-blocking form.
 func both(later bool, now func() error, start func() *mpi.Request) error {
 	if later {
 		return wait(start())
@@ -35,14 +34,14 @@ func both(later bool, now func() error, start func() *mpi.Request) error {
 	return now()
 }
 
-// forms calls f for the blocking form and for the other one.
+// forms calls f for the blocking and for the non-blocking form.
 func forms(f func(later bool)) {
 	f(false)
 	f(true)
 }
 
-// barrierWaits: the last rank comes only when all others have told it that they
-// were there and could not pass.
+// barrierWaits: the last rank enters only after all others have reported that they entered
+// and could not pass.
 func barrierWaits(r *rank) {
 	last := r.Size() - 1
 	for round := range 3 {
@@ -78,8 +77,7 @@ func barrierMany(r *rank) {
 	r.must(mpi.Waitall(all...))
 }
 
-// few returns the roots that are worth trying for large messages: all of them for
-// small ones.
+// few returns the roots to test: all for small messages, some for large ones.
 func (r *rank) few(n int) []int {
 	roots := []int{0, r.Size() / 2, r.Size() - 1}
 	if n < 5000 || r.long {
@@ -109,7 +107,7 @@ func bcastAll(r *rank) {
 	}
 }
 
-// bcastLayouts: every rank has the elements in a layout of its own.
+// bcastLayouts: every rank has a different layout of the elements.
 func bcastLayouts(r *rank) {
 	for _, n := range r.lengths() {
 		for root := range r.Size() {
@@ -119,9 +117,9 @@ func bcastLayouts(r *rank) {
 				}
 				l := layouts[(r.Rank()+turn)%len(layouts)]
 				r.at("%d elements, root %d, %s", n, root, l.name)
-				x, b := l.room(n)
+				x, b := l.blank(n)
 				if r.Rank() == root {
-					x, b = l.place(words(seedOf(root), n))
+					x, b = l.store(words(seedOf(root), n))
 				}
 				r.must(r.Bcast(b, root))
 				l.check(r, "broadcast", x, words(seedOf(root), n))
@@ -130,7 +128,8 @@ func bcastLayouts(r *rank) {
 	}
 }
 
-// bcastSeries: a root does not wait for the others; nothing may be mixed up.
+// bcastSeries: broadcasts from all roots in a row, which do not wait for the others, stay
+// apart.
 func bcastSeries(r *rank) {
 	for i := range 100 {
 		root := i % r.Size()
@@ -143,8 +142,8 @@ func bcastSeries(r *rank) {
 	}
 }
 
-// collectiveOrder: rank 0 calls another operation than the others. Somebody is told
-// so, and nobody passes.
+// collectiveOrder: rank 0 calls another operation than the others. At least one rank gets an
+// error, and no rank passes.
 func collectiveOrder(r *rank) {
 	aside := r.keep(r.Dup())
 	r.must(aside.Barrier())
@@ -175,9 +174,9 @@ func (r *rank) disagree(zero, others func() *mpi.Request) *mpi.Request {
 	return others()
 }
 
-// toldOfOrder waits for requests of which at least one fails with ErrOrder; who is
-// told so revokes the communicator for the others, who may wait. They talk about it
-// aside.
+// toldOfOrder waits for requests of which at least one fails with ErrOrder. A rank that gets
+// the error revokes the communicator for the others, which may wait. They agree on the
+// communicator aside.
 func (r *rank) toldOfOrder(q *mpi.Request, aside *rank) {
 	err := wait(q)
 	if err == nil { // a rank that needs nothing from the others may pass
@@ -191,13 +190,13 @@ func (r *rank) toldOfOrder(q *mpi.Request, aside *rank) {
 	case !errors.Is(err, mpi.ErrRevoked):
 		r.failf("different collective operations: %v", err)
 	}
-	if all := aside.tell(told); !slices.Contains(all, 1) {
+	if all := aside.gatherAll(told); !slices.Contains(all, 1) {
 		r.failf("no rank was told that the ranks call different operations")
 	}
 }
 
-// collectiveStrangers: receives of anything from anyone stay as they are while
-// collective operations go on, and get their message afterwards.
+// collectiveStrangers: wildcard receives match no message of a collective operation, and get
+// their own message afterwards.
 func collectiveStrangers(r *rank) {
 	got := blank(8)
 	in := r.Irecv(mpi.Of(got), mpi.AnySource, mpi.AnyTag)
@@ -220,7 +219,7 @@ func collectiveStrangers(r *rank) {
 	r.must(mpi.Waitall(q, out))
 }
 
-// usableCollectively makes one call of each sort, and checks the results.
+// usableCollectively makes collective calls of several kinds and checks the results.
 func (r *rank) usableCollectively(salt int) {
 	n := r.Size()
 	x := words(seedOf(salt), 3)

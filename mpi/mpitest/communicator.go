@@ -7,7 +7,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// communicatorCases: groups of ranks whose messages do not meet.
+// communicatorCases: messages of different communicators never match.
 func communicatorCases() []Case {
 	return []Case{
 		one("communicator/ranks and names", communicatorNames),
@@ -38,7 +38,7 @@ func communicatorNames(r *rank) {
 			r.failf("two communicators have the number %d", d.ID())
 		}
 		seen[d.ID()] = true
-		r.equal("number on rank 0", int64(d.ID()), r.tell(int64(d.ID()))[0])
+		r.equal("number on rank 0", int64(d.ID()), r.gatherAll(int64(d.ID()))[0])
 		if !strings.HasPrefix(d.Name(), r.Name()) {
 			r.failf("a communicator made from %q is called %q", r.Name(), d.Name())
 		}
@@ -51,8 +51,8 @@ func communicatorNames(r *rank) {
 	}
 }
 
-// communicatorApart sends with one tag on three communicators, and receives in
-// another order, from anyone.
+// communicatorApart sends with one tag on three communicators, and receives from any source
+// in another order.
 func communicatorApart(r *rank) {
 	all := []*rank{r, r.keep(r.Dup()), r.keep(r.Dup())}
 	for _, n := range []int{1, 30_000} {
@@ -176,7 +176,7 @@ func communicatorShared(r *rank) {
 		host = seedOf(host, int(b))
 	}
 	sharing := 0
-	for _, h := range r.tell(int64(host)) {
+	for _, h := range r.gatherAll(int64(host)) {
 		if h == int64(host) {
 			sharing++
 		}
@@ -189,8 +189,8 @@ func communicatorShared(r *rank) {
 	c.usable()
 }
 
-// communicatorMany: what has been freed is used again, and late messages of an old
-// communicator do not come up in a new one.
+// communicatorMany makes and frees many communicators; late messages of an old one do not
+// match in a new one.
 func communicatorMany(r *rank) {
 	for i := range 40 {
 		c := r.keep(r.Dup())
@@ -205,8 +205,8 @@ func communicatorMany(r *rank) {
 	r.usable()
 }
 
-// communicatorSubset makes communicators of lists: their order counts, and what is not in
-// them gets none.
+// communicatorSubset makes communicators from lists of ranks: the order of the list counts,
+// and other ranks get nil.
 func communicatorSubset(r *rank) {
 	var odd []int
 	for p := r.Size() - 1; p >= 0; p -= 2 {

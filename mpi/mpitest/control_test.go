@@ -15,8 +15,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// broken is an engine with one fault: before sees every call on its way in and may
-// change it, after on its completion. They belong to one rank.
+// broken is the engine of one rank with one fault: before may change every call that is
+// posted, after every call that has completed.
 type broken struct {
 	mpi.Engine
 	before func(b *broken, k *mpi.Call)
@@ -52,8 +52,8 @@ func (b *broken) Do(k *mpi.Call) {
 	b.Engine.Do(k)
 }
 
-// swapper exchanges the places of two receives for one sender and tag, which is as if
-// their messages had overtaken each other.
+// swapper exchanges the order of two receives for one sender and tag, as if their messages
+// had overtaken each other.
 type swapper struct{ broken }
 
 func (s *swapper) Post(calls []*mpi.Call) {
@@ -83,7 +83,7 @@ func (s *swapper) Await(any bool, calls []*mpi.Call) {
 	s.Engine.Await(any, calls)
 }
 
-// hasty completes receives when they are posted; their data comes later, if at all.
+// hasty completes receives when they are posted, before their data has arrived.
 type hasty struct{ broken }
 
 func (h *hasty) Post(calls []*mpi.Call) {
@@ -98,7 +98,7 @@ func (h *hasty) Post(calls []*mpi.Call) {
 	}
 }
 
-// silent does nothing when asked for some calls, and says that it has.
+// silent completes some calls without carrying them out.
 type silent struct {
 	broken
 	kinds []mpi.CallKind
@@ -112,7 +112,7 @@ func (s *silent) Do(k *mpi.Call) {
 	s.Engine.Do(k)
 }
 
-// forgetful lists no calls, and counts completions that were not.
+// forgetful lists no outstanding calls, and counts completions that did not happen.
 type forgetful struct{ broken }
 
 func (f *forgetful) Outstanding(func(*mpi.Call)) {}
@@ -127,7 +127,7 @@ func flip(b mpi.Buffer) {
 	}
 }
 
-// onKind returns a fault of calls of one kind only.
+// onKind returns a fault in calls of one kind only.
 func onKind(kind mpi.CallKind, fault func(b *broken, k *mpi.Call)) func(mpi.Engine) mpi.Engine {
 	return func(next mpi.Engine) mpi.Engine {
 		return &broken{Engine: next, before: func(b *broken, k *mpi.Call) {
@@ -148,7 +148,7 @@ func afterKind(kind mpi.CallKind, fault func(k *mpi.Call)) func(mpi.Engine) mpi.
 	}
 }
 
-// reversed is the operation with its operands exchanged.
+// reversed returns op with exchanged operands.
 func reversed(op *mpi.Op) *mpi.Op {
 	r, _ := mpi.NewOp(op.Name(), false, func(acc, in []matrix) {
 		for i := range acc {
@@ -164,8 +164,8 @@ func reversed(op *mpi.Op) *mpi.Op {
 var faults = []struct {
 	name  string
 	wrap  func(next mpi.Engine) mpi.Engine
-	cases []string // each of them fails
-	races bool     // the fault is a data race on the memory of a window, too
+	cases []string // the cases that must fail
+	races bool     // the fault is also a data race on the memory of a window
 }{
 	{"two messages of one sender and tag change places", func(next mpi.Engine) mpi.Engine { return &swapper{broken{Engine: next}} },
 		[]string{"order/one tag"}, false},
@@ -249,7 +249,7 @@ var faults = []struct {
 		[]string{"probe/blocking", "probe/first of a sender"}, false},
 }
 
-// Every fault is found: the suite is not one that passes whatever happens.
+// The negative control: the suite finds every fault.
 func TestBrokenEnginesFail(t *testing.T) {
 	for _, f := range faults {
 		for _, name := range f.cases {
@@ -259,7 +259,7 @@ func TestBrokenEnginesFail(t *testing.T) {
 				}
 				tries := 1
 				if f.races {
-					tries = 20 // it shows when ranks meet, which a busy machine may keep them from
+					tries = 20 // it shows only when ranks run at the same time
 				}
 				for !found(t, f.wrap, name) {
 					tries--
@@ -270,7 +270,7 @@ func TestBrokenEnginesFail(t *testing.T) {
 	}
 }
 
-// found reports whether one run of a case notices what wrap does to the engine.
+// found reports whether one run of a case fails with the engine that wrap returns.
 func found(t *testing.T, wrap func(mpi.Engine) mpi.Engine, name string) bool {
 	p, err := onBroken(wrap, name)
 	if err != nil && (strings.Contains(err.Error(), "hangs in case") || strings.Contains(err.Error(), "a deadlock")) {
@@ -280,8 +280,8 @@ func found(t *testing.T, wrap func(mpi.Engine) mpi.Engine, name string) bool {
 	return len(p.Results[0].Failures) > 0
 }
 
-// onBroken runs one case with every rank's engine wrapped, for the body alone: the
-// suite itself needs one that works.
+// onBroken runs one case. It wraps the engine of every rank only inside the body, because
+// the suite itself needs a working engine.
 func onBroken(wrap func(mpi.Engine) mpi.Engine, name string) (p Report, err error) {
 	k := *caseOf(name)
 	body := k.body
@@ -318,7 +318,7 @@ func TestSoundEnginePasses(t *testing.T) {
 	}
 }
 
-// A case that does not come back is reported with its stage on every rank, and ends.
+// A case that hangs is reported with its stage on every rank, and ends.
 func TestHangIsReported(t *testing.T) {
 	hang := Case{Name: "hang", body: func(r *rank) {
 		r.at("waiting for rank %d", r.left())
@@ -335,8 +335,8 @@ func TestHangIsReported(t *testing.T) {
 	require.Contains(t, out[1].String(), `rank 1 hangs in case "hang", stage "waiting for rank 0"`)
 }
 
-// One run of several cases: a failure of one rank does not spoil the cases behind it,
-// and all ranks know the verdict.
+// One run of several cases: a failure of one rank does not disturb later cases, and all
+// ranks get the same report.
 func TestRunReports(t *testing.T) {
 	cases := []Case{
 		one("good", func(r *rank) { r.usable() }),
@@ -377,7 +377,7 @@ func TestRunReports(t *testing.T) {
 	require.True(t, strings.HasPrefix(out.String(), "ok   good\nFAIL bad on rank 1: rank 0: "), out.String())
 }
 
-// Names are what one chooses cases by.
+// Options.Only chooses cases by their names.
 func TestNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range Cases() {

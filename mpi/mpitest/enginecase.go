@@ -8,8 +8,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// engineCases: the interface between package mpi and its engines, as tools and a
-// communication thread use it.
+// engineCases: the Engine interface, as tools and a communication thread use it.
 func engineCases() []Case {
 	return []Case{
 		one("engine/what it says of itself", engineAbout),
@@ -37,7 +36,7 @@ func engineAbout(r *rank) {
 	for p, x := range world {
 		r.equal("world rank", x, r.World(p))
 	}
-	all := r.tell(int64(e.Limits().MaxTag))
+	all := r.gatherAll(int64(e.Limits().MaxTag))
 	for _, x := range all {
 		r.equal("largest tag of all ranks", x, all[0])
 	}
@@ -57,7 +56,7 @@ func (r *rank) call(kind mpi.CallKind, x *int64, peer, tag int) *mpi.Call {
 	return k
 }
 
-// engineBatch posts sends and receives together: they keep their order.
+// engineBatch posts sends and receives in one call: they keep their order.
 func engineBatch(r *rank) {
 	const count = 50
 	e := r.Engine()
@@ -81,7 +80,7 @@ func engineBatch(r *rank) {
 	}
 }
 
-// inLine returns sends of the parts of a message, of which so many need be under way.
+// inLine returns sends of the parts of a message; width of them need be under way at a time.
 func (r *rank) inLine(parts [][]byte, peer, tag, width int) (calls []*mpi.Call) {
 	for _, p := range parts {
 		calls = append(calls, &mpi.Call{Kind: mpi.CallSend, Comm: r.Comm, Peer: peer, Tag: tag, InLine: width, Send: mpi.Of(p)})
@@ -89,8 +88,8 @@ func (r *rank) inLine(parts [][]byte, peer, tag, width int) (calls []*mpi.Call) 
 	return calls
 }
 
-// engineInLine sends two messages in parts, which may be kept back, before anybody receives.
-// The parts of one arrive in order, and the second message need not wait for the first.
+// engineInLine sends two messages in parts, which the engine may hold back, before any
+// receive. The parts of each arrive in order; the second message need not wait for the first.
 func engineInLine(r *rank) {
 	sizes := []int{200_000, 8, 70_000, 0, 300_000, 5000}
 	for _, width := range []int{1, 2, len(sizes)} {
@@ -119,7 +118,7 @@ func engineInLine(r *rank) {
 	}
 }
 
-// engineOnce counts the completions of calls that end in many ways.
+// engineOnce: calls that end in many different ways complete exactly once.
 func engineOnce(r *rank) {
 	const count = 60
 	e := r.Engine()
@@ -158,7 +157,7 @@ func engineOnce(r *rank) {
 	same(r, "messages", got, words(seedOf(r.left()), count))
 }
 
-// enginePoll compares what Poll returns with the completions inside of it.
+// enginePoll compares the result of Poll with the number of completions inside it.
 func enginePoll(r *rank) {
 	const count = 60
 	e := r.Engine()
@@ -210,7 +209,7 @@ func engineAwaitAny(r *rank) {
 	same(r, "messages", got, words(seedOf(r.left()), count))
 }
 
-// engineOutstanding lists what is under way: each call once, until it has completed.
+// engineOutstanding: each call under way is listed once, until it has completed.
 func engineOutstanding(r *rank) {
 	e := r.Engine()
 	got := blank(10)
@@ -257,8 +256,7 @@ func engineOutstanding(r *rank) {
 	r.equal("none left", count(), 0)
 }
 
-// engineWake: a wake-up before or during a sleep ends it; without one the hang guard
-// would.
+// engineWake: a Wake before or during a Sleep ends it; otherwise the case hangs.
 func engineWake(r *rank) {
 	e := r.Engine()
 	for range 20 {
@@ -280,8 +278,7 @@ func engineWake(r *rank) {
 	e.Sleep(0)
 }
 
-// engineSleep waits for a message as a communication thread does: asleep, with a poll
-// when the sleep ends.
+// engineSleep waits for a message as a communication thread does: Sleep, then Poll.
 func engineSleep(r *rank) {
 	e := r.Engine()
 	for round := range 20 {
@@ -400,7 +397,7 @@ func engineClock(r *rank) {
 		last = now
 	}
 	start := mpi.Wtime()
-	for mpi.Wtime() == start { // it moves; otherwise the hang guard says so
+	for mpi.Wtime() == start { // if it stands still, the case hangs
 		r.yield()
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Launch runs body on every rank of an engine whose ranks are goroutines, ends the
-// engine, and returns what went wrong.
+// Launch runs body on every rank of an engine whose ranks are goroutines, ends the engine,
+// and returns the errors.
 type Launch func(body func(*mpi.Comm) error) error
 
 // Test runs the suite as subtests of t named name, each case in a launch of its own.
@@ -57,7 +57,7 @@ func (o Options) test(t *testing.T, k Case, launch Launch) {
 	}
 }
 
-// leftovers are bodies that end while something is under way: the engine says so.
+// leftovers are bodies that end with unfinished calls or messages: the engine reports them.
 var leftovers = map[string]func(*mpi.Comm) error{
 	"message that nobody receives": func(c *mpi.Comm) error {
 		n := min(c.Engine().Limits().Eager, 8)
@@ -69,8 +69,7 @@ var leftovers = map[string]func(*mpi.Comm) error{
 	},
 }
 
-// Check returns an error if a case failed, or, if all of them are required, was
-// skipped.
+// Check returns an error if a case failed or, if all is set, was skipped.
 func (p *Report) Check(all bool) error {
 	var errs []error
 	for _, r := range p.Results {

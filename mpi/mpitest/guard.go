@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// guard watches over one rank: a case that takes too long is reported with its
-// stage, and the program is ended.
+// guard watches one rank: it reports a case that takes too long, with its stage, and ends
+// the program.
 type guard struct {
 	rank   int
 	after  time.Duration
@@ -55,7 +55,7 @@ func (g *guard) start() {
 	})
 }
 
-// close ends the guard; no case is under way.
+// close ends the guard. Call it between cases.
 func (g *guard) close() {
 	close(g.stop)
 	g.done.Wait()
@@ -67,8 +67,8 @@ func (g *guard) enter(name string, s *state) {
 
 func (g *guard) leave() { g.now.Store(nil) }
 
-// report tells where the rank is, waits until the other ranks have told it too, and
-// ends the program, unless the case comes back after all.
+// report prints the case and stage of the rank, gives the other ranks time to do the same,
+// and ends the program, unless the case has ended meanwhile.
 func (g *guard) report(w *watch) {
 	text := fmt.Sprintf("mpitest: rank %d hangs in %v since %v", g.rank, w, g.after)
 	fmt.Fprintln(g.out, text)

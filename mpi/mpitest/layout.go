@@ -2,8 +2,7 @@ package mpitest
 
 import "github.com/weft-hpc/weft/mpi"
 
-// layout is a way to lay out elements of 8 bytes in memory. Their number is a
-// multiple of block.
+// layout is a layout of elements of 8 bytes in memory. Their number is a multiple of block.
 type layout struct {
 	name   string
 	block  int // 0: all in one block
@@ -20,7 +19,7 @@ var layouts = []layout{
 	{name: "blocks side by side", block: 2, stride: 2},
 }
 
-// index returns where element i lies.
+// index returns the index of element i in memory.
 func (l layout) index(i int) int {
 	if l.block == 0 {
 		return i
@@ -39,8 +38,8 @@ func (l layout) buffer(x []int64, n int) mpi.Buffer {
 	return mpi.Strided(x, n/l.block, l.block, l.stride)
 }
 
-// place returns memory that holds the values in this layout, and the buffer.
-func (l layout) place(values []int64) ([]int64, mpi.Buffer) {
+// store returns memory that holds the values in this layout, and its buffer.
+func (l layout) store(values []int64) ([]int64, mpi.Buffer) {
 	n := len(values)
 	x := blank(l.index(n) + 5)
 	for i, v := range values {
@@ -49,14 +48,14 @@ func (l layout) place(values []int64) ([]int64, mpi.Buffer) {
 	return x, l.buffer(x, n)
 }
 
-// room returns untouched memory for n elements, and the buffer.
-func (l layout) room(n int) ([]int64, mpi.Buffer) {
+// blank returns untouched memory for n elements, and its buffer.
+func (l layout) blank(n int) ([]int64, mpi.Buffer) {
 	x := blank(l.index(n) + 5)
 	return x, l.buffer(x, n)
 }
 
-// check checks that x holds the values in this layout, and nothing else.
+// check checks that x holds the values in this layout, and is untouched elsewhere.
 func (l layout) check(r *rank, what string, x, values []int64) {
-	want, _ := l.place(values)
+	want, _ := l.store(values)
 	same(r, what+", "+l.name, x, want)
 }

@@ -15,9 +15,9 @@ func lockCases() []Case {
 	}
 }
 
-// lockExclusive counts by reading, adding and writing back: an update would be lost
-// if two ranks were in there at once. Who is in there writes that down, and finds it
-// unchanged after a while.
+// lockExclusive counts by reading, adding and writing back: two ranks that hold the lock at
+// once would lose an update. The holder also writes its number and finds it unchanged after
+// some time.
 func lockExclusive(r *rank) {
 	const times = 25
 	mem := make([]int64, 2)
@@ -49,8 +49,8 @@ func lockExclusive(r *rank) {
 	r.close(w)
 }
 
-// lockHeld: rank 0 holds the lock for a while after it has told rank 1 so, and marks
-// its end; rank 1 sees the mark as soon as it has the lock.
+// lockHeld: rank 0 takes the lock, notifies rank 1, waits, and writes a mark before it
+// unlocks; rank 1 sees the mark as soon as it has the lock.
 func lockHeld(r *rank) {
 	const while = 1e-3 // seconds
 	mem := make([]int64, 8)
@@ -80,8 +80,8 @@ func lockHeld(r *rank) {
 	r.close(w)
 }
 
-// lockShared: all ranks hold the lock at once, and prove it: each tells the next one
-// that it has the lock, and gives it back only when it has been told.
+// lockShared: all ranks hold the lock at once. To prove it, each notifies the next rank that
+// it holds the lock, and unlocks only after its own notification.
 func lockShared(r *rank) {
 	w := r.open(mpi.Of(words(seedOf(r.Rank()), 4)))
 	for round := range 5 {
@@ -147,8 +147,8 @@ func lockSeveral(r *rank) {
 	r.close(w)
 }
 
-// lockCompletes: what was put under a lock is there for the next one who holds it,
-// and for who is told by a message.
+// lockCompletes: data put under a lock is visible to the next holder, and to a rank that
+// gets a message after the unlock.
 func lockCompletes(r *rank) {
 	const n = 4000
 	mem := blank(n)
@@ -164,7 +164,7 @@ func lockCompletes(r *rank) {
 	r.close(w)
 }
 
-// lockTwice: who holds a lock is not given it again, and who does not cannot give it back.
+// lockTwice: a rank can neither lock twice nor unlock without the lock.
 func lockTwice(r *rank) {
 	w := r.open(mpi.Of(blank(1)))
 	r.wants(w.Unlock(r.right()), mpi.ErrState, "unlock without a lock")

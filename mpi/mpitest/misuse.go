@@ -6,8 +6,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// misuseCases: calls with wrong arguments are refused with the class that the
-// contract says, and the communicator works on.
+// misuseCases: calls with wrong arguments fail with the error class of the contract, and the
+// communicator still works.
 func misuseCases() []Case {
 	return []Case{
 		one("misuse/ranks and tags", misuseRanks),
@@ -220,8 +220,8 @@ func misuseWorld(r *rank) {
 	r.usable()
 }
 
-// misuseFreed: whatever is done with a communicator that was freed is an error; the one that
-// comes to stand in its place in the engine is not touched.
+// misuseFreed: every use of a freed communicator is an error, and does not affect a later
+// communicator in the same slot of the engine.
 func misuseFreed(r *rank) {
 	c := r.keep(r.Dup())
 	b, got := mpi.Of(blank(2)), mpi.Of(blank(2))
@@ -263,8 +263,8 @@ func misuseFreed(r *rank) {
 	r.usable()
 }
 
-// misuseFreeInUse: free is refused on all ranks while one uses the communicator, and works
-// afterwards.
+// misuseFreeInUse: Free fails on all ranks while one of them uses the communicator, and
+// works afterwards.
 func misuseFreeInUse(r *rank) {
 	c := r.keep(r.Dup())
 	w, err := c.NewWin(mpi.Of(blank(2)))
@@ -290,7 +290,7 @@ func misuseFreeInUse(r *rank) {
 	r.usable()
 }
 
-// misuseText: errors are values that tell what failed, and where.
+// misuseText: errors name the operation, the communicator and the ranks.
 func misuseText(r *rank) {
 	_, err := r.Recv(mpi.Of(blank(2)), r.Size()+4, 17)
 	var e *mpi.Error

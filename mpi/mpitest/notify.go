@@ -31,7 +31,7 @@ func notifyData(r *rank) {
 	}
 }
 
-// notifyCounts takes notifications off in other portions than they came.
+// notifyCounts subtracts notifications in other portions than they were added.
 func notifyCounts(r *rank) {
 	mem := blank(12)
 	w := r.open(mpi.Of(mem))
@@ -100,8 +100,8 @@ func notifyAll(r *rank) {
 	r.close(w)
 }
 
-// notifyWaits: the notification comes only after the rank that waits for it has told
-// that it is not there.
+// notifyWaits: the notification is sent only after the waiting rank has reported that it has
+// not arrived.
 func notifyWaits(r *rank) {
 	mem := blank(1)
 	w := r.open(mpi.Of(mem))
@@ -126,8 +126,8 @@ func notifyWaits(r *rank) {
 	r.close(w)
 }
 
-// notifyStream sends a long row of numbers without waiting: none is missing when as
-// many notifications are there.
+// notifyStream puts many numbers without waiting: none is missing when the counter has
+// reached their number.
 func notifyStream(r *rank) {
 	const count = 300
 	mem := blank(count)
@@ -143,7 +143,7 @@ func notifyStream(r *rank) {
 	r.close(w)
 }
 
-// notifyPingPong plays between rank 0 and 1: each writes only when it was told.
+// notifyPingPong: rank 0 and 1 put in turn, each after the notification of the other.
 func notifyPingPong(r *rank) {
 	mem := []int64{0}
 	w := r.open(mpi.Of(mem))

@@ -6,7 +6,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// orderCases: which message meets which receive.
+// orderCases: which message matches which receive.
 func orderCases() []Case {
 	return []Case{
 		one("order/one tag", orderOneTag),
@@ -34,7 +34,7 @@ func orderOneTag(r *rank) {
 	for _, first := range []bool{true, false} {
 		r.at("receives first %v", first)
 		var all []*mpi.Request
-		boxes := make([]mailbox, count)
+		boxes := make([]guardedBuffer, count)
 		receive := func() {
 			for i := range boxes {
 				boxes[i] = newMailbox(mixedSize(r, i))
@@ -58,14 +58,14 @@ func orderOneTag(r *rank) {
 	}
 }
 
-// orderSmallAfterLarge: a small message must not overtake a large one whose bytes
-// come later.
+// orderSmallAfterLarge: a small message must not overtake a large one, whose bytes arrive
+// later.
 func orderSmallAfterLarge(r *rank) {
 	large, small := octets(seedOf(r.Rank(), 1), 300_000), octets(seedOf(r.Rank(), 2), 4)
 	a, b := r.Isend(mpi.Of(large), r.right(), 0), r.Isend(mpi.Of(small), r.right(), 0)
 	r.must(r.Barrier())
 	m, n := newMailbox(300_000), newMailbox(300_000)
-	for _, box := range []mailbox{m, n} {
+	for _, box := range []guardedBuffer{m, n} {
 		_, err := r.Recv(box.buffer(), mpi.AnySource, mpi.AnyTag)
 		r.must(err)
 	}
@@ -74,8 +74,7 @@ func orderSmallAfterLarge(r *rank) {
 	r.must(mpi.Waitall(a, b))
 }
 
-// orderUnexpected receives the messages of many tags backwards, long after they
-// were sent.
+// orderUnexpected receives messages of many tags in reverse order, long after their sends.
 func orderUnexpected(r *rank) {
 	const count = 100
 	var out []*mpi.Request
@@ -92,8 +91,8 @@ func orderUnexpected(r *rank) {
 	r.must(mpi.Waitall(out...))
 }
 
-// funnel sends count messages from every rank to rank 0, which takes each with
-// receive: it gets room for the message, and returns the status.
+// funnel sends count messages from every rank to rank 0, which calls receive for each with a
+// buffer; receive returns the status.
 func funnel(r *rank, count int, tag func(i int) int, receive func(b mpi.Buffer) mpi.Status) {
 	var out []*mpi.Request
 	for i := range count {
@@ -143,7 +142,7 @@ func orderAnything(r *rank) {
 	})
 }
 
-// orderRing receives from anyone, when only one rank sends there.
+// orderRing receives from any source where only one rank sends.
 func orderRing(r *rank) {
 	for round := range 5 {
 		out := r.Isend(mpi.Of(words(seedOf(r.Rank(), round), 6)), r.right(), round)
@@ -156,8 +155,8 @@ func orderRing(r *rank) {
 	}
 }
 
-// match says which of the receives, by tag or AnyTag, each message of one sender
-// meets: the first one that fits. The order of posting is that of the slices.
+// match returns for each message of one sender the index of its receive: the first that
+// fits. Receives name a tag or AnyTag; the slices are in the order of posting.
 func match(sent, posted []int) []int {
 	taken, to := make([]bool, len(posted)), make([]int, len(sent))
 	for i, tag := range sent {
@@ -171,8 +170,8 @@ func match(sent, posted []int) []int {
 	return to
 }
 
-// matchLate is match for receives that come after all the messages: each takes the
-// first message that fits.
+// matchLate is match for receives posted after all messages: each takes the first message
+// that fits.
 func matchLate(sent, posted []int) []int {
 	taken, to := make([]bool, len(sent)), make([]int, len(sent))
 	for j, want := range posted {
@@ -186,9 +185,9 @@ func matchLate(sent, posted []int) []int {
 	return to
 }
 
-// orderSeries returns tags of messages, and receives for them of which some take any
-// tag; whatever the order, all of them meet. A receive for any tag may take a message
-// that an exact one needs, so the exact ones come first among those for their tag.
+// orderSeries returns tags of messages and of as many receives, some of them AnyTag, that all
+// match if the receives are posted early, or late. It draws again if an AnyTag receive takes
+// a message that an exact receive needs.
 func orderSeries(dice *rand.Rand, early bool) (sent, posted []int) {
 	for {
 		sent, posted = nil, nil
@@ -223,8 +222,8 @@ func permutation(x []int) bool {
 	return true
 }
 
-// orderMixed posts receives for one tag and for any: each message meets the one
-// that MPI says.
+// orderMixed posts exact and AnyTag receives: each message matches the receive that MPI
+// prescribes.
 func orderMixed(r *rank, early bool) {
 	for round := range 20 {
 		sent, posted := orderSeries(r.dice(round), early)
@@ -234,7 +233,7 @@ func orderMixed(r *rank, early bool) {
 		}
 		r.at("round %d: tags %v, receives %v", round, sent, posted)
 		var in, out []*mpi.Request
-		boxes := make([]mailbox, len(posted))
+		boxes := make([]guardedBuffer, len(posted))
 		receive := func() {
 			for j, tag := range posted {
 				boxes[j] = newMailbox(64)
@@ -253,7 +252,7 @@ func orderMixed(r *rank, early bool) {
 			out = append(out, r.Isend(mpi.Of(octets(seedOf(r.Rank(), i), 20+i)), r.right(), tag))
 		}
 		if !early {
-			r.settle()
+			r.awaitRing()
 			receive()
 		}
 		for i, j := range to {
@@ -266,9 +265,9 @@ func orderMixed(r *rank, early bool) {
 	}
 }
 
-// settle returns when messages that were sent around the ring have arrived: those of
-// one sender keep their order, so it is enough to see one that was sent last.
-func (r *rank) settle() {
+// awaitRing returns when all messages sent around the ring have arrived: it sends one more
+// and waits for it, because messages of one sender keep their order.
+func (r *rank) awaitRing() {
 	const last = 99
 	end := r.Isend(mpi.Buffer{}, r.right(), last)
 	_, err := r.Probe(r.left(), last)
@@ -277,8 +276,8 @@ func (r *rank) settle() {
 	r.must(wait(end))
 }
 
-// orderExactAmongWild: rank 0 has receives for anyone and for one rank; the latter
-// gets the first message of that rank which no earlier receive takes.
+// orderExactAmongWild: rank 0 has receives from any source and from one rank. An exact
+// receive gets the first message of its rank that no earlier receive takes.
 func orderExactAmongWild(r *rank) {
 	if r.Rank() > 1 {
 		return

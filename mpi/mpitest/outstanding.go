@@ -12,8 +12,8 @@ func outstandingCases() []Case {
 	}
 }
 
-// outstandingMixed starts many collective operations and messages with one tag, and
-// waits for them in an order of its own on every rank.
+// outstandingMixed starts many collective operations and messages with one tag; every rank
+// waits for them in a different order.
 func outstandingMixed(r *rank) {
 	n := r.Size()
 	for round := range 4 {

@@ -37,7 +37,7 @@ func (r *rank) partSizes() []int {
 	return slices.Compact(all)
 }
 
-// gathered is part after part of the data of all ranks.
+// gathered returns the parts of all ranks, one after another.
 func (r *rank) gathered(salt, part int) []int64 {
 	all := make([]int64, 0, part*r.Size())
 	for p := range r.Size() {
@@ -64,14 +64,14 @@ func gatherAll(r *rank) {
 	}
 }
 
-// gatherInPlace: the root has its part in place, others give strided ones and no
+// gatherInPlace: the root has its part in place; the others send strided parts and have no
 // receive buffer.
 func gatherInPlace(r *rank) {
 	for _, part := range []int{4, 6000} {
 		for _, root := range r.few(part) {
 			r.at("%d elements each, root %d", part, root)
 			if r.Rank() != root {
-				_, s := layouts[r.Rank()%len(layouts)].place(words(seedOf(r.Rank(), 0), part))
+				_, s := layouts[r.Rank()%len(layouts)].store(words(seedOf(r.Rank(), 0), part))
 				r.must(r.Gather(s, mpi.Buffer{}, root))
 				continue
 			}
@@ -83,8 +83,8 @@ func gatherInPlace(r *rank) {
 	}
 }
 
-// gaps are parts of different lengths with elements between them that belong to
-// nobody; some parts are empty, and they lie in the opposite order of the ranks.
+// gaps are parts of different lengths, some empty, with unused elements between them, in the
+// reverse order of the ranks.
 type gaps struct{ counts, displs []int }
 
 func (r *rank) gaps(unit, salt int) (g gaps, n int) {
@@ -138,7 +138,7 @@ func gathervAll(r *rank) {
 	}
 }
 
-// packedParts is counts[p] elements of every rank p, one after another.
+// packedParts returns counts[p] elements of every rank p, one after another.
 func packedParts(counts []int) (x []int64) {
 	for p, n := range counts {
 		x = append(x, words(seedOf(p), n)...)
@@ -174,7 +174,7 @@ func scatterInPlace(r *rank) {
 				continue
 			}
 			l := layouts[r.Rank()%len(layouts)]
-			x, b := l.room(part)
+			x, b := l.blank(part)
 			r.must(r.Scatter(mpi.Buffer{}, b, root))
 			l.check(r, "part", x, words(seedOf(r.Rank(), 0), part))
 		}
@@ -221,7 +221,7 @@ func allgatherInPlace(r *rank) {
 		copy(x[part*r.Rank():], words(seedOf(r.Rank(), 0), part))
 		r.must(r.Allgather(mpi.InPlace, mpi.Of(x)))
 		same(r, "gathered in place", x, r.gathered(0, part))
-		_, s := layouts[r.Rank()%len(layouts)].place(words(seedOf(r.Rank(), 1), part))
+		_, s := layouts[r.Rank()%len(layouts)].store(words(seedOf(r.Rank(), 1), part))
 		r.must(r.Allgather(s, mpi.Of(x)))
 		same(r, "gathered from strided parts", x, r.gathered(1, part))
 	}
@@ -265,7 +265,7 @@ func alltoallAll(r *rank) {
 	}
 }
 
-// alltoallvAll: what rank i sends to rank j has a length of its own, often none.
+// alltoallvAll: every pair of ranks exchanges a different number of elements, often none.
 func alltoallvAll(r *rank) {
 	length := func(from, to, unit int) int { return (from*2 + to*3) % 4 * unit }
 	for _, unit := range []int{1, 3000} {

@@ -6,7 +6,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// word returns element i of the data that is known by its seed (splitmix64).
+// word returns element i of the data of a seed (splitmix64).
 func word(seed, i int) uint64 {
 	x := uint64(seed) + uint64(i+1)*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -14,7 +14,7 @@ func word(seed, i int) uint64 {
 	return x ^ x>>31
 }
 
-// seedOf makes a seed from whatever tells one piece of data from another.
+// seedOf returns a seed for the data that xs identify.
 func seedOf(xs ...int) int {
 	s := len(xs)
 	for _, x := range xs {
@@ -23,7 +23,7 @@ func seedOf(xs ...int) int {
 	return s
 }
 
-// words returns n elements of the data known by seed.
+// words returns the first n elements of the data of a seed.
 func words(seed, n int) []int64 { return wordsFrom(seed, 0, n) }
 
 // wordsFrom returns n elements from element at on.
@@ -35,7 +35,7 @@ func wordsFrom(seed, at, n int) []int64 {
 	return x
 }
 
-// octets returns n bytes of the data known by seed.
+// octets returns the first n bytes of the data of a seed.
 func octets(seed, n int) []byte {
 	x := make([]byte, n)
 	for i := 0; i < n; i += 8 {
@@ -47,10 +47,10 @@ func octets(seed, n int) []byte {
 	return x
 }
 
-// untouched is what memory holds that no message may write to.
+// untouched is the value of memory to which no message may write.
 const untouched = -0x5a5a5a5a5a5a5a5b
 
-// blank returns n elements that are untouched.
+// blank returns n untouched elements.
 func blank(n int) []int64 { return slices.Repeat([]int64{untouched}, n) }
 
 // same ends the case if got is not want, and names the first difference.
@@ -65,18 +65,18 @@ func same[T comparable](r *rank, what string, got, want []T) {
 	}
 }
 
-// mailbox is room for n bytes between guards of 8 bytes.
-type mailbox struct{ whole []byte }
+// guardedBuffer is a buffer of n bytes between guards of 8 bytes.
+type guardedBuffer struct{ whole []byte }
 
 const guardByte = 0xa5
 
-func newMailbox(n int) mailbox { return mailbox{slices.Repeat([]byte{guardByte}, n+16)} }
+func newMailbox(n int) guardedBuffer { return guardedBuffer{slices.Repeat([]byte{guardByte}, n+16)} }
 
-func (m mailbox) bytes() []byte      { return m.whole[8 : len(m.whole)-8] }
-func (m mailbox) buffer() mpi.Buffer { return mpi.Of(m.bytes()) }
+func (m guardedBuffer) bytes() []byte      { return m.whole[8 : len(m.whole)-8] }
+func (m guardedBuffer) buffer() mpi.Buffer { return mpi.Of(m.bytes()) }
 
-// check checks that the first bytes are want, and that nothing else was written.
-func (m mailbox) check(r *rank, what string, want []byte) {
+// check checks that the first bytes equal want, and that no other byte was written.
+func (m guardedBuffer) check(r *rank, what string, want []byte) {
 	same(r, what, m.bytes()[:len(want)], want)
 	for i, b := range m.whole {
 		if inside := i >= 8 && i < 8+len(want); !inside && b != guardByte {

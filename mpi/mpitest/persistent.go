@@ -6,7 +6,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// persistentCases: requests that are started again and again.
+// persistentCases: persistent requests, started several times.
 func persistentCases() []Case {
 	return []Case{
 		one("persistent/rounds", persistentRounds),

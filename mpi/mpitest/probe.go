@@ -53,8 +53,7 @@ func probeLoop(r *rank) {
 	}
 }
 
-// probeNothing finds no message where none was sent, nor one with another tag or on
-// another communicator.
+// probeNothing: a probe finds no message of another tag or communicator.
 func probeNothing(r *rank) {
 	other := r.keep(r.Dup())
 	a := r.Isend(mpi.Of([]byte{1}), r.right(), 1)
@@ -79,7 +78,7 @@ func probeNothing(r *rank) {
 	r.equal("finds a message that has been received", found, false)
 }
 
-// probeFirst tells of the first of several messages, whatever their sizes.
+// probeFirst: a probe finds the first of several messages of different sizes.
 func probeFirst(r *rank) {
 	var out []*mpi.Request
 	const count = 14
@@ -129,7 +128,8 @@ func probeMatched(r *rank) {
 	}
 }
 
-// probeMatchedLoop takes everything by Improbe, and receives strided and later.
+// probeMatchedLoop takes all messages by Improbe, and receives them later into strided
+// buffers.
 func probeMatchedLoop(r *rank) {
 	const n = 20_000
 	for i, l := range layouts {
@@ -143,7 +143,7 @@ func probeMatchedLoop(r *rank) {
 			r.yield()
 		}
 		r.status(m.Status, r.left(), i, 8*n)
-		x, b := l.room(n)
+		x, b := l.blank(n)
 		st, err := m.Irecv(b).Wait()
 		r.must(err)
 		r.status(st, r.left(), i, 8*n)
@@ -152,8 +152,8 @@ func probeMatchedLoop(r *rank) {
 	}
 }
 
-// probeTaken: a message that was taken is not met by other receives, even if it is
-// received after later ones.
+// probeTaken: no other receive gets a message that Mprobe has taken, even if it is received
+// after later messages.
 func probeTaken(r *rank) {
 	for _, n := range []int{3, 60_000} {
 		r.at("%d elements", n)

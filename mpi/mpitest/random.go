@@ -7,26 +7,26 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// randomCases: programs that all ranks derive from a seed, of messages and collective
-// operations, blocking and not, on two communicators.
+// randomCases: random programs of messages and collective operations, blocking and not, on
+// two communicators. All ranks derive the same program from a seed.
 func randomCases() []Case {
 	return []Case{one("random/programs", randomPrograms)}
 }
 
-// A program is a list of steps, which every rank goes through in order. A step waits
-// for nothing but the same or earlier steps of others, so no program deadlocks: of
-// the ranks that wait, the one at the earliest step waits for somebody who runs.
+// A program is a list of steps, which every rank runs in order. A step waits only for the
+// same or earlier steps of other ranks. So no program deadlocks: the waiting rank at the
+// earliest step waits for a rank that runs.
 //
-// Which message meets which receive is certain: between two ranks the messages of one
-// communicator and their receives are started in the same order, and each receive fits
-// its message; by induction no earlier one is open when a message looks for its
-// receive. A receive from any source has a tag of its own, which fits one message.
+// The match of each message is unique. Between two ranks, the messages of one communicator
+// and their receives start in the same order, and each receive fits its message. By
+// induction no earlier receive is open when a message is matched. A receive from any source
+// has a tag of its own, which fits one message only.
 type step struct {
 	number int
 	comm   int // of the two
 	n      int // elements
 	kind   stepKind
-	form   int // blocking or not, of the operation or the send
+	form   int // of the operation or the send: blocking or not
 	recv   int // form of the receive
 	src    int // or root
 	dst    int
@@ -95,7 +95,7 @@ type player struct {
 	seed  int
 	now   *step
 	open  []pending
-	dice  *rand.Rand // different on every rank: it decides what is waited for
+	dice  *rand.Rand // different on every rank: chooses the requests to wait for
 }
 
 func randomPrograms(r *rank) {
@@ -110,12 +110,12 @@ func randomPrograms(r *rank) {
 			r.at("seed %d, program %d, %v", r.state.seed, i, &s)
 			p.now = &s
 			p.play()
-			p.settleSome()
+			p.completeSome()
 		}
 		for len(p.open) > 0 {
 			p.settleOne(p.dice.IntN(len(p.open)))
 		}
-		r.must(r.Barrier()) // the others begin the next program only after the check
+		r.must(r.Barrier()) // no rank begins the next program before this check
 		for _, c := range comms {
 			_, found, err := c.Iprobe(mpi.AnySource, mpi.AnyTag)
 			r.must(err)
@@ -125,10 +125,10 @@ func randomPrograms(r *rank) {
 	}
 }
 
-// data is what rank p gives in the present step.
+// data returns the contribution of a rank to the present step.
 func (p *player) data(rank, n int) []int64 { return words(seedOf(p.seed, p.now.number, rank), n) }
 
-// later takes an operation that is under way; a blocking one is waited for at once.
+// later adds an operation under way, or waits for it at once if it is blocking.
 func (p *player) later(blocking bool, q *mpi.Request, check func()) {
 	if blocking {
 		p.must(wait(q))
@@ -145,8 +145,8 @@ func (p *player) settleOne(i int) {
 	o.check()
 }
 
-// settleSome completes some of what is under way, in one of the ways to do so.
-func (p *player) settleSome() {
+// completeSome completes some of the pending operations, by a random one of the methods.
+func (p *player) completeSome() {
 	if len(p.open) == 0 {
 		return
 	}
@@ -188,7 +188,7 @@ func (p *player) send() {
 	if s.src != p.Rank() {
 		return
 	}
-	x, b := s.from.place(p.data(s.src, s.n))
+	x, b := s.from.store(p.data(s.src, s.n))
 	intact := func() { s.from.check(p.rank, "what was sent", x, words(seedOf(p.seed, s.number, s.src), s.n)) }
 	if s.form >= 2 {
 		p.later(s.form == 2 && s.dst != s.src, c.Issend(b, s.dst, s.tag), intact)
@@ -207,7 +207,7 @@ func (p *player) receive() {
 	if s.dst != p.Rank() {
 		return
 	}
-	x, b := s.to.room(s.n)
+	x, b := s.to.blank(s.n)
 	right := func() { s.to.check(p.rank, s.String(), x, words(seedOf(p.seed, s.number, s.src), s.n)) }
 	switch s.recv {
 	case recvBlocking:
@@ -248,9 +248,9 @@ func (p *player) collective() {
 	is := func(x, want []int64) func() { return func() { same(p.rank, s.String(), x, want) } }
 	switch s.kind {
 	case stepBcast:
-		x, b := s.to.room(s.n)
+		x, b := s.to.blank(s.n)
 		if p.Rank() == s.src {
-			x, b = s.to.place(mine)
+			x, b = s.to.store(mine)
 		}
 		root := p.data(s.src, s.n)
 		p.later(blocking, c.Ibcast(b, s.src), func() { s.to.check(p.rank, s.String(), x, root) })

@@ -13,14 +13,14 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// rank is what the body of a case is given on each rank: a communicator, and ways
-// to fail. A failure ends the body, as FailNow of package testing does.
+// rank is the argument of the body of a case: a communicator, and methods that fail. A
+// failure ends the body, like FailNow of package testing.
 type rank struct {
 	*mpi.Comm
 	*state
 }
 
-// state is what a rank knows during one case, whatever the communicator.
+// state is the state of a rank during one case, common to all its communicators.
 type state struct {
 	long    bool
 	seed    uint64
@@ -28,11 +28,10 @@ type state struct {
 	stage   atomic.Pointer[string]
 }
 
-// failure is what a body panics with.
+// failure is the value of the panic that ends a body.
 type failure struct{ text string }
 
-// run runs the body of the case, and returns what went wrong on this rank; "" if
-// nothing did.
+// run runs the body of the case and returns the failure of this rank, "" if there is none.
 func (k *Case) run(r *rank) (text string) {
 	defer func() {
 		switch p := recover().(type) {
@@ -50,22 +49,22 @@ func (k *Case) run(r *rank) (text string) {
 // on returns r with another communicator.
 func (r *rank) on(c *mpi.Comm) *rank { return &rank{c, r.state} }
 
-// at notes how far the case has come, for failures and for the hang guard.
+// at sets the stage of the case, for failures and for the guard.
 func (r *rank) at(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	r.stage.Store(&s)
 }
 
 func (r *rank) failf(format string, args ...any) {
-	text := place() + ": " + fmt.Sprintf(format, args...)
+	text := caller() + ": " + fmt.Sprintf(format, args...)
 	if s := r.stage.Load(); s != nil {
 		text += " (" + *s + ")"
 	}
 	panic(failure{text})
 }
 
-// place returns file and line of the innermost caller in a file of cases.
-func place() string {
+// caller returns file and line of the innermost caller in a file of cases.
+func caller() string {
 	pcs := make([]uintptr, 16)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {
@@ -134,7 +133,7 @@ func (r *rank) keep(c *mpi.Comm, err error) *rank {
 	return r.on(c)
 }
 
-// drop frees what keep kept.
+// drop frees a communicator of keep.
 func (r *rank) drop() {
 	r.derived = slices.DeleteFunc(r.derived, func(c *mpi.Comm) bool { return c == r.Comm })
 	r.must(r.Free())
@@ -153,13 +152,13 @@ func (r *rank) usable() {
 	r.equal("sum of the ranks", sum[0], int64(r.Size()*(r.Size()-1)/2))
 }
 
-// tell gives x of every rank to all.
-func (r *rank) tell(x int64) []int64 {
+// gatherAll returns x of all ranks on every rank.
+func (r *rank) gatherAll(x int64) []int64 {
 	all := make([]int64, r.Size())
 	r.must(r.Allgather(mpi.One(&x), mpi.Of(all)))
 	return all
 }
 
-// yield lets others run between two tests of a request: ranks may be more than the
+// yield lets other ranks run between two tests of a request: there may be more ranks than
 // cores.
 func (r *rank) yield() { runtime.Gosched() }

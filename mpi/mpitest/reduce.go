@@ -30,7 +30,7 @@ func reductionCases() []Case {
 	}
 }
 
-// sums returns, element by element, the sum of the data of ranks from to to-1.
+// sums returns the elementwise sum of the data of ranks from to to-1.
 func sums(seed, from, to, n int) []int64 {
 	s := make([]int64, n)
 	for p := from; p < to; p++ {
@@ -131,20 +131,20 @@ func reductionLayouts(r *rank) {
 		for i, from := range layouts {
 			to := layouts[(i+r.Rank()+1)%len(layouts)]
 			r.at("%d elements, from %s to %s", n, from.name, to.name)
-			_, s := from.place(words(seedOf(r.Rank(), i), n))
-			x, b := to.room(n)
+			_, s := from.store(words(seedOf(r.Rank(), i), n))
+			x, b := to.blank(n)
 			r.must(r.Allreduce(s, b, mpi.Sum))
 			to.check(r, "allreduce", x, sums(i, 0, r.Size(), n))
-			x, b = to.room(n)
+			x, b = to.blank(n)
 			r.must(r.Scan(s, b, mpi.Sum))
 			to.check(r, "scan", x, sums(i, 0, r.Rank()+1, n))
 			root := i % r.Size()
-			x, b = to.room(n)
+			x, b = to.blank(n)
 			r.must(r.Reduce(s, b, mpi.Sum, root))
 			if r.Rank() == root {
 				to.check(r, "reduce", x, sums(i, 0, r.Size(), n))
 			}
-			x, b = to.place(words(seedOf(r.Rank(), i), n))
+			x, b = to.store(words(seedOf(r.Rank(), i), n))
 			r.must(r.Allreduce(mpi.InPlace, b, mpi.Sum))
 			to.check(r, "allreduce in place", x, sums(i, 0, r.Size(), n))
 		}
@@ -168,7 +168,7 @@ func reduceScatterEqual(r *rank) {
 	}
 }
 
-// reduceScatterAny has parts of different lengths, none at all among them.
+// reduceScatterAny has parts of different lengths, some of them empty.
 func reduceScatterAny(r *rank) {
 	for _, unit := range []int{1, 2000} {
 		counts, at, n := make([]int, r.Size()), 0, 0
@@ -189,14 +189,14 @@ func reduceScatterAny(r *rank) {
 	}
 }
 
-// operation is a predefined one and what it does to two elements.
+// operation is a predefined operation and its definition on two elements.
 type operation[T any] struct {
 	op *mpi.Op
 	f  func(a, b T) T
 }
 
-// reduces checks operations on type T in all reductions. of gives the elements: such
-// that the result does not depend on the order of the operations.
+// reduces checks operations on type T in all reductions. of returns the elements, for which
+// the result must not depend on the order of the operations.
 func reduces[T comparable](r *rank, name string, of func(rank, i int) T, ops ...operation[T]) {
 	const n = 9
 	mine := func(p int) []T {
@@ -398,7 +398,7 @@ func matrices(rank, n int) []matrix {
 	return x
 }
 
-// products is the product of the matrices of ranks 0 to end-1.
+// products returns the products of the matrices of ranks 0 to end-1.
 func products(end, n int) []matrix {
 	acc := matrices(0, n)
 	for p := 1; p < end; p++ {
@@ -441,8 +441,8 @@ func operationMatrix(r *rank) {
 	}
 }
 
-// operationRepeatable adds numbers of very different sizes, again and again: the order
-// of the additions is the same, and so is the result of all ranks.
+// operationRepeatable adds numbers of very different sizes several times: the order of the
+// additions, and so the result, is the same every time and on all ranks.
 func operationRepeatable(r *rank) {
 	const n = 500
 	x := make([]float64, n)

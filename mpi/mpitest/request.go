@@ -6,7 +6,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// requestCases: operations under way, and waiting for them.
+// requestCases: the ways to wait for operations under way.
 func requestCases() []Case {
 	return []Case{
 		one("request/waitall", requestWaitall),
@@ -28,17 +28,17 @@ func requestCases() []Case {
 	}
 }
 
-// batch is count receives from the left and sends to the right, by tag; some are
-// large.
+// batch is a number of receives from the left and sends to the right, each with its tag;
+// some are large.
 type batch struct {
 	r     *rank
-	boxes []mailbox
+	boxes []guardedBuffer
 	in    []*mpi.Request
 	out   []*mpi.Request
 }
 
 func (r *rank) batch(count int) *batch {
-	b := &batch{r: r, boxes: make([]mailbox, count), in: make([]*mpi.Request, count), out: make([]*mpi.Request, count)}
+	b := &batch{r: r, boxes: make([]guardedBuffer, count), in: make([]*mpi.Request, count), out: make([]*mpi.Request, count)}
 	for i := range count {
 		b.boxes[i] = newMailbox(mixedSize(r, i))
 		b.in[i] = r.Irecv(b.boxes[i].buffer(), r.left(), i)
@@ -223,7 +223,7 @@ func requestWaitAgain(r *rank) {
 	r.must(err)
 }
 
-// requestThousands has many receives under way, which complete in random order.
+// requestThousands has many receives under way, whose messages are sent in random order.
 func requestThousands(r *rank) {
 	count := 2000
 	if r.long {
@@ -249,7 +249,7 @@ func requestThousands(r *rank) {
 	same(r, "messages", got, words(seedOf(r.left()), count))
 }
 
-// requestErrors waits for requests of which some fail at once.
+// requestErrors waits for requests, some of which fail at once.
 func requestErrors(r *rank) {
 	got := blank(1)
 	bad := r.Irecv(mpi.Of(got), r.Size(), 0)
@@ -284,7 +284,7 @@ func cancelReceive(r *rank) {
 	r.must(wait(out))
 }
 
-// cancelOneOfMany takes one receive out of a row: the others keep their order.
+// cancelOneOfMany cancels one of many receives: the others keep their order.
 func cancelOneOfMany(r *rank) {
 	got := blank(5)
 	in := make([]*mpi.Request, 5)
@@ -307,8 +307,8 @@ func cancelOneOfMany(r *rank) {
 	same(r, "messages", got, []int64{want[0], want[1], untouched, want[2], want[3]})
 }
 
-// cancelTooLate cancels a receive whose message has come, or comes just now: it ends
-// in one of the two ways, and no message is lost.
+// cancelTooLate cancels a receive whose message has arrived or is arriving: it ends in one of
+// the two ways, and no message is lost.
 func cancelTooLate(r *rank) {
 	for round := range 10 {
 		got := blank(1)
@@ -339,8 +339,8 @@ func cancelSend(r *rank) {
 	r.must(q.Cancel()) // it has completed
 }
 
-// synchronousWaits: rank 1 does not receive before rank 0 has seen that its send has
-// not completed.
+// synchronousWaits: rank 1 receives only after rank 0 has found that its send has not
+// completed.
 func synchronousWaits(r *rank) {
 	if r.Rank() > 1 {
 		return

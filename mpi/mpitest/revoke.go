@@ -7,7 +7,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// revokeCases: a rank that cannot go on tells all others.
+// revokeCases: a rank that cannot go on revokes the communicator.
 func revokeCases() []Case {
 	cases := []Case{
 		one("revoke/later operations", revokeLater),
@@ -23,7 +23,7 @@ func revokeCases() []Case {
 	return cases
 }
 
-// pendingOperations are calls of ranks other than 0 that cannot complete without it.
+// pendingOperations are calls of the other ranks that cannot complete without rank 0.
 var pendingOperations = []struct {
 	name string
 	call func(c *rank) error
@@ -66,11 +66,11 @@ var pendingOperations = []struct {
 	{"iallreduce", func(c *rank) error { return wait(c.Iallreduce(mpi.InPlace, mpi.Of(blank(3)), mpi.Sum)) }},
 }
 
-// revoked makes a communicator that the case revokes.
-func (r *rank) doomed() *rank { return r.keep(r.Dup()) }
+// newRevocable makes a communicator for the case to revoke.
+func (r *rank) newRevocable() *rank { return r.keep(r.Dup()) }
 
-// gone checks that c has been revoked for the reason.
-func (r *rank) gone(c *rank, reason string) {
+// mustBeRevoked checks that c has been revoked for the reason.
+func (r *rank) mustBeRevoked(c *rank, reason string) {
 	err := c.Revoked()
 	r.wants(err, mpi.ErrRevoked, "state of the communicator")
 	if !strings.Contains(err.Error(), reason) {
@@ -78,9 +78,9 @@ func (r *rank) gone(c *rank, reason string) {
 	}
 }
 
-// revokePending: rank 0 revokes while the others wait for it.
+// revokePending: rank 0 revokes the communicator while the others wait for it.
 func revokePending(r *rank, call func(c *rank) error) {
-	c := r.doomed()
+	c := r.newRevocable()
 	if r.Rank() == 0 {
 		for p := 1; p < r.Size(); p++ {
 			r.recv(mpi.Buffer{}, p, 0)
@@ -92,14 +92,13 @@ func revokePending(r *rank, call func(c *rank) error) {
 		r.wants(call(c), mpi.ErrRevoked, "pending operation")
 	}
 	r.must(r.Barrier())
-	r.gone(c, "no more input")
+	r.mustBeRevoked(c, "no more input")
 	r.usable()
 }
 
-// revokeLater: nothing works on a revoked communicator, and everything fails in the
-// same way.
+// revokeLater: every operation on a revoked communicator fails in the same way.
 func revokeLater(r *rank) {
-	c := r.doomed()
+	c := r.newRevocable()
 	w := c.open(mpi.Of(blank(2)))
 	in := c.RecvInit(mpi.Of(blank(1)), c.left(), 0)
 	r.must(r.Barrier())
@@ -127,12 +126,12 @@ func revokeLater(r *rank) {
 		r.at("%s", name)
 		r.wants(call(), mpi.ErrRevoked, name)
 	}
-	r.gone(c, "out of paper")
+	r.mustBeRevoked(c, "out of paper")
 	r.usable()
 }
 
 func revokeReason(r *rank) {
-	c := r.doomed()
+	c := r.newRevocable()
 	if r.Rank() == 0 {
 		c.Revoke(errors.New("first"))
 		c.Revoke(errors.New("second"))
@@ -140,12 +139,12 @@ func revokeReason(r *rank) {
 	r.must(r.Barrier())
 	_, err := c.Recv(mpi.Of(blank(1)), c.left(), 0)
 	r.wants(err, mpi.ErrRevoked, "recv")
-	r.gone(c, "by rank 0: first")
+	r.mustBeRevoked(c, "by rank 0: first")
 }
 
-// revokeOthers: the communicators beside the one that was revoked go on.
+// revokeOthers: other communicators still work after a revocation.
 func revokeOthers(r *rank) {
-	a, b := r.keep(r.Dup()), r.doomed()
+	a, b := r.keep(r.Dup()), r.newRevocable()
 	got := blank(1)
 	q := a.Irecv(mpi.Of(got), a.left(), 0)
 	b.Revoke(errors.New("one of two"))
@@ -161,18 +160,18 @@ func revokeOthers(r *rank) {
 }
 
 func revokeByAll(r *rank) {
-	c := r.doomed()
+	c := r.newRevocable()
 	q := c.Irecv(mpi.Of(blank(1)), mpi.AnySource, 0)
 	c.Revoke(errors.New("everyone"))
 	r.wants(wait(q), mpi.ErrRevoked, "pending receive")
 	r.must(r.Barrier())
-	r.gone(c, "everyone")
+	r.mustBeRevoked(c, "everyone")
 	r.usable()
 }
 
-// revokeOwn: the operations of the rank that revokes end, too.
+// revokeOwn: the operations of the revoking rank end, too.
 func revokeOwn(r *rank) {
-	c := r.doomed()
+	c := r.newRevocable()
 	var q []*mpi.Request
 	if r.Rank() == 0 {
 		q = append(q, c.Irecv(mpi.Of(blank(1)), 1, 0), c.Issend(mpi.Of(blank(1)), 1, 1), c.Ibarrier())
@@ -185,11 +184,10 @@ func revokeOwn(r *rank) {
 	r.usable()
 }
 
-// revokeMany: every one of many requests fails; those of another communicator among
-// them do not.
+// revokeMany: each of many requests fails, but not the requests of another communicator.
 func revokeMany(r *rank) {
 	const count = 100
-	c := r.doomed()
+	c := r.newRevocable()
 	x := blank(2 * count)
 	var q []*mpi.Request
 	for i := range count {

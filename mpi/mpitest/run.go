@@ -12,34 +12,34 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Options of [Run]. The zero value runs everything, and prints nothing but hangs. All
-// ranks give the same ones, but for Out, Err and OnHang.
+// Options of [Run]. The zero value runs all cases and prints only hangs. All ranks pass the
+// same options, except Out, Err and OnHang.
 type Options struct {
 	Out    io.Writer              // rank 0 writes a line per case; nil: nothing
 	Err    io.Writer              // hangs are reported here; nil: standard error
 	Only   func(name string) bool // cases to run; nil: all
 	Long   bool                   // larger messages, and more random programs
-	Lacks  Needs                  // what the engine cannot do: such cases are skipped
+	Lacks  Needs                  // abilities that the engine lacks: their cases are skipped
 	Seed   uint64                 // of the random programs
 	Hang   time.Duration          // a case that takes longer hangs; 0: one minute
 	OnHang func(report string)    // on each rank that hangs; nil: [mpi.Comm.Abort]
 }
 
-// Result is the verdict on one case, which all ranks share.
+// Result is the result of one case on all ranks.
 type Result struct {
 	Name     string
 	Skipped  string   // why; "" if it was run
-	Failures []string // "rank 1: transfer.go:20: ..."; none if all is well
+	Failures []string // "rank 1: transfer.go:20: ..."
 }
 
-// Report is what [Run] found out.
+// Report is the result of [Run].
 type Report struct {
 	Engine  string // its name
 	Ranks   int
 	Results []Result
 }
 
-// Counts returns how many cases there were, failed, and were skipped.
+// Counts returns the number of all cases, of failed and of skipped ones.
 func (p *Report) Counts() (cases, failed, skipped int) {
 	for _, r := range p.Results {
 		switch {
@@ -52,9 +52,9 @@ func (p *Report) Counts() (cases, failed, skipped int) {
 	return len(p.Results), failed, skipped
 }
 
-// Run runs the cases one after another, each on a duplicate of c. All ranks of c call
-// it, and get the same report. An error means that the suite itself could not go on;
-// a case that fails is not one.
+// Run runs the cases one after another, each on a duplicate of c. All ranks of c call it and
+// get the same report. It returns an error if the suite itself cannot go on; a failed case
+// is no error.
 func Run(c *mpi.Comm, o Options) (Report, error) { return o.run(c, Cases()) }
 
 func (o Options) run(c *mpi.Comm, cases []Case) (Report, error) {
@@ -98,7 +98,7 @@ func (o Options) guard(c *mpi.Comm) *guard {
 	return g
 }
 
-// skips says why the case is not run; "" if it is.
+// skips returns the reason to skip a case, "" to run it.
 func (o Options) skips(k Case, ranks int) string {
 	switch {
 	case ranks < k.MinRanks:
@@ -109,7 +109,7 @@ func (o Options) skips(k Case, ranks int) string {
 	return ""
 }
 
-// String is the line of the case in the output.
+// String returns the line of the case in the output.
 func (r Result) String() string {
 	switch {
 	case r.Skipped != "":
@@ -124,7 +124,7 @@ func (r Result) String() string {
 	return s.String()
 }
 
-// try runs one case on all ranks, and returns what failed on them.
+// try runs one case on all ranks and returns their failures.
 func (o Options) try(control *mpi.Comm, g *guard, k Case) ([]string, error) {
 	s := &state{long: o.Long, seed: o.Seed}
 	g.enter(k.Name, s)
@@ -141,7 +141,7 @@ func (o Options) try(control *mpi.Comm, g *guard, k Case) ([]string, error) {
 			d.Revoke(errors.New("the case failed: " + firstLine(text)))
 		}
 	}
-	failures, err := verdict(control, text)
+	failures, err := exchangeFailures(control, text)
 	if err == nil && len(failures) == 0 {
 		r.at("giving the communicators back")
 		err = r.tidy()
@@ -149,8 +149,7 @@ func (o Options) try(control *mpi.Comm, g *guard, k Case) ([]string, error) {
 	return failures, err
 }
 
-// tidy frees the communicators of a case that went well, but for those that the case
-// has revoked.
+// tidy frees the communicators of a passed case, except revoked ones.
 func (r *rank) tidy() error {
 	for i := len(r.derived) - 1; i >= 0; i-- {
 		if err := r.derived[i].Free(); err != nil && !errors.Is(err, mpi.ErrRevoked) {
@@ -168,11 +167,11 @@ func firstLine(s string) string {
 	return line
 }
 
-// longestText is the number of bytes of a failure that all ranks are told.
+// longestText is the largest number of bytes of a failure sent to all ranks.
 const longestText = 4000
 
-// verdict lets all ranks know what failed on which of them.
-func verdict(control *mpi.Comm, text string) ([]string, error) {
+// exchangeFailures exchanges the failures of all ranks and returns them.
+func exchangeFailures(control *mpi.Comm, text string) ([]string, error) {
 	bad := []int64{0}
 	if text != "" {
 		bad[0] = 1

@@ -32,7 +32,7 @@ func transferCases() []Case {
 	}
 }
 
-// transferSizes sends around the ring: the receive is posted first, or the send.
+// transferSizes sends around the ring, with the receive posted first or the send.
 func transferSizes(r *rank) {
 	for _, n := range r.sizes() {
 		for _, first := range []bool{true, false} {
@@ -59,8 +59,8 @@ func transferSizes(r *rank) {
 	}
 }
 
-// transferBlocking plays ping-pong between neighbours; of an odd number of ranks,
-// the last one looks on.
+// transferBlocking plays ping-pong between neighbours; of an odd number of ranks the last is
+// idle.
 func transferBlocking(r *rank) {
 	peer := r.Rank() ^ 1
 	if peer >= r.Size() {
@@ -84,8 +84,7 @@ func transferBlocking(r *rank) {
 	}
 }
 
-// transferShorter receives into buffers that are longer than the message: what
-// follows stays.
+// transferShorter receives into buffers longer than the message: the rest stays unchanged.
 func transferShorter(r *rank) {
 	for _, n := range r.sizes() {
 		r.at("%d bytes", n)
@@ -99,12 +98,12 @@ func transferShorter(r *rank) {
 	}
 	for _, l := range layouts {
 		r.at("12 of 40 elements, %s", l.name)
-		x, b := l.room(40)
+		x, b := l.blank(40)
 		out := r.Isend(mpi.Of(words(seedOf(r.Rank()), 12)), r.right(), 2)
 		st, err := r.Recv(b, r.left(), 2)
 		r.must(err)
 		r.equal("elements", st.Elements(b), 12)
-		want, _ := l.place(append(words(seedOf(r.left()), 12), blank(28)...))
+		want, _ := l.store(append(words(seedOf(r.left()), 12), blank(28)...))
 		same(r, "memory", x, want)
 		r.must(wait(out))
 	}
@@ -116,8 +115,8 @@ func transferLayouts(r *rank) {
 		for i, from := range layouts {
 			for j, to := range layouts {
 				r.at("%d elements, from %s to %s", n, from.name, to.name)
-				x, out := from.place(words(seedOf(r.Rank(), i, j), n))
-				y, in := to.room(n)
+				x, out := from.store(words(seedOf(r.Rank(), i, j), n))
+				y, in := to.blank(n)
 				st, err := r.Sendrecv(out, r.right(), i, in, r.left(), i)
 				r.must(err)
 				r.status(st, r.left(), i, 8*n)
@@ -128,7 +127,7 @@ func transferLayouts(r *rank) {
 	}
 }
 
-// Types that travel: the suite sends one slice of each.
+// Types of elements: the suite sends a slice of each.
 type (
 	celsius float64
 	pixel   struct {
@@ -164,8 +163,8 @@ func transferKinds(r *rank) {
 	exchange(r, "array of structs", func(w uint64) [2]pixel { return [2]pixel{{X: int16(w)}, {Y: int16(w >> 5), On: w&1 == 1}} })
 }
 
-// exchange sends elements of type T around the ring: a slice, a strided one and one
-// variable; and broadcasts them.
+// exchange sends elements of type T around the ring, and broadcasts them: a slice, a strided
+// buffer and one variable.
 func exchange[T comparable](r *rank, name string, of func(w uint64) T) {
 	r.at("%s", name)
 	const n = 24
@@ -202,7 +201,7 @@ func exchange[T comparable](r *rank, name string, of func(w uint64) T) {
 	same(r, "broadcast", got, make1(0, n))
 }
 
-// transferTags receives in another order than that of sending.
+// transferTags receives in another order than it sends.
 func transferTags(r *rank) {
 	tags := []int{0, 1, 5, 32767, r.Engine().Limits().MaxTag}
 	if tags[4] < 32767 {
@@ -268,7 +267,7 @@ func transferNoRank(r *rank) {
 	same(r, "memory", x, blank(4))
 }
 
-// transferNoBytes mixes messages without bytes with others: they keep the order.
+// transferNoBytes mixes empty messages with others: all keep their order.
 func transferNoBytes(r *rank) {
 	var out []*mpi.Request
 	for i := range 6 {
@@ -300,8 +299,8 @@ func transferNoBytes(r *rank) {
 	r.must(wait(again))
 }
 
-// transferEager sends around the ring before anyone receives: all would wait for each
-// other if messages up to the eager limit waited for their receive.
+// transferEager: all ranks send around the ring before they receive. It would deadlock if
+// messages up to the eager limit waited for their receive.
 func transferEager(r *rank) {
 	eager := r.Engine().Limits().Eager
 	if eager < 0 || eager > 4<<20 {
@@ -319,12 +318,12 @@ func transferEager(r *rank) {
 	}
 }
 
-// transferBothWays: two large messages meet; then many of them.
+// transferBothWays: two large messages cross; then many of them.
 func transferBothWays(r *rank) {
 	const n = 400_000
 	for _, count := range []int{1, 5} {
 		var all []*mpi.Request
-		boxes := make([]mailbox, count)
+		boxes := make([]guardedBuffer, count)
 		for i := range count {
 			all = append(all, r.Isend(mpi.Of(octets(seedOf(r.Rank(), i), n)), r.right(), i))
 		}
@@ -344,7 +343,7 @@ func transferAllPairs(r *rank) {
 	for _, n := range []int{10, 50_000} {
 		r.at("%d bytes", n)
 		var all []*mpi.Request
-		boxes := make([]mailbox, r.Size())
+		boxes := make([]guardedBuffer, r.Size())
 		for p := range r.Size() {
 			boxes[p] = newMailbox(n + p)
 			all = append(all, r.Irecv(boxes[p].buffer(), p, p))
@@ -360,7 +359,7 @@ func transferAllPairs(r *rank) {
 	}
 }
 
-// transferOdd sends from and to addresses that are not aligned.
+// transferOdd sends from and to unaligned addresses.
 func transferOdd(r *rank) {
 	for _, n := range []int{1, 63, 4097, 200_003} {
 		for off := range 4 {
@@ -435,7 +434,7 @@ func transferReplace(r *rank) {
 	for _, n := range r.lengths() {
 		for _, l := range layouts {
 			r.at("%d elements, %s", n, l.name)
-			x, b := l.place(words(seedOf(r.Rank()), n))
+			x, b := l.store(words(seedOf(r.Rank()), n))
 			st, err := r.SendrecvReplace(b, r.right(), 1, r.left(), 1)
 			r.must(err)
 			r.status(st, r.left(), 1, 8*n)

@@ -6,7 +6,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// truncateCases: messages that are longer than the buffer they meet.
+// truncateCases: messages longer than their receive buffer.
 func truncateCases() []Case {
 	return []Case{
 		one("truncate/receive posted first", func(r *rank) { truncate(r, true) }),
@@ -22,15 +22,15 @@ func truncateCases() []Case {
 	}
 }
 
-// sent checks the end of a send whose message was truncated: the sender may be told.
+// sent checks the end of a send whose message was truncated: it may have ErrTruncate.
 func (r *rank) sent(q *mpi.Request) {
 	if err := wait(q); err != nil && !errors.Is(err, mpi.ErrTruncate) {
 		r.failf("send of a truncated message: %v", err)
 	}
 }
 
-// truncate sends more bytes than the receiver has room for: it is told, nothing
-// behind its buffer is written to, and the communicator works on.
+// truncate sends more bytes than the receive buffer holds: the receive fails, no byte behind
+// the buffer is written, and the communicator still works.
 func truncate(r *rank, early bool) {
 	for _, n := range r.sizes() {
 		if n < 2 {
@@ -46,7 +46,7 @@ func truncate(r *rank, early bool) {
 		}
 		out := r.Isend(mpi.Of(octets(seedOf(r.Rank(), n), n)), r.right(), 3)
 		if !early {
-			r.settle()
+			r.awaitRing()
 			in = r.Irecv(room, r.left(), 3)
 		}
 		r.wants(wait(in), mpi.ErrTruncate, "receive into a short buffer")
@@ -73,7 +73,7 @@ func truncateNothing(r *rank) {
 func truncateStrided(r *rank) {
 	for _, l := range layouts {
 		r.at("%s", l.name)
-		x, b := l.room(16)
+		x, b := l.blank(16)
 		clean := append([]int64(nil), x...)
 		out := r.Isend(mpi.Of(words(seedOf(r.Rank()), 18)), r.right(), 0)
 		_, err := r.Recv(b, r.left(), 0)
@@ -82,7 +82,7 @@ func truncateStrided(r *rank) {
 		for i := range 16 {
 			at := l.index(i)
 			if v := int64(word(seedOf(r.left()), i)); x[at] == v {
-				x[at] = untouched // it may hold the beginning, or what it held
+				x[at] = untouched // it may hold the beginning of the message, or be unchanged
 			}
 		}
 		same(r, "gaps", x, clean)
@@ -102,8 +102,7 @@ func truncateMatched(r *rank) {
 	}
 }
 
-// truncateOneOfMany: the receives before and after one that fails get their
-// messages.
+// truncateOneOfMany: the receives before and after a failed one get their messages.
 func truncateOneOfMany(r *rank) {
 	got := []([]int64){blank(4), blank(2), blank(4), blank(4)}
 	var in, out []*mpi.Request
@@ -132,15 +131,15 @@ func truncateOneOfMany(r *rank) {
 	r.usable()
 }
 
-// tooLong checks what a receive into the first bytes of m, room many, has left of a message
-// that was longer.
-func (m mailbox) tooLong(r *rank, err error, room int) {
+// tooLong checks the error and the memory of a receive of a longer message into the first
+// room bytes of m.
+func (m guardedBuffer) tooLong(r *rank, err error, room int) {
 	r.wants(err, mpi.ErrTruncate, "receive into a short buffer")
 	same(r, "memory behind the buffer", m.whole[8+room:], newMailbox(len(m.bytes())).whole[8+room:])
 }
 
-// truncateFromAnywhere meets long messages with receives that name neither sender nor
-// tag, posted first and late.
+// truncateFromAnywhere receives too long messages from any source with any tag, with
+// receives posted before and after the sends.
 func truncateFromAnywhere(r *rank) {
 	const n = 200_000
 	for _, room := range []int{0, 8, 5000, n - 1} {
@@ -164,8 +163,8 @@ func truncateFromAnywhere(r *rank) {
 	}
 }
 
-// truncatePersistent starts a persistent receive for messages that fit and for those
-// that do not.
+// truncatePersistent starts a persistent receive for messages that fit and for messages that
+// do not.
 func truncatePersistent(r *rank) {
 	const n, room = 100_000, 60_000
 	m := newMailbox(n)
@@ -185,9 +184,9 @@ func truncatePersistent(r *rank) {
 	r.usable()
 }
 
-// truncateAmongOthers posts receives of all lengths side by side in memory before their
-// messages come, of which some are too long: the others get theirs, and nothing is
-// written beside a buffer.
+// truncateAmongOthers posts receives of all lengths, adjacent in memory, and then sends
+// messages of which some are too long. The others arrive, and no byte beside a buffer is
+// written.
 func truncateAmongOthers(r *rank) {
 	lengths := []int{8, 70_000, 0, 5000, 300_000, 16, 4097, 70_001}
 	total := 0
@@ -224,7 +223,7 @@ func truncateAmongOthers(r *rank) {
 			same(r, "message", got, want)
 			continue
 		}
-		for k, b := range got { // the beginning of the message, or what was there
+		for k, b := range got { // the beginning of the message, or unchanged
 			if b != want[k] && b != guardByte {
 				r.failf("byte %d of a short buffer belongs to another message", k)
 			}
@@ -234,8 +233,8 @@ func truncateAmongOthers(r *rank) {
 	r.usable()
 }
 
-// truncateBroadcast: pairs of ranks that disagree about the length of a broadcast. What
-// they are told is the engine's affair; the memory of others is not.
+// truncateBroadcast: pairs of ranks disagree about the length of a broadcast. The contract
+// leaves the error open, but the memory beside the buffers stays unchanged.
 func truncateBroadcast(r *rank) {
 	const n, room = 200_000, 100_000
 	pair := r.keep(r.Split(r.Rank()/2, r.Rank()))

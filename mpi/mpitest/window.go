@@ -38,7 +38,7 @@ func (r *rank) open(b mpi.Buffer) *mpi.Win {
 
 func (r *rank) close(w *mpi.Win) { r.must(w.Free()) }
 
-// windowPut writes from every rank to every rank, a part each.
+// windowPut writes a part from every rank to every rank.
 func windowPut(r *rank) {
 	for _, n := range []int{0, 1, 7, 20_000} {
 		mem := blank(n*r.Size() + 2)
@@ -86,11 +86,11 @@ func windowLayouts(r *rank) {
 		w := r.open(mpi.Of(mem))
 		for i, l := range layouts {
 			r.at("%d elements, %s", n, l.name)
-			_, b := l.place(words(seedOf(r.Rank(), i), n))
+			_, b := l.store(words(seedOf(r.Rank(), i), n))
 			r.must(w.Put(b, r.right(), n*r.Rank()))
 			r.must(w.Fence())
 			same(r, "written", mem[n*r.left():n*r.left()+n], words(seedOf(r.left(), i), n))
-			x, b := l.room(n)
+			x, b := l.blank(n)
 			r.must(w.Get(b, r.right(), n*r.Rank()))
 			l.check(r, "read back", x, words(seedOf(r.Rank(), i), n))
 			r.must(w.Fence())
@@ -160,7 +160,7 @@ func windowKinds(r *rank) {
 	r.must(mpi.Free(z))
 }
 
-// windowLengths: every rank opens another number of elements, some of them none.
+// windowLengths: every rank opens a different number of elements, some of them none.
 func windowLengths(r *rank) {
 	length := func(p int) int { return (p + r.Size()) % 3 * 5 }
 	mem := blank(length(r.Rank()))
@@ -198,14 +198,14 @@ func windowSeveral(r *rank) {
 	r.equal("written before the end", b[r.left()], int64(-1))
 }
 
-// windowPart opens windows on the halves of a communicator, in reversed order.
+// windowPart opens windows on the halves of a communicator, in reverse order.
 func windowPart(r *rank) {
 	c := r.keep(r.Split(r.Rank()%2, -r.Rank()))
 	mem := blank(3)
 	w := c.open(mpi.Of(mem))
 	r.must(w.Put(mpi.Of(words(seedOf(r.Rank()), 3)), c.right(), 0))
 	r.must(w.Fence())
-	from := r.tell(int64(c.Rank()))
+	from := r.gatherAll(int64(c.Rank()))
 	for p, place := range from {
 		if p%2 == r.Rank()%2 && int(place) == c.left() {
 			same(r, "window", mem, words(seedOf(p), 3))
@@ -214,8 +214,8 @@ func windowPart(r *rank) {
 	c.close(w)
 }
 
-// windowFlushBarrier: what was put before a flush is there after the barrier; the
-// barrier is one only if nobody passes before all have put.
+// windowFlushBarrier: data put before a Flush is visible after the barrier, and no rank
+// passes the barrier before all have put.
 func windowFlushBarrier(r *rank) {
 	mem := make([]int64, r.Size())
 	w := r.open(mpi.Of(mem))
@@ -305,8 +305,8 @@ func accumulateOperations(r *rank) {
 	}, func(p, i int) complex128 { return complex(float64(p), float64(i)) })
 }
 
-// accumulate combines data of all ranks into the window of each: the window starts
-// with its own.
+// accumulate combines data of all ranks into the window of each, which starts with its own
+// data.
 func accumulate[T comparable](r *rank, name string, ops []operation[T], of func(p, i int) T) {
 	const n = 6
 	for _, o := range ops {
@@ -335,8 +335,8 @@ func accumulate[T comparable](r *rank, name string, ops []operation[T], of func(
 	}
 }
 
-// accumulateReplace: all ranks replace the same elements; what stands is of one of
-// them, element by element.
+// accumulateReplace: all ranks replace the same elements; each element ends with the value of
+// one of them.
 func accumulateReplace(r *rank) {
 	mem := blank(50)
 	w := r.open(mpi.Of(mem))
@@ -385,8 +385,8 @@ func accumulateAtomic(r *rank) {
 	r.close(w)
 }
 
-// windowOfNobody: accesses to ProcNull do nothing, as in MPI; what is wrong with them
-// otherwise is still an error.
+// windowOfNobody: accesses to ProcNull do nothing, as in MPI; other wrong arguments are
+// still errors.
 func windowOfNobody(r *rank) {
 	mem, x := words(seedOf(r.Rank()), 4), blank(2)
 	w := r.open(mpi.Of(mem))
@@ -405,8 +405,8 @@ func windowOfNobody(r *rank) {
 	r.close(w)
 }
 
-// accumulateInOrder replaces one element, and a long part behind it, again and again: the
-// last one stays, be they waited for one by one or all at once.
+// accumulateInOrder replaces one element, and a long part behind it, many times: the last
+// value stays, with waits one by one or all at once.
 func accumulateInOrder(r *rank) {
 	const count, long = 200, 3000
 	mem := make([]int64, 1+long)
