@@ -27,7 +27,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 const about = `trace shows the event logs of programs that ran with WEFT_TRACE=FILE.log in the environment.
 
 	trace run.log                 the summary: where the time went, and what bounds it
-	trace run.log run.html        a file: .html (any browser), .json (Perfetto), .prv (Paraver),
+	trace run.log run.html        a file: .html (any browser), .json (Perfetto),
 	                              .dot (graphviz) or .txt (the summary)
 	trace a.log b.log run.html    several logs, one above the other
 `

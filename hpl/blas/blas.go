@@ -18,7 +18,7 @@ const (
 	Trans   Transpose = true
 )
 
-// Side says on which side of the unknown a triangle stands.
+// Side says on which side of the unknown the triangle is.
 type Side bool
 
 // op(A)*X = B, or X*op(A) = B.
@@ -30,7 +30,7 @@ const (
 // UpLo says which triangle of a matrix is stored; the other is not read.
 type UpLo bool
 
-// Of the two triangles, each with the diagonal.
+// The two triangles, each with the diagonal.
 const (
 	Lower UpLo = false
 	Upper UpLo = true
@@ -39,7 +39,7 @@ const (
 // Diag says whether the diagonal of a triangle is stored.
 type Diag bool
 
-// NonUnit: it is. Unit: it is all ones, and not read.
+// NonUnit: the diagonal is stored. Unit: it is all ones, and not read.
 const (
 	NonUnit Diag = false
 	Unit    Diag = true
@@ -50,12 +50,12 @@ const (
 // slices start at element (0, 0) and reach at least to the last one. Increments are
 // positive. Names and arguments are those of netlib's BLAS and LAPACK.
 //
-// All methods may be called by any goroutine, several at a time if what they
-// write is disjoint from what others touch; they do not block. Arguments that make no
-// sense (a leading dimension that is too small, a slice that is too short) are
-// errors of the program: they panic with a message that names routine and argument.
+// Any goroutine may call all methods, several at a time if no call writes memory that
+// another call touches. They do not block. Impossible arguments (a leading dimension that
+// is too small, a slice that is too short) are errors of the program: they panic with a
+// message that names routine and argument.
 type Kernels interface {
-	// Name returns the name that [Named] knows the implementation by.
+	// Name returns the name of the implementation, for [Named].
 	Name() string
 
 	// Dgemm computes C := alpha*op(A)*op(B) + beta*C; op(A) is m x k, op(B) k x n. With
@@ -63,23 +63,24 @@ type Kernels interface {
 	Dgemm(ta, tb Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
 
 	// Dtrsm solves op(A)*X = alpha*B (side Left) or X*op(A) = alpha*B (Right) for X,
-	// which replaces B, m x n. A is a triangle of order m (Left) or n (Right), and nobody
-	// checks that it is regular. With alpha 0, A is not read and X is zero.
+	// which replaces B, m x n. A is a triangle of order m (Left) or n (Right); it is not
+	// checked that A is regular. With alpha 0, A is not read and X is zero.
 	Dtrsm(side Side, uplo UpLo, ta Transpose, diag Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int)
 
-	// Strips returns the rows mr of a strip of a packed A, and the columns nr of one of
-	// a packed B.
+	// Strips returns the rows mr of a strip of a packed A, and the columns nr of a strip
+	// of a packed B.
 	Strips() (mr, nr int)
 
-	// PackedA returns the length of a buffer for op(A), m x k, PackedB that for op(B),
-	// k x n, and PackedTriangle that for a triangle of order n.
+	// PackedA returns the length of a buffer for op(A), m x k; PackedB for op(B), k x n;
+	// PackedTriangle for a triangle of order n.
 	PackedA(m, k int) int
 	PackedB(k, n int) int
 	PackedTriangle(n int) int
 
 	// PackA and PackB pack op(A), m x k, and op(B), k x n, into dst. Rows i and up of a
-	// packed A start at dst[i*k], if i is a multiple of mr, and columns j and up of a
-	// packed B at dst[j*k], if j is one of nr: a part of a packed matrix is one, too.
+	// packed A start at dst[i*k] if i is a multiple of mr. Columns j and up of a packed B
+	// start at dst[j*k] if j is a multiple of nr. So a part of a packed matrix is a packed
+	// matrix.
 	PackA(dst []float64, ta Transpose, m, k int, a []float64, lda int)
 	PackB(dst []float64, tb Transpose, k, n int, b []float64, ldb int)
 
@@ -93,15 +94,15 @@ type Kernels interface {
 	// uplo is Lower and ta NoTrans, or Upper and Trans.
 	PackTriangle(dst []float64, uplo UpLo, ta Transpose, diag Diag, n int, a []float64, lda int)
 
-	// SolvePacked solves T*X = B for X, which replaces B, n x cols, packed by PackB: it
-	// can go into GemmPacked as it is. tri is from PackTriangle.
+	// SolvePacked solves T*X = B for X, which replaces B, n x cols, packed by PackB:
+	// GemmPacked takes X as it is. tri is from PackTriangle.
 	SolvePacked(n, cols int, tri, bp []float64)
 
 	// Dtrsv solves op(A)*x = b for x, which replaces b.
 	Dtrsv(uplo UpLo, ta Transpose, diag Diag, n int, a []float64, lda int, x []float64, incx int)
 
-	// Dgemv computes y := alpha*op(A)*x + beta*y; A is m x n as it is stored. If A has
-	// no elements, nothing happens, whatever beta is.
+	// Dgemv computes y := alpha*op(A)*x + beta*y; A is stored as m x n. If A has no
+	// elements, nothing happens, whatever beta is.
 	Dgemv(ta Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incx int, beta float64, y []float64, incy int)
 
 	// Dger computes A := A + alpha*x*y'; A is m x n.
@@ -123,19 +124,19 @@ type Kernels interface {
 	// or in the opposite order if back, which undoes it. Rows count from 0.
 	Dlaswp(n int, a []float64, lda int, pivots []int, back bool)
 
-	// Dlacpy copies A, m x n, to B; Dlatcpy copies the transpose of A, m x n, to B,
-	// m x n: A is n x m as it is stored.
+	// Dlacpy copies A, m x n, to B. Dlatcpy copies the transpose of A, m x n, to B: A is
+	// stored as n x m.
 	Dlacpy(m, n int, a []float64, lda int, b []float64, ldb int)
 	Dlatcpy(m, n int, a []float64, lda int, b []float64, ldb int)
 }
 
 var (
 	mu    sync.Mutex
-	known = own() // guarded by mu: best first; peers behind
+	known = own() // guarded by mu: best first, peers last
 )
 
-// own returns the implementations of this package that run here, best first. The
-// race detector does not see assembly, so under it there is the portable one alone.
+// own returns the implementations of this package that run on this processor, best first.
+// Under the race detector, which does not see assembly, only the portable one does.
 func own() (all []Kernels) {
 	if !invariant.Race {
 		for _, t := range vectorized() {
@@ -157,9 +158,9 @@ func Default() Kernels {
 // goroutine; does not block.
 func Portable() Kernels { return &portable }
 
-// Named returns the implementation with that name; "auto" is [Default]. Any
-// goroutine; does not block beyond a short mutex. Errors: this processor, or this
-// program, has none of that name.
+// Named returns the implementation with a name; "auto" is [Default]. Any goroutine; does
+// not block beyond a short mutex. Errors: the program has no implementation with this name,
+// or the processor cannot run it.
 func Named(name string) (Kernels, error) {
 	if name == "auto" {
 		return Default(), nil
@@ -173,7 +174,7 @@ func Named(name string) (Kernels, error) {
 	return nil, fmt.Errorf("blas: no kernels called %q on this processor and in this build: choose one of auto, %s", name, strings.Join(names, ", "))
 }
 
-// Names returns the names of all implementations there are, best first, peers last.
+// Names returns the names of all implementations, best first, peers last.
 // Any goroutine; does not block beyond a short mutex.
 func Names() (names []string) {
 	mu.Lock()
@@ -184,8 +185,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Register adds a peer, such as another library, to those that [Named] knows;
-// [Default] never returns it. Called by the init functions of packages; panics if the
+// Register adds a peer, such as another library, to the implementations of [Named];
+// [Default] never returns it. The init functions of packages call it. It panics if the
 // name is taken.
 func Register(k Kernels) {
 	taken := slices.Contains(Names(), k.Name())

@@ -74,7 +74,7 @@ func panicText(f func()) (text string) {
 	return ""
 }
 
-// One implementation gives the same bits whoever else runs, and however C is cut.
+// One implementation gives the same bits, whatever else runs and however C is cut.
 func TestProducts_at_the_same_time(t *testing.T) {
 	const m, n, depth = 120, 64, 50
 	each(t, func(t *testing.T, k blas.Kernels) {

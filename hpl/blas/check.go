@@ -26,14 +26,14 @@ func checkVector(routine, name string, n int, x []float64, inc int) {
 	}
 }
 
-// checkPacked panics unless a packed operand has the length it needs.
+// checkPacked panics unless a packed operand is long enough.
 func checkPacked(routine, name string, a []float64, need int) {
 	if len(a) < need {
 		panic(fmt.Sprintf("blas: %s: packed %s has %d elements and needs %d: Packed%s tells", routine, name, len(a), need, name))
 	}
 }
 
-// stored returns the shape in which an op(A) of m x n is stored.
+// stored returns the shape of A as stored, for an op(A) of m x n.
 func stored(ta Transpose, m, n int) (rows, columns int) {
 	if ta {
 		return n, m

@@ -19,7 +19,7 @@ func ExampleKernels() {
 	// 43 50
 }
 
-// What is multiplied many times is packed once; a packed matrix can be cut.
+// A matrix that is multiplied many times is packed once; a packed matrix can be cut.
 func ExampleKernels_packed() {
 	k := blas.Portable()
 	const m, n, inner = 50, 8, 16

@@ -7,8 +7,8 @@ import (
 	"github.com/weft-hpc/weft/hpl/blas"
 )
 
-// FuzzDgemm compares every implementation with the portable one on any bits: NaN
-// where it has NaN, infinity where it has that, and the same numbers within rounding.
+// FuzzDgemm compares every implementation with the portable one on any bits: NaN where it
+// has NaN, infinity where it has infinity, and the same numbers within rounding.
 func FuzzDgemm(f *testing.F) {
 	f.Add(uint8(3), uint8(5), uint8(7), uint8(1), 1.5, -1.0, 0.5, 1e300)
 	f.Add(uint8(25), uint8(9), uint8(30), uint8(6), math.Inf(1), 0.0, -2.0, math.NaN())
@@ -63,8 +63,8 @@ func largest(x []float64) (m float64) {
 	return m
 }
 
-// agree tells whether two results are one number but for rounding, of which bound is
-// the scale. Near the ends of the range either may have overflowed on its way.
+// agree reports whether two results are equal but for rounding relative to bound. Near the
+// ends of the range either may have overflowed in between.
 func agree(got, want, bound float64) bool {
 	if math.IsNaN(bound) || bound > 1e300 {
 		return !math.IsNaN(bound) || math.IsNaN(got) == math.IsNaN(want)

@@ -1,17 +1,5 @@
 package blas
 
-// The blocks of Dgemm. A strip of B, k x nr, stays in the first cache while all
-// strips of a block of A pass by, which stay in the second; the block of B, whose
-// strips pass one after the other, is in the third.
-const (
-	blockA        = 192 * 192        // elements of a block of A: 288 KiB
-	blockColumns  = 2016             // columns of a block of B
-	directColumns = 64               // a B with no more columns does not pay for packing A
-	widestStrip   = 24               // the largest mr
-	widestPair    = 8                // the largest nr
-	blockB        = 384 * (2 * 1024) // elements of a block of B: 6 MiB, rarely touched in full
-)
-
 func (t *primitives) Dgemm(ta, tb Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	rows, columns := stored(ta, m, k)
 	checkMatrix("Dgemm", "a", rows, columns, a, lda)
@@ -27,38 +15,37 @@ func (t *primitives) Dgemm(ta, tb Transpose, m, n, k int, alpha float64, a []flo
 	}
 	w := takeWorkspace()
 	defer w.giveBack()
-	depth := evenly(k, maxDepth)
+	depth := evenly(k, t.block.kc)
 	for p := 0; p < k; p += depth {
 		kc := min(depth, k-p)
-		for j := 0; j < n; j += blockColumns {
-			nc := min(blockColumns, n-j)
-			t.packB(w.b, bool(tb), kc, nc, b[place(bool(tb), p, j, ldb):], ldb)
+		for j := 0; j < n; j += t.block.nc {
+			nc := min(t.block.nc, n-j)
+			t.packB(w.b, bool(tb), kc, nc, b[index(bool(tb), p, j, ldb):], ldb)
 			block := operand{b: w.b, k: kc, alpha: alpha}
-			t.gemmBlock(block, w.a, bool(ta), m, nc, a[place(bool(ta), 0, p, lda):], lda, c[j*ldc:], ldc)
+			t.gemmBlock(block, w.a, bool(ta), m, nc, a[index(bool(ta), 0, p, lda):], lda, c[j*ldc:], ldc)
 		}
 	}
 }
 
-// operand is a packed block of B, and what it is to be multiplied with.
+// operand is alpha times a packed block of B, as an operand of tiles.
 type operand struct {
 	b     []float64
 	k     int
 	alpha float64
 }
 
-// gemmBlock multiplies k columns of op(A) with a block of B of n columns. Where B
-// is narrow, whole strips of A are read where they are: packing them would take as
-// long as multiplying.
+// gemmBlock multiplies k columns of op(A) with a block of B of n columns. If B is narrow
+// (directColumns), it reads whole strips of A in place.
 func (t *primitives) gemmBlock(o operand, buffer []float64, across bool, m, n int, a []float64, lda int, c []float64, ldc int) {
 	first := 0
 	if !across && n <= directColumns {
 		first = m / t.mr * t.mr
 		t.tiles(first, n, o.k, o.alpha, a, t.mr, lda, o.b, t.nr*o.k, c, ldc)
 	}
-	step := max(blockA/o.k/t.mr*t.mr, t.mr)
+	step := t.mc(o.k)
 	for i := first; i < m; i += step {
 		mc := min(step, m-i)
-		t.packA(buffer, across, mc, o.k, a[place(across, i, 0, lda):], lda)
+		t.packA(buffer, across, mc, o.k, a[index(across, i, 0, lda):], lda)
 		t.tiles(mc, n, o.k, o.alpha, buffer, t.mr*o.k, t.mr, o.b, t.nr*o.k, c[i:], ldc)
 	}
 }
@@ -81,8 +68,8 @@ func (t *primitives) GemmPacked(m, n, k int, alpha float64, ap, bp, c []float64,
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
-	depth := evenly(k, maxDepth)
-	step := max(blockA/depth/t.mr*t.mr, t.mr)
+	depth := evenly(k, t.block.kc)
+	step := t.mc(depth)
 	for p := 0; p < k; p += depth {
 		kc := min(depth, k-p)
 		for i := 0; i < m; i += step {
@@ -91,21 +78,21 @@ func (t *primitives) GemmPacked(m, n, k int, alpha float64, ap, bp, c []float64,
 	}
 }
 
-// evenly returns the length of pieces of at most limit that n is cut into.
+// evenly returns the length of the pieces, at most limit, into which n is divided evenly.
 func evenly(n, limit int) int {
 	pieces := (n + limit - 1) / limit
 	return (n + pieces - 1) / pieces
 }
 
-// place returns where element (i, j) of a matrix, or of its transpose, is.
-func place(transposed bool, i, j, ld int) int {
+// index returns the index of element (i, j) of a matrix, or of its transpose.
+func index(transposed bool, i, j, ld int) int {
 	if transposed {
 		return j + i*ld
 	}
 	return i + j*ld
 }
 
-// scaleMatrix: A := beta*A; zero if beta is 0, whatever A was.
+// scaleMatrix: A := beta*A; zero if beta is 0, even where A is NaN.
 func (t *primitives) scaleMatrix(beta float64, m, n int, a []float64, lda int) {
 	if beta == 1 {
 		return
@@ -115,7 +102,7 @@ func (t *primitives) scaleMatrix(beta float64, m, n int, a []float64, lda int) {
 	}
 }
 
-// scaleVector: x := beta*x; zero if beta is 0, whatever x was.
+// scaleVector: x := beta*x; zero if beta is 0, even where x is NaN.
 func (t *primitives) scaleVector(beta float64, x []float64) {
 	switch beta {
 	case 0:

@@ -6,9 +6,8 @@ import "github.com/klauspost/cpuid/v2"
 
 //go:generate go run ./internal/gen
 
-// vectorized returns the primitives in assembly that this processor can run,
-// fastest first. The cpuid package asks the system, too, whether it saves the
-// registers.
+// vectorized returns the primitives in assembly that this processor can run, fastest first.
+// Package cpuid also checks that the operating system saves the registers.
 func vectorized() (all []*primitives) {
 	if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ) {
 		all = append(all, &avx512)
@@ -20,7 +19,7 @@ func vectorized() (all []*primitives) {
 }
 
 var avx512 = primitives{
-	name: "avx512", mr: 24, nr: 8, lanes: 8,
+	name: "avx512", mr: 24, nr: 8, lanes: 8, block: blocks,
 	gemmTile: gemmTileAVX512, trsmTile: trsmTileAVX512,
 	copyMR: copyMRAVX512, copyNR: copyNRAVX512, transpose: transposeAVX512,
 	absMax: absMaxAVX512, indexAbs: indexAbsAVX512,
@@ -29,7 +28,7 @@ var avx512 = primitives{
 }
 
 var avx2 = primitives{
-	name: "avx2", mr: 12, nr: 4, lanes: 4,
+	name: "avx2", mr: 12, nr: 4, lanes: 4, block: blocks,
 	gemmTile: gemmTileAVX2, trsmTile: trsmTileAVX2,
 	copyMR: copyMRAVX2, copyNR: copyNRAVX2, transpose: transposeAVX2,
 	absMax: absMaxAVX2, indexAbs: indexAbsAVX2,
@@ -37,7 +36,7 @@ var avx2 = primitives{
 	ger4: ger4AVX2, gemvN4: gemvN4AVX2, gemvT4: gemvT4AVX2,
 }
 
-// The functions in assembly compute what the fields of primitives say.
+// The functions in assembly; the fields of primitives say what they compute.
 
 //go:noescape
 func gemmTileAVX512(m, n, k int, alpha float64, a []float64, lda int, b, c []float64, ldc int)

@@ -9,10 +9,10 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// Alloc returns n zeros on pages of their own, huge ones if the system has them: the
-// memory for matrices and packed panels. It is outside the Go heap, except under the
-// race detector, which sees nothing else; [Free] gives it back. Any goroutine; a
-// system call, and later a fault per touched page. Errors: n < 1, or no memory.
+// Alloc returns n zeros on pages of their own, huge ones if the system has them: memory
+// for matrices and packed panels. It lies outside the Go heap, except under the race
+// detector, which sees only the heap. [Free] frees it. Any goroutine; a system call, and
+// later a fault per touched page. Errors: n < 1, or no memory.
 func Alloc(n int) ([]float64, error) {
 	if n < 1 || n > maxElements {
 		return nil, fmt.Errorf("blas: allocate %d numbers: from 1 to %d are possible", n, maxElements)
@@ -29,8 +29,8 @@ func Alloc(n int) ([]float64, error) {
 
 const maxElements = int(^uint(0)>>1) / 16
 
-// Free gives back what [Alloc] returned, all of it and unchanged in length. Nobody may
-// touch it any more. Any goroutine; a system call. Errors: a is not from Alloc.
+// Free frees memory of [Alloc]: the whole slice, unchanged in length, which may not be
+// touched after it. Any goroutine; a system call. Errors: a is not from Alloc.
 func Free(a []float64) error {
 	if invariant.Race || len(a) == 0 {
 		return nil
@@ -43,13 +43,13 @@ func Free(a []float64) error {
 	return nil
 }
 
-// workspace is what Dgemm and Dtrsm pack into. One belongs to the routine that has
-// taken it; there are as many as were ever in use at a time, and they stay.
+// workspace is the memory into which Dgemm and Dtrsm pack. It belongs to the routine that
+// took it. There are as many as were ever in use at one time; none is freed.
 type workspace struct {
-	a []float64 // a block of A, blockA
-	b []float64 // a block of B, blockB; or a triangle
-	// edge is for what is smaller than a primitive wants: mr rows of a strip.
-	edge [widestStrip * widestPair]float64
+	a []float64 // a block of A, mostA
+	b []float64 // a block of B, mostB, or more; or a triangle
+	// edge holds a strip of less than mr rows, for a primitive that takes mr.
+	edge [mostRows * mostColumns]float64
 }
 
 var (
@@ -68,10 +68,10 @@ func takeWorkspace() *workspace {
 	return newWorkspace()
 }
 
-// Reserve makes the memory into which n goroutines pack at the same time, and returns a
-// function that gives it to them: the system gives pages out when they are first written
-// to, and clears them first, which takes milliseconds. Any goroutine. Whoever reserves
-// for several ranks of one process gives back when all have reserved.
+// Reserve makes work buffers for n goroutines at the same time, and touches their pages:
+// the system clears a page at its first use, which takes milliseconds for a buffer. The
+// returned function hands the buffers to the kernels. Any goroutine. A program with several
+// ranks in one process calls it when all ranks have reserved.
 func Reserve(n int) (give func()) {
 	taken := make([]*workspace, n)
 	for i := range taken {
@@ -87,15 +87,14 @@ func Reserve(n int) (give func()) {
 }
 
 func newWorkspace() *workspace {
-	const split = blockA + maxDepth*widestStrip
-	memory, err := Alloc(split + blockB + hugePage/8)
-	if err != nil { // there may still be some in the Go heap
-		memory = make([]float64, split+blockB+hugePage/8)
+	memory, err := Alloc(mostA + mostB + hugePage/8)
+	if err != nil { // the Go heap may still have some
+		memory = make([]float64, mostA+mostB+hugePage/8)
 	}
-	// From the first boundary of a huge page on, so that the system can use those.
+	// Start at a boundary of huge pages, so that the system can use them.
 	past := int(uintptr(unsafe.Pointer(unsafe.SliceData(memory))) % hugePage)
 	memory = memory[(hugePage-past)%hugePage/8:]
-	return &workspace{a: memory[:split:split], b: memory[split:]}
+	return &workspace{a: memory[:mostA:mostA], b: memory[mostA:]}
 }
 
 const hugePage = 2 << 20 // bytes

@@ -21,21 +21,19 @@ func (t *primitives) PackB(dst []float64, tb Transpose, k, n int, b []float64, l
 	t.packB(dst, bool(tb), k, n, b, ldb)
 }
 
-// packA packs m rows of k elements; in each column they are one after the other,
-// unless across.
+// packA packs m rows of k elements. Columns are contiguous, rows if across.
 func (t *primitives) packA(dst []float64, across bool, m, k int, a []float64, lda int) {
 	t.pack(t.mr, t.copyMR, across, dst, m, k, a, lda)
 }
 
-// packB packs n columns of k elements, one after the other unless across.
+// packB packs n columns of k elements. Columns are contiguous, rows if across.
 func (t *primitives) packB(dst []float64, across bool, k, n int, b []float64, ldb int) {
 	t.pack(t.nr, t.copyNR, !across, dst, n, k, b, ldb)
 }
 
-// pack cuts n lines of k elements into strips of w lines and stores strip after
-// strip, in each the w first elements, then the w second ones, and so on. Element p
-// of line i is src[p*ld+i], or src[i*ld+p] if lines are contiguous. The last strip
-// is filled up with zeros.
+// pack divides n lines of k elements into strips of w lines, and stores strip after strip:
+// first element 0 of its w lines, then element 1, and so on. Element p of line i is
+// src[p*ld+i], or src[i*ld+p] if lines are contiguous. Zeros fill the last strip.
 func (t *primitives) pack(w int, copyStrip func(int, []float64, []float64, int), contiguous bool, dst []float64, n, k int, src []float64, ld int) {
 	for i := 0; i < n && k > 0; i += w {
 		strip := dst[i*k:][:w*k]
@@ -56,8 +54,7 @@ func (t *primitives) pack(w int, copyStrip func(int, []float64, []float64, int),
 	}
 }
 
-// packEdge packs a strip that has fewer lines than it is wide: element p of line i
-// is src[p*step+i*ld].
+// packEdge packs a strip of less than w lines: element p of line i is src[p*step+i*ld].
 func packEdge(strip []float64, w, lines, k int, src []float64, step, ld int) {
 	for p := range k {
 		row := strip[p*w:][:w]

@@ -100,10 +100,10 @@ func (t *primitives) gemvT(m, n int, alpha float64, a []float64, lda int, x []fl
 	}
 }
 
-// vector is room for a vector whose elements have to stand side by side.
+// vector is the memory for a contiguous copy of a vector.
 type vector struct{ w *workspace }
 
-// takeVector returns room for n elements if inc says that they are scattered.
+// takeVector returns memory for n elements if they are scattered (inc above 1).
 func takeVector(n, inc int) vector {
 	if inc == 1 || n == 0 {
 		return vector{}
@@ -117,7 +117,7 @@ func (v vector) giveBack() {
 	}
 }
 
-// gather returns n elements of x side by side: x itself, or a copy.
+// gather returns n elements of x, contiguous: x itself, or a copy.
 func (v vector) gather(n int, x []float64, inc int) []float64 {
 	if v.w == nil {
 		return x[:n]
@@ -157,8 +157,8 @@ func (t *primitives) Dtrsv(uplo UpLo, ta Transpose, diag Diag, n int, a []float6
 	}
 }
 
-// spreadKnown takes the unknowns first to end-1, just found, out of the equations
-// that are left.
+// spreadKnown subtracts the unknowns first to end-1, just found, from the equations that
+// are left.
 func (t *primitives) spreadKnown(uplo UpLo, first, end, n int, a []float64, lda int, x []float64, incx int) {
 	from, rows := 0, first
 	if uplo == Lower {
@@ -169,7 +169,7 @@ func (t *primitives) spreadKnown(uplo UpLo, first, end, n int, a []float64, lda 
 	}
 }
 
-// gatherKnown takes all unknowns found out of the equations first to end-1.
+// gatherKnown subtracts all unknowns found before from the equations first to end-1.
 func (t *primitives) gatherKnown(uplo UpLo, first, end, n int, a []float64, lda int, x []float64, incx int) {
 	from, rows := 0, first
 	if uplo == Lower {
@@ -194,7 +194,7 @@ func solveLeaf(uplo UpLo, ta Transpose, diag Diag, n int, a []float64, lda int, 
 			if reversed {
 				p = n - 1 - r
 			}
-			v -= a[place(bool(ta), i, p, lda)] * x[p*incx]
+			v -= a[index(bool(ta), i, p, lda)] * x[p*incx]
 		}
 		if diag == NonUnit {
 			v /= a[i+i*lda]

@@ -2,9 +2,9 @@ package blas
 
 import "math"
 
-// portable is the table that runs everywhere, and the reference of the others.
+// portable is the table in Go: it runs everywhere, and is the reference of the others.
 var portable = primitives{
-	name: "portable", mr: 4, nr: 4, lanes: 4,
+	name: "portable", mr: 4, nr: 4, lanes: 4, block: blocks,
 	gemmTile: gemmTile, trsmTile: trsmTile,
 	copyMR: copyFour, copyNR: copyFour, transpose: transposeFour,
 	absMax: absMax, indexAbs: indexAbs,
@@ -12,8 +12,8 @@ var portable = primitives{
 	ger4: ger4, gemvN4: gemvN4, gemvT4: gemvT4,
 }
 
-// gemmTile multiplies two columns of the tile at a time: their eight sums are what
-// the sixteen registers of most processors hold beside the operands.
+// gemmTile multiplies two columns of the tile at a time: most processors have sixteen
+// registers, which hold these eight sums and the operands.
 func gemmTile(m, n, k int, alpha float64, a []float64, lda int, b, c []float64, ldc int) {
 	var sum [4][4]float64
 	for j := 0; j < n; j += 2 {

@@ -1,22 +1,23 @@
 package blas
 
-// primitives is the dispatch table: one of these per instruction set, filled
-// before the program starts and never changed. The functions look at no sizes: what
-// a comment says about them is the caller's duty. Those in assembly are not
-// preemptible, and last microseconds if the callers obey maxDepth and maxVector.
+// primitives is the dispatch table: one per instruction set, filled before the program
+// starts and never changed. The functions do not check sizes: the caller obeys the comments.
+// Functions in assembly cannot be preempted; they take microseconds if the callers obey
+// maxDepth and maxVector.
 type primitives struct {
 	name   string // as [Named] knows it
 	mr, nr int    // the tile of C that gemmTile updates; mr is a multiple of nr
 	lanes  int    // lines of a square of transpose, a divisor of nr and mr
+	block  blocking
 
 	// gemmTile: C += alpha*A*B, for m <= mr rows and n <= nr columns of C; k > 0.
 	// Element (i, p) of A is a[p*lda+i], and there are mr of them in each column
 	// whatever m is; (p, j) of B is b[p*nr+j], with nr in each row.
 	gemmTile func(m, n, k int, alpha float64, a []float64, lda int, b, c []float64, ldc int)
 
-	// trsmTile: Y := T^-1 * (Y - L*X), for mr rows of Y and k of X, each of nr elements
-	// one after the other. L is in l, mr x k, by columns, and T behind it, mr x mr,
-	// lower triangular, with the reciprocals of its diagonal elements in their place.
+	// trsmTile: Y := T^-1 * (Y - L*X), for mr rows of Y and k rows of X, each of nr
+	// contiguous elements. l holds L, mr x k, by columns, then T, mr x mr, lower
+	// triangular, with the reciprocals of its diagonal elements.
 	trsmTile func(k int, l, x, y []float64)
 
 	// copyMR: dst[p*mr+i] = src[p*ss+i] for p < n, i < mr; copyNR the same with nr.
@@ -25,7 +26,7 @@ type primitives struct {
 	// transpose: dst[p*ds+i] = src[i*ss+p] for p < n, i < lanes.
 	transpose func(n int, dst []float64, ds int, src []float64, ss int)
 
-	// absMax: the largest |x[i]|, elements that are NaN aside; 0 if there is none.
+	// absMax: the largest |x[i]| of elements that are not NaN; 0 if there is none.
 	absMax func(x []float64) float64
 
 	// indexAbs: the least i with |x[i]| == v, or -1.
@@ -46,8 +47,8 @@ type primitives struct {
 }
 
 const (
-	// maxDepth is the most that callers give gemmTile as k, and the others as n: some
-	// microseconds. The k of trsmTile is less than the order of the triangle: 5 ns each.
+	// maxDepth bounds k of gemmTile, and n of the copies: some microseconds. k of trsmTile
+	// is less than the order of the triangle: 5 ns each.
 	maxDepth = 384
 	// maxVector is the longest vector of one call: 16 KiB, microseconds from memory.
 	maxVector = 2048

@@ -20,8 +20,8 @@ func (t *primitives) Dlaswp(n int, a []float64, lda int, pivots []int, back bool
 	}
 }
 
-// exchangeFour does all exchanges in four columns, so that each column comes into
-// the cache once, and four misses are under way at a time.
+// exchangeFour does all exchanges in four columns: each column comes into the cache once,
+// and four cache misses are pending at a time.
 func exchangeFour(a []float64, lda int, pivots []int, back bool) {
 	c0, c1, c2, c3 := a[:lda], a[lda:2*lda], a[2*lda:3*lda], a[3*lda:]
 	for s := range pivots {
@@ -77,6 +77,6 @@ func (t *primitives) Dlatcpy(m, n int, a []float64, lda int, b []float64, ldb in
 	}
 }
 
-// copyBlock is the columns of B that Dlatcpy writes in turn, row block by row
+// copyBlock is the number of columns of B that Dlatcpy writes together, row block by row
 // block: their lines stay in the cache until they are full.
 const copyBlock = 32

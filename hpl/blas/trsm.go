@@ -1,18 +1,18 @@
 package blas
 
-// A triangular system has sixteen forms: two sides, two triangles, two transposes,
-// two diagonals. All are brought into one, T*Y = B with T lower triangular, while they
-// are packed: a transposed A is packed across, an X on the left is solved as its
-// transpose, and an upper triangle is a lower one whose rows are counted from the end.
-// T is packed like an A, strip by strip, each ending with its diagonal block, in which
-// the reciprocals of the diagonal stand in its place; Y is packed like a B.
+// A triangular system has sixteen forms: two sides, two triangles, two transposes, two
+// diagonals. Packing reduces all to one, T*Y = B with T lower triangular. A transposed A is
+// packed across, an X on the left is solved as its transpose, and an upper triangle becomes
+// a lower one by counting its rows from the end. T is packed like an A, strip by strip;
+// each strip ends with its diagonal block, which holds the reciprocals of the diagonal. Y is
+// packed like a B.
 
-// maxTriangle is the order up to which Dtrsm solves at once; larger triangles are
-// halved, and Dgemm does most of the work.
+// maxTriangle is the largest order that Dtrsm solves at once. It halves larger triangles,
+// and Dgemm does most of the work.
 const maxTriangle = 384
 
-// triangle is the matrix of a system in its one form: element (i, p) is at
-// place(transposed, i, p, ld), both counted from the end if reversed.
+// triangle is T: element (i, p) is a[index(transposed, i, p, ld)], with i and p counted from
+// the end if reversed.
 type triangle struct {
 	a          []float64
 	ld, n      int
@@ -26,7 +26,7 @@ func (t *triangle) at(i, p int) float64 {
 	if t.reversed {
 		i, p = t.n-1-i, t.n-1-p
 	}
-	return t.a[place(t.transposed, i, p, t.ld)]
+	return t.a[index(t.transposed, i, p, t.ld)]
 }
 
 func (t *primitives) PackedTriangle(n int) int {
@@ -49,7 +49,7 @@ func (t *primitives) packTriangle(dst []float64, tri *triangle) {
 		if tri.reversed {
 			t.packReversed(dst, tri, i, rows)
 		} else if i > 0 {
-			t.packA(dst, tri.transposed, rows, i, tri.a[place(tri.transposed, i, 0, tri.ld):], tri.ld)
+			t.packA(dst, tri.transposed, rows, i, tri.a[index(tri.transposed, i, 0, tri.ld):], tri.ld)
 		}
 		dst = dst[i*t.mr:]
 		t.packDiagonal(dst, tri, i, rows)
@@ -68,8 +68,7 @@ func (t *primitives) packReversed(dst []float64, tri *triangle, first, rows int)
 	}
 }
 
-// packDiagonal packs the diagonal block of a strip. Rows that do not exist are those
-// of the identity.
+// packDiagonal packs the diagonal block of a strip. Rows of the identity fill the last one.
 func (t *primitives) packDiagonal(dst []float64, tri *triangle, first, rows int) {
 	clear(dst[:t.mr*t.mr])
 	for p := range t.mr {
@@ -97,8 +96,8 @@ func (t *primitives) SolvePacked(n, cols int, tri, bp []float64) {
 	}
 }
 
-// solveStrip solves for the n rows of one strip of a packed B. If the last rows are
-// fewer than a primitive takes, they are solved in edge.
+// solveStrip solves for the n rows of one strip of a packed B. The primitive takes mr rows:
+// fewer last rows are solved in edge.
 func (t *primitives) solveStrip(n int, tri, x, edge []float64) {
 	for i := 0; i < n; i += t.mr {
 		y := x[i*t.nr:]
@@ -132,7 +131,7 @@ func (t *primitives) Dtrsm(side Side, uplo UpLo, ta Transpose, diag Diag, m, n i
 	t.solve(&s)
 }
 
-// system is what Dtrsm is asked to solve.
+// system is the system of a call of Dtrsm.
 type system struct {
 	side        Side
 	upper, unit bool
@@ -143,13 +142,13 @@ type system struct {
 	m, n, ldb   int
 }
 
-// transposed tells whether the one form has the transpose of A as it is stored.
+// transposed reports whether T is the transpose of A as stored.
 func (s *system) transposed() bool { return bool(s.trans) != bool(s.side) }
 
-// reversed tells whether the unknowns are found from the last to the first.
+// reversed reports whether the unknowns are found from the last to the first.
 func (s *system) reversed() bool { return s.upper != s.transposed() }
 
-// unknowns returns the part of b that belongs to n unknowns from number first.
+// unknowns returns the system of n unknowns from number first: its part of b.
 func (s *system) unknowns(first, n int) system {
 	part := *s
 	part.a, part.order = s.a[first+first*s.lda:], n
@@ -168,7 +167,7 @@ func (t *primitives) solve(s *system) {
 	}
 	half := roundUp(s.order/2, t.mr)
 	first, second := s.unknowns(0, half), s.unknowns(half, s.order-half)
-	known, rest, at := &first, &second, place(s.upper, half, 0, s.lda)
+	known, rest, at := &first, &second, index(s.upper, half, 0, s.lda)
 	if s.reversed() {
 		known, rest = rest, known
 	}
@@ -193,7 +192,7 @@ func (t *primitives) solveTriangle(s *system) {
 	}
 	for j := 0; j < lines; j += t.nr {
 		columns := min(t.nr, lines-j)
-		at := s.b[place(s.side == Right, 0, j, s.ldb):]
+		at := s.b[index(s.side == Right, 0, j, s.ldb):]
 		t.packB(x, s.side == Right, s.order, columns, at, s.ldb)
 		t.turn(s, x)
 		t.solveStrip(s.order, tri, x, w.edge[:])
@@ -206,7 +205,7 @@ func (t *primitives) solveTriangle(s *system) {
 	}
 }
 
-// turn puts the rows of a strip into the opposite order if the system wants that.
+// turn reverses the rows of a strip if the system is reversed.
 func (t *primitives) turn(s *system, x []float64) {
 	if !s.reversed() {
 		return

@@ -12,7 +12,7 @@ func (t *primitives) Idamax(n int, x []float64, incx int) int {
 	case incx != 1:
 		return stridedMax(n, x, incx)
 	}
-	// A first pass finds the chunk of the largest, a second one its place therein.
+	// The first pass finds the chunk with the largest, the second pass its index there.
 	best, largest := 0, -1.0
 	for i := 0; i < n; i += searchChunk {
 		if v := t.absMax(x[i:min(i+searchChunk, n)]); v > largest {
@@ -22,7 +22,7 @@ func (t *primitives) Idamax(n int, x []float64, incx int) int {
 	return best + max(0, t.indexAbs(x[best:min(best+searchChunk, n)], largest))
 }
 
-// searchChunk is a compromise between calls and what is read twice.
+// searchChunk is a compromise between the number of calls and the elements read twice.
 const searchChunk = 512
 
 func stridedMax(n int, x []float64, incx int) (index int) {

@@ -1,12 +1,12 @@
-// Package blastest is the conformance suite of package blas: what every
-// implementation of its Kernels has to compute, against loops too plain to be wrong.
+// Package blastest is the conformance suite of package blas: it checks an implementation of
+// Kernels against loops too plain to be wrong.
 //
 // Most cases fill their operands with small whole numbers, so that every order of
 // summation gives the same bits, and compare bits; quotients are compared within
-// rounding. Every operand ends at the last byte of a page, and the page behind it cannot
-// be touched (on Linux); gaps between columns hold NaN, which a stray read carries into
-// the result, and whose bits a stray write changes. Sizes go from 0 to 70 in every
-// dimension, which is past every edge of the kernels, and a few are large.
+// rounding. Every operand ends at the last byte of a page, and the page behind it cannot be
+// touched (on Linux). Gaps between columns hold NaN: a stray read carries it into the
+// result, a stray write changes its bits. Sizes go from 0 to 70 in every dimension, past
+// every edge of the kernels, and a few are large.
 package blastest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// Reporter is what a case tells its findings to: a *testing.T, or a negative control.
+// Reporter receives the findings of a case: a *testing.T, or a negative control.
 type Reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -50,11 +50,10 @@ func Run(t *testing.T, k blas.Kernels) {
 	}
 }
 
-// size is the largest of the sizes that are tried exhaustively.
+// size is the largest size that is tried exhaustively.
 const size = 70
 
-// stride is the step of the loops over sizes: 1, and more where every access is
-// recorded.
+// stride is the step of the loops over sizes: 1, and more under the race detector.
 func stride() int {
 	if invariant.Race {
 		return 7
@@ -68,5 +67,5 @@ func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2026)) }
 // whole returns a whole number from -4 to 3.
 func whole(r *rand.Rand) float64 { return float64(r.Uint64()>>61) - 4 }
 
-// shape returns what a size is called in messages.
+// shape returns the name of a size in messages.
 func shape(dims ...int) string { return fmt.Sprint(dims) }

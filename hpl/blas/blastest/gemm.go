@@ -9,8 +9,8 @@ import (
 // scalars are the pairs of alpha and beta that are tried in turn.
 var scalars = [][2]float64{{-1, 1}, {1, 0}, {2, -1}, {0, 2}, {0, 0}, {-1, 1}, {-3, 0}}
 
-// dgemm walks through all pairs of sizes from 0 to 70 in each two of the three
-// dimensions, the third a random one, and through transposes and scalars in turn.
+// dgemm tries all pairs of sizes from 0 to 70 in two of the three dimensions, with a random
+// third one, and transposes and scalars in turn.
 func dgemm(r Reporter, k blas.Kernels) {
 	s, turn := source(1), 0
 	for x := 0; x <= size; x += stride() {
@@ -54,7 +54,7 @@ func opMatrix(extra int, trans bool, m, n int) *matrix {
 	return random(source(uint64(m*1000+n)), m, n, extra)
 }
 
-// dgemmLarge passes the ends of the blocks: more rows, columns and steps than one holds.
+// dgemmLarge has more rows, columns and steps than one block holds.
 func dgemmLarge(r Reporter, k blas.Kernels) {
 	for turn, d := range [][3]int{{300, 100, 193}, {41, 70, 800}, {30, 2100, 3}, {700, 20, 391}, {6000, 40, 9}, {500, 33, 24}} {
 		if invariantSizes(d) {
@@ -66,8 +66,8 @@ func dgemmLarge(r Reporter, k blas.Kernels) {
 	}
 }
 
-// dgemmSpecial checks what netlib says of NaN and Inf: with alpha 0, A and B are not
-// read, with beta 0, C is not read, and otherwise each goes where arithmetic takes it.
+// dgemmSpecial checks netlib's rules for NaN and Inf: with alpha 0, A and B are not read;
+// with beta 0, C is not read; otherwise arithmetic decides.
 func dgemmSpecial(r Reporter, k blas.Kernels) {
 	const m, n, depth = 29, 11, 13
 	nan, inf := math.NaN(), math.Inf(1)
@@ -100,8 +100,7 @@ func dgemmSpecial(r Reporter, k blas.Kernels) {
 	same(r, "one NaN, one row", c, want)
 }
 
-// packed checks that packing and multiplying is multiplying, and that a packed B can
-// be taken out again.
+// packed checks products of packed matrices, and that UnpackB restores B.
 func packed(r Reporter, k blas.Kernels) {
 	s := source(3)
 	for x := 0; x <= size; x += stride() {

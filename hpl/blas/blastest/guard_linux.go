@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// guarded is memory whose last element is followed by a page that nobody may
-// touch, and whose first is preceded by canaries.
+// guarded is memory between canaries in front and a page behind that cannot be touched.
 type guarded struct {
 	mapping []byte
 	before  []float64

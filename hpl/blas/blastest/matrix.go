@@ -5,18 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-// gap is what stands between columns and elements: a NaN that no operation yields.
+// gap fills the memory between columns and elements: a NaN that no operation yields.
 var gap = math.Float64frombits(0x7ff8_dead_beef_0001)
 
-// matrix is a column-major matrix whose slice ends where its memory does.
+// matrix is a column-major matrix whose slice ends at the end of its memory.
 type matrix struct {
 	m, n, ld int
 	a        []float64
 	memory   *guarded
 }
 
-// newMatrix returns a matrix with extra rows of gap between its columns, and the
-// elements that fill gives.
+// newMatrix returns a matrix with extra rows of gap between its columns, and elements from
+// fill.
 func newMatrix(m, n, extra int, fill func(i, j int) float64) *matrix {
 	ld := max(1, m+extra)
 	length := 0
@@ -44,7 +44,7 @@ func random(r *rand.Rand, m, n, extra int) *matrix {
 // vector returns n small whole numbers, inc apart: the row of a matrix.
 func vector(r *rand.Rand, n, inc int) *matrix { return random(r, 1, n, inc-1) }
 
-// like returns a matrix of the same shape, elsewhere.
+// like returns a matrix of the same shape, in other memory.
 func (x *matrix) like(fill func(i, j int) float64) *matrix {
 	return newMatrix(x.m, x.n, x.ld-x.m, fill)
 }
@@ -74,15 +74,15 @@ func (x *matrix) strides(trans bool) (row, column int) {
 	return 1, x.ld
 }
 
-// free gives the memory back; guarded pages are dear.
+// free frees the memory: guarded pages are few.
 func free(all ...*matrix) {
 	for _, x := range all {
 		x.memory.free()
 	}
 }
 
-// same reports the first element whose bits differ, gaps included, except that one
-// NaN is as good as another where a NaN is wanted.
+// same reports the first element whose bits differ, gaps included. Where a NaN is wanted, any
+// NaN will do.
 func same(r Reporter, what string, got, want *matrix) bool {
 	r.Helper()
 	for i, v := range want.a {

@@ -76,7 +76,7 @@ func (b broken) PackA(dst []float64, ta blas.Transpose, m, k int, a []float64, l
 	}
 }
 
-// A suite that finds nothing wrong with these would find nothing at all.
+// The negative controls: the suite must find the mistake of each.
 func TestSuiteFindsMistakes(t *testing.T) {
 	for mistake, in := range map[string]string{
 		"last element": "dgemm", "writes between columns": "dgemm", "writes before": "dgemm", "reads C": "dgemm/special",

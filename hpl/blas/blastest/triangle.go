@@ -7,7 +7,7 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// invariantSizes tells whether a product is too large for the race detector's pace.
+// invariantSizes reports whether a product is too large for the race detector's speed.
 func invariantSizes(d [3]int) bool { return invariant.Race && d[0]*d[1]*d[2] > 1<<20 }
 
 // form is one of the sixteen forms of a triangular system.
@@ -25,7 +25,7 @@ func forms() (all []form) {
 	return all
 }
 
-// triangle returns a triangle that keeps the numbers small; what is not stored is gap.
+// triangle returns a triangle that keeps the numbers small; the other half is gap.
 func (f form) triangle(s *rand.Rand, n, extra int) *matrix {
 	return newMatrix(n, n, extra, func(i, j int) float64 {
 		switch {
@@ -68,7 +68,7 @@ func (f form) product(a, x *matrix) *matrix {
 	})
 }
 
-// rounding is what solving may lose, relative to elements of the size of 1.
+// rounding bounds the error of a solution, relative to elements of the size of 1.
 const rounding = 1e-11
 
 func dtrsm(r Reporter, k blas.Kernels) {
@@ -121,7 +121,7 @@ func dtrsmLarge(r Reporter, k blas.Kernels) {
 	same(r, "Dtrsm with alpha 0", b, want)
 }
 
-// solvePacked checks the packed solution, and that it multiplies as it is.
+// solvePacked checks the packed solution, and a product with it as it is.
 func solvePacked(r Reporter, k blas.Kernels) {
 	s := source(6)
 	for n := 0; n <= size; n += stride() {

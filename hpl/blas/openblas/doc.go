@@ -1,5 +1,5 @@
-// Package openblas is OpenBLAS as a peer of the kernels of package blas. It is there
-// in builds with cgo and the tag openblas; importing it is enough:
+// Package openblas is OpenBLAS as a peer of the kernels of package blas, in builds with cgo
+// and the tag openblas. Importing it is enough:
 //
 //	go build -tags openblas ./bench/blas
 //

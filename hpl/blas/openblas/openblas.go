@@ -20,15 +20,15 @@ func init() {
 	blas.Register(library{Kernels: blas.Portable()})
 }
 
-// library forwards to OpenBLAS. What BLAS has no routine for (copies and exchanges
-// of rows) is that of the embedded portable kernels.
+// library forwards to OpenBLAS. Copies and exchanges of rows, for which BLAS has no routine,
+// come from the embedded portable kernels.
 type library struct{ blas.Kernels }
 
 func (library) Name() string { return "openblas" }
 
 func (library) Strips() (mr, nr int) { return 1, 1 }
 
-// Core returns the name of the kernels that OpenBLAS has chosen for this processor.
+// Core returns the name of the kernels that OpenBLAS chose for this processor.
 // Any goroutine; does not block.
 func Core() string { return C.GoString(C.openblas_get_corename()) }
 

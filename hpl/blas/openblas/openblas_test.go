@@ -12,8 +12,8 @@ import (
 	"github.com/weft-hpc/weft/hpl/blas/blastest"
 )
 
-// The peer keeps the contract, except for what OpenBLAS does with NaN: it skips zeros
-// and numbers that are not, so those two cases are left out.
+// The peer keeps the contract, except for NaN: OpenBLAS skips zeros and NaN, so the two
+// cases about them are left out.
 func TestConformance(t *testing.T) {
 	k, err := blas.Named("openblas")
 	require.NoError(t, err)

@@ -16,8 +16,8 @@ type isa struct {
 	bbuf   int    // registers for an element of B, used in turn
 }
 
-// The tiles hold 3 vectors times 8 (4) columns of C in registers; what is left
-// takes a column of A and elements of B.
+// The tiles hold 3 vectors times 8 (4) columns of C in registers; the other registers hold
+// a column of A and elements of B.
 var (
 	avx512 = &isa{name: "avx512", suffix: "AVX512", reg: "Z", lanes: 8, mr: 24, nr: 8, abuf: 2, bbuf: 2}
 	avx2   = &isa{name: "avx2", suffix: "AVX2", reg: "Y", lanes: 4, mr: 12, nr: 4, abuf: 1, bbuf: 1}
@@ -26,7 +26,7 @@ var (
 // bytes returns the size of a vector.
 func (s *isa) bytes() int { return 8 * s.lanes }
 
-// file is the text of one file in the making.
+// file is the text of a file that is being written.
 type file struct {
 	*isa
 	text bytes.Buffer

@@ -1,6 +1,6 @@
 // Command gen writes the assembly of package blas into the current folder: one
-// file per instruction set, from one description of each kernel. What a kernel
-// computes is said at its declaration in the package; here is how.
+// file per instruction set, from one description of each kernel. The declarations in the
+// package say what a kernel computes, this command how.
 package main
 
 import (

@@ -6,10 +6,10 @@ import "fmt"
 // R11 the column to prefetch; BX b; DI c, R10 bytes between its columns; CX steps;
 // R12 a column of the tile below, DX how many are left to be prefetched.
 //
-// What a tile reads is requested long before: a from the second cache, sixteen steps; b
-// from the third, where the first tile of a column of tiles finds it, a page, beyond
-// the end of its strip into the next (half of the speed is lost without that: 76 GFLOP/s
-// became 109); c from memory, a tile.
+// A tile prefetches its operands: a from the L2 cache, sixteen steps ahead; b from the L3
+// cache, where the first tile of a column of tiles finds it, a page ahead, beyond the end of
+// its strip into the next; c from memory, one tile ahead. Prefetching b raised 76 GFLOP/s to
+// 109.
 
 const (
 	unroll = 4    // steps of k per turn of the loop
@@ -155,7 +155,7 @@ func (f *file) masks512() {
 	f.op("KMOVW AX, K3")
 }
 
-// edgeVector updates those rows of vector v that exist.
+// edgeVector updates the rows of vector v that exist.
 func (f *file) edgeVector(v, acc, alpha int) {
 	mem, r := fmt.Sprintf("%d(DI)", v*f.bytes()), f.v(acc)
 	if f.lanes == 8 {
@@ -223,8 +223,7 @@ func (f *file) subtract(offset, x, i int) {
 	f.op("VFNMADD231PD %s, %s, %s", f.v(b), f.v(x), f.v(i))
 }
 
-// copyStrip copies columns of w elements from wherever they are to one after the
-// other.
+// copyStrip copies columns of w elements to contiguous memory.
 func (f *file) copyStrip(name string, w int) {
 	f.fn(name, "(n int, dst, src []float64, ss int)", 64)
 	f.op("MOVQ n+0(FP), CX")

@@ -2,9 +2,9 @@ package main
 
 import "fmt"
 
-// sweep writes a loop over a vector of DX elements: big does vector u of the many
-// of a turn, small (nil if many is 1) the only one of a turn, tail what is left,
-// through the mask. R15 counts the bytes that are done.
+// sweep writes a loop over a vector of DX elements. A turn of the loop does many vectors, with
+// big for each; small (nil if many is 1) does one vector, tail the last elements, through
+// the mask. R15 counts the bytes that are done.
 func (f *file) sweep(many int, big func(u int), small, tail func()) {
 	f.op("XORQ R15, R15")
 	f.op("SUBQ $%d, DX", many*f.lanes)
@@ -65,8 +65,7 @@ func (f *file) fold(op string) {
 	f.op("%s X1, X0, X0", op)
 }
 
-// absMax: where an operand is NaN, VMAXPD gives the second source, which is the
-// maximum so far.
+// absMax: if an operand is NaN, VMAXPD returns the second source, the maximum so far.
 func (f *file) absMax() {
 	f.fn("absMax", "(x []float64) float64", 32)
 	f.op("MOVQ x_base+0(FP), SI")
