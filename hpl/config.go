@@ -3,8 +3,6 @@ package hpl
 import (
 	"time"
 
-	"github.com/weft-hpc/weft/commthread"
-	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/hpl/blas"
 )
@@ -79,10 +77,6 @@ type Config struct {
 	Workers int    // worker goroutines of this rank, at least 1
 	Seed    uint64 // of the generator; 100 is netlib's
 
-	// DDS lets updates of the Task driver begin on the part of a panel that has landed, if
-	// Q > 1; the other drivers ignore it. Every form gives the same bits.
-	DDS commthread.DDS
-
 	// NoLease has the communication thread of the Task driver make every call, also where
 	// workers could in its place (commthread.Lease).
 	NoLease bool
@@ -130,9 +124,4 @@ type Result struct {
 	Pivots []int     // global row exchanged with row j at step j, N values
 
 	Timing Timing
-
-	// DDS counts, over all ranks, strips of panels that readers could have waited for
-	// (Strips), and those that they did wait for (Stalls); zeros without Config.DDS, and where
-	// memory cannot make readers wait.
-	DDS dds.Counts
 }

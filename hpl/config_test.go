@@ -37,7 +37,6 @@ func TestValidate(t *testing.T) {
 		"Bcast is 6":          func(c *Config) { c.Bcast = 6 },
 		"Swap is 3":           func(c *Config) { c.Swap = 3 },
 		"SwapThreshold is -1": func(c *Config) { c.SwapThreshold = -1 },
-		"DDS is 3":            func(c *Config) { c.DDS = 3 },
 		"Align is 0":          func(c *Config) { c.Align = 0 },
 		"Workers is 0":        func(c *Config) { c.Workers = 0 },
 	} {

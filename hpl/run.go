@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -75,7 +74,6 @@ func (s *solver) drive() error {
 	case s.cfg.Variant == Task:
 		return runTask(s, (*taskRun).spawn)
 	case s.cfg.Variant == TaskPlain:
-		s.cfg.DDS = commthread.DDSOff
 		return runTask(s, (*taskRun).spawnPlain)
 	case s.cfg.looksAhead():
 		return runLookAhead(s)
@@ -105,9 +103,6 @@ func (s *solver) result(t *team) (r Result, err error) {
 	r.Seconds = max(seconds[0], time.Nanosecond.Seconds())
 	r.GFlops = flops(s.cfg.N) / r.Seconds / 1e9
 	if r.Timing, err = s.watch.largest(s.grid.all); err != nil {
-		return r, err
-	}
-	if r.DDS, err = s.allArrivals(); err != nil {
 		return r, err
 	}
 	if info := int(s.info.Load()); info > 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/mpi"
@@ -25,8 +24,6 @@ type solver struct {
 	pivots []int        // global row exchanged with row j at step j; written by open
 	x      []float64    // the solution; of this process's columns until replicate
 	info   atomic.Int64 // of the first column in trouble, as in a panel's message
-
-	arrivals dds.Counts // of this rank's panels, with Config.DDS
 
 	onComm bool // panels are factored on a comm thread: see trade
 

@@ -15,19 +15,15 @@ type stage struct {
 	top, bottom int // rows of a piece, as multiply counts them
 }
 
-// arriving is how tasks read a panel: as soon as its message has begun to arrive, if it
-// comes lazily (see arrive.go); otherwise as any input.
-var arriving = tasks.Lazy(tasks.Input)
-
 // The tasks. Those of an update touch a panel and a band.
 var (
 	factor   = tasks.DeclareCtx3("factor", factorPanel, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority)
-	open     = tasks.DeclareCtx3("open", openPanel, tasks.Value, arriving, tasks.Inout, tasks.HighPriority)
-	pack     = tasks.Declare3("pack", packRows, tasks.Value, arriving, tasks.Inout)
-	exchange = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, arriving, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent, tasks.Leased)
-	update   = tasks.Declare3("update", updateBand, tasks.Value, arriving, tasks.Inout)
-	solve    = tasks.Declare3("solve", solveBand, tasks.Value, arriving, tasks.Inout)
-	multiply = tasks.Declare3("multiply", multiplyRows, tasks.Value, arriving, tasks.Concurrent)
+	open     = tasks.DeclareCtx3("open", openPanel, tasks.Value, tasks.Input, tasks.Inout, tasks.HighPriority)
+	pack     = tasks.Declare3("pack", packRows, tasks.Value, tasks.Input, tasks.Inout)
+	exchange = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, tasks.Input, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent, tasks.Leased)
+	update   = tasks.Declare3("update", updateBand, tasks.Value, tasks.Input, tasks.Inout)
+	solve    = tasks.Declare3("solve", solveBand, tasks.Value, tasks.Input, tasks.Inout)
+	multiply = tasks.Declare3("multiply", multiplyRows, tasks.Value, tasks.Input, tasks.Concurrent)
 	report   = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
 )
 
@@ -39,7 +35,6 @@ func factorPanel(ctx *tasks.Context, st stage, _, _ []float64) error {
 }
 
 func openPanel(_ *tasks.Context, st stage, _, _ []float64) error {
-	st.t.touchHead(st.p)
 	return st.t.open(st.p)
 }
 
@@ -79,7 +74,7 @@ func (t *taskRun) unpackRows(st stage) {
 // multiplyRows updates some rows of a band for which U is there.
 func multiplyRows(st stage, _, _ []float64) {
 	defer st.t.watch.since(osthread.Nanotime(), timeUpdate)
-	st.t.multiplyAsItComes(st)
+	st.t.multiply(st.p, st.top, st.bottom, st.first, st.last, st.b.u)
 }
 
 // updateBand is solve and multiply of all rows.

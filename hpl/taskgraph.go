@@ -83,10 +83,6 @@ func (t *taskRun) bandOf(column int) *band {
 func (t *taskRun) spawnBroadcast(p *panel) {
 	c := t.grid.panels
 	messages := bcast.Route(bcast.Kind(t.cfg.Bcast), c.Size(), p.col, c.Rank(), len(p.msg))
-	if t.lazy != nil {
-		t.spawnLazily(p, messages)
-		return
-	}
 	for _, m := range t.parts(p, messages) {
 		part := mpi.Of(p.msg[m.At : m.At+m.Len])
 		if m.Send {
@@ -107,7 +103,7 @@ const (
 // inParts returns in how many parts a panel travels: the update of the next panel's band
 // with the first rows need not wait for the last ones.
 func (t *taskRun) inParts(p *panel) int {
-	if t.lazy != nil || t.grid.q == 1 {
+	if t.grid.q == 1 {
 		return 1
 	}
 	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
@@ -147,14 +143,10 @@ func (t *taskRun) spawnUpdate(p *panel, b *band, first []float64) {
 		update.Spawn(t.rt, st, p.memory, b.columns, prio)
 		return
 	}
-	upper, l2 := p.upper(), t.strips
-	if t.lazy != nil { // in one message, of which tasks wait for what they touch
-		upper, l2 = p.memory, func(p *panel, _, _ int) []float64 { return p.memory }
-	}
-	solve.Spawn(t.rt, st, upper, b.columns, prio)
+	solve.Spawn(t.rt, st, p.upper(), b.columns, prio)
 	for _, rows := range pieces {
 		st.top, st.bottom = rows[0], rows[1]
-		multiply.Spawn(t.rt, st, l2(p, rows[0], rows[1]), b.columns, prio)
+		multiply.Spawn(t.rt, st, t.strips(p, rows[0], rows[1]), b.columns, prio)
 	}
 }
 

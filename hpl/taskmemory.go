@@ -43,11 +43,8 @@ func (t *taskRun) panels() int {
 
 // allocate makes the bands and the memory of panels.
 func (t *taskRun) allocate() error {
-	if err := t.newArena(); err != nil {
-		return err
-	}
 	for i := range t.panels() {
-		p, err := t.newSlot(i)
+		p, err := t.newPanel(i)
 		if err != nil {
 			return err
 		}
@@ -95,12 +92,8 @@ func (t *taskRun) allocateBand(b *band) (err error) {
 // free gives all memory back. There is nothing to be done about a failure: the pages
 // stay.
 func (t *taskRun) free() {
-	if t.arena != nil {
-		_ = t.arena.Close()
-	} else {
-		for _, p := range t.slots {
-			_ = p.free()
-		}
+	for _, p := range t.slots {
+		_ = p.free()
 	}
 	for _, b := range t.bands {
 		for _, x := range b.buffers() {

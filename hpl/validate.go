@@ -3,7 +3,6 @@ package hpl
 import (
 	"fmt"
 
-	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/hpl/blas"
 )
 
@@ -63,7 +62,6 @@ func (c Config) Validate() error {
 		{"RFact", int(c.RFact), int(Right), "Left, Crout or Right"},
 		{"Bcast", int(c.Bcast), int(LongModified), "Ring, RingModified, TwoRing, TwoRingModified, Long or LongModified"},
 		{"Swap", int(c.Swap), int(Mix), "BinaryExchange, SpreadRoll or Mix"},
-		{"DDS", int(c.DDS), int(commthread.DDSForce), "commthread.DDSOff, DDSAuto or DDSForce"},
 	} {
 		if f.value < 0 || f.value > f.last {
 			return fmt.Errorf("hpl: Config.%s is %d: it has to be %s", f.name, f.value, f.all)

@@ -26,7 +26,6 @@ type options struct {
 	reps                     int // 0: the default
 	compare, timing, noLease bool
 	netlibExit               bool
-	dds                      commthread.DDS
 	trace                    string
 	kernels                  blas.Kernels
 	world                    *world.Config
@@ -62,7 +61,6 @@ func (p Program) flags() *options {
 	} else {
 		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
-		set.Var(&o.dds, "dds", "updates of the driver task begin before a panel has come as a whole, and wait in its pages: `mode` off, auto (where memory can make them wait, and messages are long enough) or force")
 		set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&o.noLease))
 		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary) or .dot (graphviz); one run of a driver with tasks")
 		runs += "; 5 with -compare, of each driver"
@@ -198,8 +196,6 @@ func (o *options) check() error {
 		return fmt.Errorf("-reps %d: it has to be from 1 to %d", o.reps, mostReps)
 	case o.workers < 0:
 		return fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", o.workers)
-	case o.dds != commthread.DDSOff && !o.compare && o.variants[0] != hpl.Task:
-		return errors.New("-dds is about messages of tasks: use -variant task, or -compare")
 	case o.line.Given("trace") && o.trace == "":
 		return errors.New("-trace is empty: name a file")
 	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task && o.variants[0] != hpl.TaskPlain):

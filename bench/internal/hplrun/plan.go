@@ -66,9 +66,6 @@ func (r *rank) prepared(c hpl.Config, v hpl.Variant) hpl.Config {
 	o := r.options
 	c.NoLease = o.noLease
 	c.Variant, c.Workers, c.Seed, c.Kernels = v, o.workers, o.seed, r.kernels()
-	if v == hpl.Task {
-		c.DDS = o.dds
-	}
 	if c.Workers == 0 {
 		c.Workers = world.Workers(r.Comm)
 	}

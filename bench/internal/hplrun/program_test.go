@@ -79,8 +79,7 @@ func TestRun_solves(t *testing.T) {
 		"-n 100 -nb 8 -p 2 -q 2 -variant blocking",
 		"-n 100 -nb 8 -ranks 2 -seed 7 -isa portable",
 		"-n 60 -nb 8 -p 1,2 -q 2,1 -ranks 3 -net ib",
-		"-n 150 -nb 48 -q 2 -net gige -dds force",
-		"-n 150 -nb 48 -q 2 -net gige -dds auto -compare -reps 1",
+		"-n 150 -nb 48 -q 2 -net gige -compare -reps 1",
 	} {
 		t.Run(args, func(t *testing.T) {
 			r := launch(Program{}, args+" -workers 1")
@@ -93,14 +92,8 @@ func TestRun_solves(t *testing.T) {
 			assert.Contains(t, r.out, "\nEnd of Tests.\n"+double+"\nmachine: ")
 			for _, p := range all[:len(all)-1] {
 				assert.Equal(t, "passed", p["status"])
-				if p["variant"] != "task" || !strings.Contains(args, "-dds") {
-					assert.Equal(t, "off", p["dds"])
-					assert.Equal(t, "0", p["dds_strips"])
-				} else {
-					assert.Contains(t, args, "-dds "+p["dds"])
-				}
 				assert.Contains(t, r.out, p["code"]+" ")
-				for _, key := range []string{"seconds_best", "seconds_median", "gflops_best", "gflops_median", "residual", "ranks", "workers", "dds_faults", "dds_stalls"} {
+				for _, key := range []string{"seconds_best", "seconds_median", "gflops_best", "gflops_median", "residual", "ranks", "workers"} {
 					assert.Contains(t, p, key)
 				}
 			}
@@ -176,9 +169,7 @@ func TestRun_stops_on_what_is_wrong(t *testing.T) {
 		"-net pigeon":                       "pigeon",
 		"-compare -variant task":            "leave -variant out",
 		"-trace x.json -variant lookahead":  "-trace shows tasks",
-		"-dds maybe":                        `"maybe" is none of off, auto, force`,
 		"-lease maybe":                      `"maybe" is neither on nor off`,
-		"-dds force -variant blocking":      "-dds is about messages of tasks",
 		"-trace x.json -compare":            "-trace shows tasks",
 		"-trace x.json -n 1,2":              "single run",
 		"-trace x.json -n 1 -nb 1,2":        "single run",

@@ -9,7 +9,6 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -31,8 +30,8 @@ func (r *rank) report() error {
 func (r *rank) describe(w io.Writer) {
 	c := r.outcomes[0].config
 	fmt.Fprintf(w, "\n%s\n", machine.Line())
-	fmt.Fprintf(w, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s, dds %v\n",
-		world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String(), r.options.dds)
+	fmt.Fprintf(w, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s\n",
+		world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String())
 	if r.sizing != "" {
 		fmt.Fprintln(w, r.sizing)
 	}
@@ -75,12 +74,8 @@ func (o *outcome) gflops() (all []float64) {
 // pairs returns the result line of one test with one driver.
 func (r *rank) pairs(o *outcome) []string {
 	c, residual := o.config, 0.0
-	var lazy dds.Counts
 	for _, x := range o.results {
 		residual = math.Max(residual, x.Residual)
-		lazy.Strips += x.DDS.Strips
-		lazy.Faults += x.DDS.Faults
-		lazy.Stalls += x.DDS.Stalls
 	}
 	status := "passed"
 	switch {
@@ -98,7 +93,6 @@ func (r *rank) pairs(o *outcome) []string {
 		report.Decimal("residual", residual), report.Text("status", status),
 		report.Integer("ranks", r.Size()), report.Integer("workers", c.Workers), report.Text("isa", c.Kernels.Name()),
 		report.Text("net", r.options.world.Net.String()), report.Integer("reps", len(o.results)), fmt.Sprintf("seed=%d", c.Seed),
-		report.Text("dds", c.DDS.String()), report.Integer("dds_strips", int(lazy.Strips)), report.Integer("dds_faults", int(lazy.Faults)), report.Integer("dds_stalls", int(lazy.Stalls)),
 	}
 }
 
