@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 var pairs = []struct {
@@ -302,6 +304,9 @@ func (q *quad) compare(preds [4]uint) string {
 // sees one after the other, now and then afresh, and every fourth again with
 // tasks that end in between.
 func TestFourTasksThreeRegions(t *testing.T) {
+	if invariant.Race {
+		t.Skip("tens of seconds, on one goroutine")
+	}
 	step := uint32(100 * raceFactor)
 	if long() {
 		step = 1

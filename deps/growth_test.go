@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // What a task costs must not grow with the length of the run. These tests count steps
@@ -131,6 +133,9 @@ var growing = []struct {
 // No program costs more at its end than at its middle, whatever part of it is
 // unfinished, and whether it is traced or not.
 func TestCostDoesNotGrow(t *testing.T) {
+	if invariant.Race {
+		t.Skip("it counts steps, as without the race detector")
+	}
 	for _, c := range growing {
 		for _, unfinished := range []int{1, 64, 1024, c.tasks} {
 			t.Run(fmt.Sprintf("%s, unfinished=%d", c.name, unfinished), func(t *testing.T) {

@@ -36,6 +36,7 @@ var small = map[string]struct {
 	"08-poisson":       {[]string{"-n", "32"}, `^ok: with 32 points a side the spectral error is [1-9]\.\de-1[3-6] \(limit 1e-12\), that of differences 3\.4e-02$`},
 	"09-lazy-message":  {[]string{"-n", "60000", "-work", "4"}, `^ok: all four digests of 60000 numbers are those of the numbers sent$`},
 	"10-advise":        {[]string{"-n", "24", "-steps", "5", "-ranks", "4"}, `^ok: after 5 steps the cells are those of the plain loop$`},
+	"12-pipeline":      {[]string{"-frames", "40", "-length", "1000"}, `^ok: the digests of all 40 frames are those of the plain loop, both times$`},
 	"11-missing-inout": {nil, `^ok: the mistake was found twice, and the right program passed everywhere$`},
 }
 
@@ -48,20 +49,47 @@ func folders(t *testing.T) []string {
 	return all
 }
 
+// sameInEveryBuild skips a test of texts and commands where the build is another than the
+// usual one.
+func sameInEveryBuild(t *testing.T) {
+	t.Helper()
+	if invariant.Race || invariant.Enabled {
+		t.Skip("the same without the race detector and without invariants")
+	}
+}
+
 // build compiles a program, with the race detector if the test has it.
 func build(t *testing.T, what string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program.exe")
-	args := []string{"build", "-o", program}
+	buildTo(t, program, what)
+	return program
+}
+
+// buildAll compiles all examples, and returns the folder of the programs.
+func buildAll(t *testing.T) (bin string) {
+	t.Helper()
+	bin = t.TempDir()
+	var all []string
+	for _, dir := range folders(t) {
+		all = append(all, "./"+dir)
+	}
+	buildTo(t, bin+string(filepath.Separator), all...)
+	return bin
+}
+
+// buildTo compiles programs as the test is compiled.
+func buildTo(t *testing.T, output string, what ...string) {
+	t.Helper()
+	args := []string{"build", "-o", output}
 	if invariant.Race {
 		args = append(args, "-race")
 	}
 	if invariant.Enabled {
 		args = append(args, "-tags", "invariants")
 	}
-	out, err := exec.Command("go", append(args, what)...).CombinedOutput()
+	out, err := exec.Command("go", append(args, what...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	return program
 }
 
 // run runs a program in an empty folder and returns its output and exit code.
@@ -90,11 +118,13 @@ func lastLine(text string) string {
 // Every example ends in a checked result, with any number of workers, teaches with
 // -h, and refuses what it does not understand.
 func TestExamples(t *testing.T) {
+	bin := buildAll(t)
+	t.Run("private files", func(t *testing.T) { privateFiles(t, bin) })
 	for _, dir := range folders(t) {
 		t.Run(dir, func(t *testing.T) {
 			want, known := small[dir]
 			require.True(t, known, "give it flags for a small run in examples_test.go")
-			program := build(t, "./"+dir)
+			program := filepath.Join(bin, dir)
 			for _, workers := range []string{"1", "2", "3"} {
 				stdout, stderr, code := run(t, program, append(want.flags, "-workers", workers)...)
 				require.Zero(t, code, "-workers %s\n%s\n%s", workers, stdout, stderr)
@@ -113,9 +143,9 @@ func TestExamples(t *testing.T) {
 
 // Files that were not named go into a folder of their own, which only the user can write to:
 // a name that others know could be a link of theirs.
-func TestExamples_private_files(t *testing.T) {
+func privateFiles(t *testing.T, bin string) {
 	for dir, flags := range map[string][]string{"03-cholesky": {"-n", "100", "-nb", "48"}, "07-halo": {"-rows", "40", "-cols", "64", "-steps", "2"}} {
-		stdout, stderr, code := run(t, build(t, "./"+dir), flags...)
+		stdout, stderr, code := run(t, filepath.Join(bin, dir), flags...)
 		require.Zero(t, code, stderr)
 		path := regexp.MustCompile(`\S+\.json`).FindString(stdout)
 		s, err := os.Stat(filepath.Dir(path))
@@ -148,6 +178,7 @@ var firstProgram = regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
 
 // The first program of README.md compiles, is short, and prints what the README says.
 func TestReadmeProgram(t *testing.T) {
+	sameInEveryBuild(t)
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
 	m := firstProgram.FindSubmatch(readme)
@@ -163,6 +194,7 @@ func TestReadmeProgram(t *testing.T) {
 // The commands of README.md for a module of one's own: what they name, the first program
 // finds. Nothing is downloaded.
 func TestReadmeOwnModule(t *testing.T) {
+	sameInEveryBuild(t)
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
 	tree, err := filepath.Abs("..")

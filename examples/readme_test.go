@@ -252,6 +252,7 @@ func newChecker(t *testing.T) *checker {
 }
 
 func TestReadmeCommands(t *testing.T) {
+	sameInEveryBuild(t)
 	c := newChecker(t)
 	t.Run("help", c.checkHelp)
 	for _, readme := range []string{"../README.md", "../CONTRIBUTING.md", "../mpi/README.md", "README.md", "../bench/README.md"} {

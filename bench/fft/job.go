@@ -30,15 +30,16 @@ type measurement struct {
 	roundTrip     float64
 }
 
-// repetition is about how long a repetition should last, and flopsPerSecond what
-// to expect of a transform.
+// repetition is about how long a repetition should last, flopsPerSecond what to expect of a
+// transform, and callFlops what could be computed in the time of a call that does nothing.
 const (
 	repetition     = 2 * time.Millisecond
 	flopsPerSecond = 3e10
+	callFlops      = 1000
 )
 
 func newJob(c *config) (*job, error) {
-	j := &job{c: c, rounds: max(1, int(repetition.Seconds()*flopsPerSecond/max(c.flops(), 1)))}
+	j := &job{c: c, rounds: max(1, int(repetition.Seconds()*flopsPerSecond/max(c.flops(), callFlops)))}
 	var err error
 	if j.src, err = array(c.points()); err != nil {
 		return nil, err

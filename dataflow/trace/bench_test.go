@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // million is a log of about a million events.
@@ -106,7 +107,7 @@ func BenchmarkWriteMessages(b *testing.B) {
 
 // A million events are written in seconds, not minutes.
 func TestMillionEvents(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || invariant.Race {
 		t.Skip("long")
 	}
 	l := million()

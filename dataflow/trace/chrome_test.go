@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // chromeEvent is an event as a viewer reads it. Times are ns here.
@@ -303,6 +304,9 @@ func TestChromeCounters(t *testing.T) {
 }
 
 func TestChromeCountersAreSampledInLongLogs(t *testing.T) {
+	if invariant.Race {
+		t.Skip("long, on one goroutine")
+	}
 	l, _, _ := simulate(rand.New(rand.NewPCG(1, 1)), 20_000, 2)
 	points := chromeOf(t, l).phase("C")
 	assert.LessOrEqual(t, len(points), maxSamples+2)

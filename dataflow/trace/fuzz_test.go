@@ -12,7 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 )
+
+// raceFactor is by how much samples shrink under the race detector: writers are one goroutine.
+var raceFactor = map[bool]int{false: 1, true: 8}[invariant.Race]
 
 // randomLog turns bytes into a log, as bad as they come: each event takes six
 // bytes for track, kind, time step, and the three numbers. Small numbers are
@@ -201,7 +205,7 @@ func randomBytes(seed uint64) (data []byte) {
 // The same in every test run, with logs from a fixed sequence.
 func TestWritersOnRandomRanks(t *testing.T) {
 	refused, paired, backward := 0, 0, 0
-	for seed := range uint64(400) {
+	for seed := range uint64(400 / raceFactor) {
 		logs := randomRanks(randomBytes(seed))
 		require.NotPanics(t, func() { requireSoundRanks(t, logs) }, "seed %d", seed)
 		if t.Failed() {
@@ -227,7 +231,7 @@ func FuzzWriters(f *testing.F) {
 
 // The same in every test run, with events from a fixed sequence.
 func TestWritersOnRandomLogs(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(400 / raceFactor) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		data := make([]byte, rng.IntN(600))
 		for i := range data {
@@ -245,7 +249,7 @@ func TestWritersOnRandomLogs(t *testing.T) {
 func TestWritersOnTornLogs(t *testing.T) {
 	whole := cholesky()
 	for w := range whole.Workers {
-		for i := range whole.Workers[w].Events {
+		for i := 0; i < len(whole.Workers[w].Events); i += raceFactor {
 			for _, tear := range []func(events []dataflow.Event) []dataflow.Event{
 				func(e []dataflow.Event) []dataflow.Event { return e[:i] },
 				func(e []dataflow.Event) []dataflow.Event { return e[i:] },

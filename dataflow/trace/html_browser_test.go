@@ -17,12 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // browser is the path of a Chromium, or skips the test.
 func browser(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
+	if testing.Short() || invariant.Race { // the browser is another process
 		t.Skip("a browser takes a second for each page; run without -short to check them")
 	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {

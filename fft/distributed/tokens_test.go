@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/dataflow/trace"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -38,6 +39,9 @@ func dependences(t *testing.T, ranks int, dims [3]int, cfg Config) (edges, tasks
 // A range of columns depends on the gather tasks, not on every plane and message: with more
 // columns and the same planes there are more tasks, and hardly more dependences.
 func TestTokens_dependences(t *testing.T) {
+	if invariant.Race {
+		t.Skip("it counts dependences, as without the race detector")
+	}
 	for _, oneSided := range []bool{false, true} {
 		for ranks, groups := range map[int]int{1: 1, 2: 6} {
 			cfg := Config{Groups: groups, OneSided: oneSided}
