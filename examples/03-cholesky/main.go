@@ -25,31 +25,21 @@ var (
 	gemm  = tasks.Declare3("gemm", multiply, tasks.Input, tasks.Input, tasks.Inout)
 )
 
-// cholesky factors the lower triangle of m in tiles of nb x nb. With a runtime it
-// spawns its calls and returns at once; without one it makes them.
-func cholesky(rt *dataflow.Runtime, m tile, nb int) (err error) {
-	at := func(i, j int) tile { return m.Sub(i, j, min(nb, m.Rows-i), min(nb, m.Cols-j)) }
-	f := func(a tile) { err = factor(a) }
-	s, q, p := solve, square, multiply
-	if rt != nil {
-		f = func(a tile) { potrf.Spawn(rt, a) }
-		s = func(l, b tile) { trsm.Spawn(rt, l, b) }
-		q = func(a, c tile) { syrk.Spawn(rt, a, c) }
-		p = func(a, b, c tile) { gemm.Spawn(rt, a, b, c) }
-	}
-	for k := 0; k < m.Cols && err == nil; k += nb {
-		f(at(k, k))
+// cholesky factors the lower triangle of m in tiles of nb x nb: it spawns the calls in the
+// order of the plain loop (plain.go), and returns at once.
+func cholesky(rt *dataflow.Runtime, m tile, nb int) {
+	for k := 0; k < m.Cols; k += nb {
+		potrf.Spawn(rt, at(m, nb, k, k))
 		for i := k + nb; i < m.Rows; i += nb {
-			s(at(k, k), at(i, k))
+			trsm.Spawn(rt, at(m, nb, k, k), at(m, nb, i, k))
 		}
 		for j := k + nb; j < m.Cols; j += nb {
-			q(at(j, k), at(j, j))
+			syrk.Spawn(rt, at(m, nb, j, k), at(m, nb, j, j))
 			for i := j + nb; i < m.Rows; i += nb {
-				p(at(i, k), at(j, k), at(i, j))
+				gemm.Spawn(rt, at(m, nb, i, k), at(m, nb, j, k), at(m, nb, i, j))
 			}
 		}
 	}
-	return err
 }
 
 // run does what the flags ask for and reports whether the result is right.

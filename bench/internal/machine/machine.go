@@ -6,7 +6,6 @@ package machine
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/klauspost/cpuid/v2"
@@ -14,7 +13,7 @@ import (
 
 // Line returns the machine line of a bench header, without a line end:
 // processor, cores this process may use, Go version, GOMAXPROCS, system and
-// the commit of the program where the build recorded one.
+// the commit of the program, see Commit.
 //
 // Any goroutine may call it. GOMAXPROCS is read at the call: a runtime that
 // raises it while it lives shows only if Line is called inside its life.
@@ -26,31 +25,6 @@ func Line() string {
 // Cores returns the number of cores that the process was allowed to use when
 // it started: the inherited affinity mask counts, not the machine.
 func Cores() int { return runtime.NumCPU() }
-
-// Commit returns the short hash of the commit the program was built from,
-// followed by "+dirty" if the tree had changes, or "unknown" (go run and
-// builds with -buildvcs=false record none).
-func Commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return commitOf(info.Settings)
-}
-
-// commitOf reads the commit out of the settings of a build.
-func commitOf(settings []debug.BuildSetting) string {
-	revision, dirty := "unknown", ""
-	for _, s := range settings {
-		switch {
-		case s.Key == "vcs.revision" && s.Value != "":
-			revision = s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+dirty"
-		}
-	}
-	return revision + dirty
-}
 
 // processor returns the name of the CPU model, or its architecture where the
 // system keeps the name to itself.
