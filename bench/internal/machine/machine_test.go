@@ -16,4 +16,3 @@ func TestLine_is_one_line_naming_the_toolchain(t *testing.T) {
 	assert.Contains(t, line, "commit ")
 	assert.Positive(t, Cores())
 }
-
