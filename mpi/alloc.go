@@ -10,23 +10,23 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// mapped remembers what Alloc gave, by its first byte, and how to give it back.
+// mapped maps the first byte of each Alloc to the function that frees it.
 var mapped sync.Map // unsafe.Pointer to func() error
 
-// Source gives memory for [Alloc], at least so many zeroed bytes that begin at a page, and a
-// function that takes it back; nil if it has none.
+// Source returns memory for [Alloc], and a function that frees it: at least the given number
+// of zeroed bytes, starting at a page. It returns nil to decline.
 type Source func(bytes int) (b []byte, free func() error)
 
 var source atomic.Pointer[Source]
 
-// AllocFrom has Alloc take memory from s, if that has any, until restore is called. It is for
-// tools that watch the memory of messages; the last caller wins. Any goroutine may call it.
+// AllocFrom has Alloc take memory from s, unless s declines, until restore is called. It is
+// for tools that watch the memory of messages. The last call counts. Any goroutine.
 func AllocFrom(s Source) (restore func()) {
 	before := source.Swap(&s)
 	return func() { source.Store(before) }
 }
 
-// pagesFor returns memory for Alloc and what gives it back.
+// pagesFor returns memory for Alloc and the function that frees it.
 func pagesFor(bytes int) ([]byte, func() error, error) {
 	if s := source.Load(); s != nil {
 		if b, free := (*s)(bytes); b != nil {
@@ -37,11 +37,10 @@ func pagesFor(bytes int) ([]byte, func() error, error) {
 	return b, func() error { return pages.Unmap(b) }, err
 }
 
-// Alloc returns n zeroed elements in pages of their own, outside the Go heap: the
-// memory for messages, which engines need not pin, and which the network can reach
-// without a copy. It stays until [Free]. Slices of the Go heap can be sent as well.
-// Alloc panics if T contains pointers, or if the system has no memory. Builds with
-// the race detector, which does not see such memory, take it from the heap.
+// Alloc returns n zeroed elements in pages of their own, outside the Go heap, until [Free].
+// Engines need not pin this memory, and the network can reach it without a copy. Slices of
+// the Go heap can be sent as well. Alloc panics if T contains pointers, or if the system has
+// no memory. With the race detector, which cannot see such memory, it uses the Go heap.
 func Alloc[T any](n int) []T {
 	if _, err := kindOf[T](); err != nil {
 		panic(fmt.Sprintf("mpi: Alloc: %v", err))
@@ -63,10 +62,10 @@ func Alloc[T any](n int) []T {
 	return unsafe.Slice((*T)(p), n)
 }
 
-const hugeFrom = 4 << 20 // bytes from which huge pages are asked for
+const hugeFrom = 4 << 20 // bytes from which on Alloc requests huge pages
 
-// Free gives back what Alloc returned, which no operation uses any more. Other
-// slices are left alone.
+// Free frees a slice of Alloc. No operation may use it any more. Free does nothing for other
+// slices.
 func Free[T any](x []T) error {
 	free, ok := mapped.LoadAndDelete(unsafe.Pointer(unsafe.SliceData(x)))
 	if !ok {

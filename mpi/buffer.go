@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// Buffer says where the elements of a message lie: blocks of consecutive elements, a
-// stride apart, as in MPI_Type_vector. It is a value, and refers to the memory it
-// was made from: a buffer being received into is not touched, one being sent is not
-// written to, until the operation has completed. The zero Buffer has no elements;
-// it stands for the buffer of a rank that has none to give (Gather beside the root).
+// Buffer describes the memory of a message: blocks of consecutive elements, a stride apart,
+// as in MPI_Type_vector. It is a value that refers to the memory. Until an operation has
+// completed, do not touch its receive buffer and do not write to its send buffer. The zero
+// Buffer has no elements; pass it where a rank has no buffer (Gather on other ranks than the
+// root).
 type Buffer struct {
 	ptr    unsafe.Pointer
 	blocks int
@@ -31,15 +31,16 @@ const (
 // part of the receive buffer (MPI_IN_PLACE).
 var InPlace = Buffer{place: placeInPlace}
 
-// Of returns the elements of x, which contain no pointers. It does not allocate.
+// Of returns a buffer of the elements of x, whose type must contain no pointers. It does not
+// allocate.
 func Of[T any](x []T) Buffer { return Strided(x, 1, len(x), len(x)) }
 
 // One returns the variable at p as a buffer of one element.
 func One[T any](p *T) Buffer { return Of(unsafe.Slice(p, 1)) }
 
-// Strided returns blocks times block elements of x: the first block starts at x[0],
-// the next ones stride elements apart. A buffer that x does not hold is refused by
-// every operation on it, with an error that says so.
+// Strided returns a buffer of blocks times block elements of x: the first block starts at
+// x[0], the others stride elements apart. If they do not fit into x, every operation on the
+// buffer fails with [ErrBuffer].
 func Strided[T any](x []T, blocks, block, stride int) Buffer {
 	kind, err := kindOf[T]()
 	var z T
@@ -59,12 +60,12 @@ func Strided[T any](x []T, blocks, block, stride int) Buffer {
 	return b
 }
 
-// badBuffer is apart so that err is put on the heap only here.
+// badBuffer is a separate function so that err escapes to the heap only here.
 func badBuffer(err error) Buffer { return Buffer{ptr: unsafe.Pointer(&err), place: placeBad} }
 
-// Tile returns a tile of rows by cols elements of a column-major matrix whose
-// columns lie ld elements apart (the leading dimension); x starts at its first
-// element.
+// Tile returns a tile of rows by cols elements of a column-major matrix with leading
+// dimension ld, the distance of its columns in elements. x starts at the first element of
+// the tile.
 func Tile[T any](x []T, rows, cols, ld int) Buffer { return Strided(x, cols, rows, ld) }
 
 func checkLayout(n, blocks, block, stride int) error {
@@ -79,7 +80,7 @@ func checkLayout(n, blocks, block, stride int) error {
 	return nil
 }
 
-// Err says why the buffer cannot be used; nil if it can.
+// Err returns the reason why the buffer cannot be used; nil if it can.
 func (b Buffer) Err() error {
 	if b.place == placeBad {
 		return *(*error)(b.ptr)
@@ -90,36 +91,36 @@ func (b Buffer) Err() error {
 // Len returns the number of elements.
 func (b Buffer) Len() int { return b.blocks * b.block }
 
-// Bytes returns the number of bytes of the elements, gaps not counted.
+// Bytes returns the number of bytes of the elements, without the gaps.
 func (b Buffer) Bytes() int { return b.blocks * b.block * int(b.size) }
 
 // Kind returns the kind of the elements.
 func (b Buffer) Kind() Kind { return b.kind }
 
-// ElemSize returns the bytes of an element.
+// ElemSize returns the size of an element in bytes.
 func (b Buffer) ElemSize() int { return int(b.size) }
 
 // Pointer returns the address of the first element, for engines.
 func (b Buffer) Pointer() unsafe.Pointer { return b.ptr }
 
-// Layout returns the number of blocks, the elements of a block, and the elements
-// from the start of one to the start of the next, for engines.
+// Layout returns the number of blocks, the elements per block, and the elements from the
+// start of one block to the next, for engines.
 func (b Buffer) Layout() (blocks, block, stride int) { return b.blocks, b.block, b.stride }
 
-// Contiguous reports whether the elements lie without gaps.
+// Contiguous reports whether there are no gaps between the elements.
 func (b Buffer) Contiguous() bool { return b.blocks <= 1 }
 
 // IsInPlace reports whether b is [InPlace].
 func (b Buffer) IsInPlace() bool { return b.place == placeInPlace }
 
-// Part returns n elements from element at on. The buffer is contiguous, or the part
-// is made of whole blocks: anything else panics.
+// Part returns n elements from element at on. It panics if the range is outside the buffer,
+// or is not made of whole blocks of a strided one.
 func (b Buffer) Part(at, n int) Buffer {
 	if at < 0 || n < 0 || at+n > b.Len() {
 		panic(fmt.Sprintf("mpi: elements %d to %d of a buffer of %d", at, at+n, b.Len()))
 	}
 	if n == 0 {
-		at = 0 // no pointer behind the end: the collector would take it for the next object
+		at = 0 // a pointer behind the end would keep the next object alive
 	}
 	if b.Contiguous() {
 		b.ptr = unsafe.Add(b.ptr, at*int(b.size))
@@ -137,9 +138,8 @@ func (b Buffer) Part(at, n int) Buffer {
 	return b
 }
 
-// Raw returns n bytes from p on as a contiguous buffer of the kind and element size
-// of like; n is a multiple of that size. It is for engines, which keep packed copies
-// of messages.
+// Raw returns n bytes from p on as a contiguous buffer with the kind and element size of
+// like; n is a multiple of that size. It is for engines, for packed copies of messages.
 func Raw(p unsafe.Pointer, n int, like Buffer) Buffer {
 	like.ptr, like.place = p, placeMemory
 	like.blocks, like.block = 1, n/max(int(like.size), 1)
@@ -147,8 +147,8 @@ func Raw(p unsafe.Pointer, n int, like Buffer) Buffer {
 	return like
 }
 
-// At returns a buffer like b, of the same layout, whose first element lies at p: for
-// tools that know the elements under another address.
+// At returns a buffer with the layout of b and its first element at p. It is for tools that
+// map the same memory at another address.
 func (b Buffer) At(p unsafe.Pointer) Buffer {
 	b.ptr = p
 	return b
@@ -162,17 +162,17 @@ func (b Buffer) Memory() []byte {
 	return unsafe.Slice((*byte)(b.ptr), b.Bytes())
 }
 
-// Copy copies elements from src to dst, as many as fit into both, whatever their
-// layouts, and returns the number of bytes. The two do not overlap. Nothing is
-// checked: the element sizes are equal.
+// Copy copies elements from src to dst, as many as fit into both, between any layouts, and
+// returns the number of bytes. The two must not overlap, and must have equal element sizes;
+// this is not checked.
 func Copy(dst, src Buffer) int {
 	n := min(dst.Bytes(), src.Bytes())
 	CopyPart(dst, src, 0, n)
 	return n
 }
 
-// CopyPart copies the bytes [at, at+n) of the packed form of src to the same place
-// of dst.
+// CopyPart copies the bytes [at, at+n) of the packed elements of src to the same bytes of
+// dst.
 func CopyPart(dst, src Buffer, at, n int) {
 	d, s := newCursor(dst, at), newCursor(src, at)
 	for n > 0 {
@@ -184,8 +184,8 @@ func CopyPart(dst, src Buffer, at, n int) {
 	}
 }
 
-// cursor walks over the bytes of a buffer block by block. It keeps a distance and
-// not a pointer, which would lie outside the memory after the last block.
+// cursor walks over the bytes of a buffer block by block. It keeps an offset, because a
+// pointer would lie outside the memory after the last block.
 type cursor struct {
 	p     unsafe.Pointer
 	at    int // bytes from p

@@ -8,16 +8,16 @@ import (
 // CallKind is an operation that an engine performs.
 type CallKind uint8
 
-// The operations. Which fields of a [Call] they use is written beside them; Recv is
-// always what is written to, Send what is read.
+// The operations, each with the fields of a [Call] that it uses. An operation reads Send and
+// writes Recv.
 const (
 	CallNone          CallKind = iota
 	CallSend                   // Send, Peer, Tag
 	CallSsend                  // Send, Peer, Tag; completes when the receive has matched
 	CallRecv                   // Recv, Peer or AnySource, Tag or AnyTag
-	CallProbe                  // Peer, Tag; completes when a message is there
+	CallProbe                  // Peer, Tag; completes when a message has arrived
 	CallIprobe                 // Peer, Tag; completes at once; Found
-	CallMprobe                 // Peer, Tag; completes when a message is there; Message
+	CallMprobe                 // Peer, Tag; completes when a message has arrived; Message
 	CallImprobe                // Peer, Tag; completes at once; Found, Message
 	CallMrecv                  // Recv, Message
 	CallBarrier                //
@@ -25,17 +25,17 @@ const (
 	CallReduce                 // Send, Recv at the root, Op, Peer is the root
 	CallAllreduce              // Send, Recv, Op
 	CallScan                   // Send, Recv, Op
-	CallExscan                 // Send, Recv, Op; Recv of rank 0 is left alone
+	CallExscan                 // Send, Recv, Op; Recv of rank 0 is not written
 	CallGather                 // Send, Recv at the root, RecvCounts and RecvDispls or nil, Peer: the root
 	CallScatter                // Send at the root, Recv, SendCounts and SendDispls or nil, Peer: the root
 	CallAllgather              // Send, Recv, RecvCounts and RecvDispls if they differ
 	CallAlltoall               // Send, Recv, all counts and displacements if they differ
 	CallReduceScatter          // Send, Recv, RecvCounts of all ranks (always set), Op
-	CallPut                    // Send, Win, Peer: the target, Offset; ends when Send may be overwritten
-	CallGet                    // Recv, Win, Peer: the target, Offset; ends when the data is in Recv
-	CallAccumulate             // Send, Op, Win, Peer: the target, Offset; ends as CallPut
+	CallPut                    // Send, Win, Peer: the target, Offset; completes when Send may be overwritten
+	CallGet                    // Recv, Win, Peer: the target, Offset; completes when the data is in Recv
+	CallAccumulate             // Send, Op, Win, Peer: the target, Offset; completes as CallPut
 	CallNotify                 // as CallPut; then adds 1 to counter Tag of the target
-	CallAwaitNotify            // Win, Tag, Count: takes Count off counter Tag of this rank, once it is there
+	CallAwaitNotify            // Win, Tag, Count: waits until counter Tag of this rank is at least Count; subtracts Count
 	CallFence                  // Win: all accesses of all ranks before it are complete everywhere
 	CallLock                   // Win, Peer, Exclusive
 	CallUnlock                 // Win, Peer: completes all accesses to Peer
@@ -54,8 +54,8 @@ func (k CallKind) String() string {
 	return fmt.Sprintf("CallKind(%d)", uint8(k))
 }
 
-// Collective reports whether all ranks of the communicator make the call, in the
-// same order.
+// Collective reports whether all ranks of the communicator must make the call, in the same
+// order.
 func (k CallKind) Collective() bool {
 	return k >= CallBarrier && k <= CallReduceScatter || k == CallFence
 }
@@ -66,13 +66,13 @@ func (k CallKind) PointToPoint() bool { return k >= CallSend && k <= CallMrecv }
 // OneSided reports whether k is an operation on a window.
 func (k CallKind) OneSided() bool { return k >= CallPut && k <= CallFlush }
 
-// Receives reports whether k takes a message.
+// Receives reports whether k receives a message.
 func (k CallKind) Receives() bool { return k == CallRecv || k == CallMrecv }
 
-// Sends reports whether k gives a message away.
+// Sends reports whether k sends a message.
 func (k CallKind) Sends() bool { return k == CallSend || k == CallSsend }
 
-// HasPeer reports whether Peer means something to k.
+// HasPeer reports whether k uses Peer.
 func (k CallKind) HasPeer() bool {
 	switch k {
 	case CallBarrier, CallAllreduce, CallScan, CallExscan, CallAllgather, CallAlltoall, CallReduceScatter, CallAwaitNotify, CallFence:
@@ -81,24 +81,24 @@ func (k CallKind) HasPeer() bool {
 	return true
 }
 
-// HasTag reports whether Tag means something to k.
+// HasTag reports whether k uses Tag.
 func (k CallKind) HasTag() bool {
 	return k.PointToPoint() || k == CallNotify || k == CallAwaitNotify
 }
 
-// Call is one operation, as engines and tools see it: a descriptor that the caller
-// fills in, an engine starts, and [Call.Complete] ends. It belongs to the engine
-// from Post to its completion, and must not be copied while it does. Programs use
-// the methods of [Comm] and [Request] instead.
+// Call describes one operation for engines and tools. The caller fills it in, an engine
+// starts it, and [Call.Complete] ends it. It belongs to the engine from Post to its
+// completion and must not be copied meanwhile. Programs use the methods of [Comm] and
+// [Request] instead.
 type Call struct {
 	Kind      CallKind
 	Exclusive bool // CallLock
 	Found     bool // result of CallIprobe and CallImprobe
-	Hidden    bool // of an engine's own: it matches hidden calls of the communicator only
+	Hidden    bool // made by an engine: it matches only hidden calls of the communicator
 	Comm      *Comm
 	Peer      int
 	Tag       int
-	InLine    int // CallSend, CallSsend: at most so many to the same peer with the same tag need be under way at a time; 0: all
+	InLine    int // CallSend, CallSsend: calls to one peer with one tag that must be under way at a time; the engine may hold back more; 0: all
 	Send      Buffer
 	Recv      Buffer
 	Op        *Op
@@ -115,13 +115,13 @@ type Call struct {
 	Status Status // result
 	Err    error  // result
 
-	// OnDone, if not nil, is called by Complete, on the goroutine that is inside the
-	// engine. It must not call the engine. The call may be used again inside it.
+	// OnDone, if not nil, is called by Complete, on the goroutine inside the engine. It must
+	// not call the engine. It may reset the call and fill it in again.
 	OnDone func(*Call)
-	User   any    // of whoever fills the call in
-	Task   uint64 // for reports: the task it belongs to, 0 if none
+	User   any    // for the caller
+	Task   uint64 // for reports: the task that made the call, 0 if none
 
-	// Of the engine, from Post to completion.
+	// For the engine, from Post to completion.
 	Private any
 	Next    *Call
 	Slot    int
@@ -130,8 +130,7 @@ type Call struct {
 	done atomic.Bool
 }
 
-// Reset makes a completed call ready to be filled in again; OnDone, User and
-// Private stay.
+// Reset clears a completed call, except OnDone, User and Private.
 func (c *Call) Reset() {
 	onDone, user, private := c.OnDone, c.User, c.Private
 	c.Comm, c.Op, c.Win, c.Message, c.Next = nil, nil, nil, nil, nil
@@ -144,18 +143,17 @@ func (c *Call) Reset() {
 	c.done.Store(false)
 }
 
-// Rearm makes a completed call ready to be posted again, as it is.
+// Rearm makes a completed call ready to be posted again with the same arguments.
 func (c *Call) Rearm() {
 	c.Status, c.Err, c.Found, c.Next, c.Message = Status{}, nil, false, nil, nil
 	c.done.Store(false)
 }
 
-// Done reports whether the call has completed; then its results may be read. Any
-// goroutine.
+// Done reports whether the call has completed. Then its results may be read. Any goroutine.
 func (c *Call) Done() bool { return c.done.Load() }
 
-// Complete ends the call. It is for engines: once per Post, on the goroutine that is
-// inside the engine for the rank of the call, never while a lock is held.
+// Complete ends the call. It is for engines: once per Post, on the goroutine inside the
+// engine of the call's rank, with no lock held.
 func (c *Call) Complete(st Status, err error) {
 	c.Status, c.Err = st, err
 	f := c.OnDone
@@ -165,8 +163,7 @@ func (c *Call) Complete(st Status, err error) {
 	}
 }
 
-// Payload returns the bytes that this rank contributes: what it sends, or receives
-// if it sends nothing.
+// Payload returns the number of bytes that this rank sends, or receives if it sends none.
 func (c *Call) Payload() int {
 	if n := c.Send.Bytes(); n > 0 {
 		return n
@@ -188,7 +185,7 @@ func (c *Call) Needs(me, r int) bool {
 	return true
 }
 
-// String describes the call as errors and reports do.
+// String describes the call for errors and reports.
 func (c *Call) String() string {
 	s := c.Kind.String()
 	if c.Comm != nil {

@@ -82,7 +82,7 @@ func TestKindsOfCalls(t *testing.T) {
 	require.False(t, mpi.CallPut.HasTag())
 }
 
-// Needs, for all kinds: what rank 1 of 3 waits for.
+// Needs for all kinds of calls: the ranks for which rank 1 of 3 waits.
 func TestNeeds(t *testing.T) {
 	root := []int{0}
 	for k := mpi.CallNone; k <= mpi.CallFlush; k++ {

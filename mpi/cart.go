@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// Cart is a communicator whose ranks stand on a grid: row-major, the last
-// coordinate runs fastest.
+// Cart is a communicator with its ranks on a grid in row-major order: the last coordinate
+// runs fastest.
 type Cart struct {
 	*Comm
 	dims     []int
 	periodic []bool
 }
 
-// Cart arranges the first dims[0] x dims[1] x ... ranks on a grid; the others get
-// nil. periodic, one per dimension or nil, says in which the ends meet. Collective.
+// Cart arranges the first dims[0] x dims[1] x ... ranks on a grid; the other ranks get nil.
+// The argument periodic has an entry per dimension, or is nil: are its ends neighbours?
+// Collective.
 func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 	n := 1
 	for _, d := range dims {
@@ -53,8 +54,8 @@ func (c *Cart) Coords(rank int) []int {
 	return x
 }
 
-// At returns the rank at coordinates x, which are taken around the ends of periodic
-// dimensions; ProcNull beyond the ends of others.
+// At returns the rank at coordinates x: modulo the size in periodic dimensions, ProcNull
+// beyond the ends of others.
 func (c *Cart) At(x ...int) int {
 	if len(x) != len(c.dims) {
 		panic(fmt.Sprintf("mpi: %d coordinates on a grid of %d dimensions", len(x), len(c.dims)))
@@ -72,8 +73,8 @@ func (c *Cart) At(x ...int) int {
 	return rank
 }
 
-// Shift returns the neighbours of this rank at distance disp along dimension dim:
-// who sends to it and whom it sends to when all shift; ProcNull beyond an end.
+// Shift returns the neighbours of this rank for a shift of all ranks by disp along dimension
+// dim: src sends to it, and it sends to dst. A neighbour beyond an end is ProcNull.
 func (c *Cart) Shift(dim, disp int) (src, dst int) {
 	x := c.Coords(c.rank)
 	at := x[dim]
@@ -83,8 +84,8 @@ func (c *Cart) Shift(dim, disp int) (src, dst int) {
 	return src, c.At(x...)
 }
 
-// Sub returns the part of the grid through this rank along the dimensions that keep
-// marks: rows and columns of a matrix of ranks. Collective.
+// Sub returns the subgrid through this rank along the dimensions with keep set, for example
+// its row or column of a matrix of ranks. Collective.
 func (c *Cart) Sub(keep ...bool) (*Cart, error) {
 	if len(keep) != len(c.dims) {
 		return nil, c.fail(ErrCount, "cart", "%d dimensions, but keep has %d entries", len(c.dims), len(keep))
@@ -104,9 +105,9 @@ func (c *Cart) Sub(keep ...bool) (*Cart, error) {
 	return s, err
 }
 
-// Dims splits n ranks over len(dims) dimensions, as evenly as possible, the larger sizes
-// first (MPI_Dims_create): Dims(6, 0, 0) is 3 x 2. Sizes given above zero are kept. It
-// returns ErrCount if these do not divide n, or leave no dimension for the rest.
+// Dims splits n ranks over len(dims) dimensions, as evenly as possible, with the larger
+// sizes first (MPI_Dims_create): Dims(6, 0, 0) is 3 x 2. It keeps sizes above zero, and
+// returns ErrCount if they do not divide n or leave no dimension for the rest.
 func Dims(n int, dims ...int) ([]int, error) {
 	dims = slices.Clone(dims)
 	open := 0
@@ -132,8 +133,8 @@ func Dims(n int, dims ...int) ([]int, error) {
 	return dims, nil
 }
 
-// balance writes n as a product of k factors with the smallest largest one, in
-// descending order.
+// balance returns k factors of n, in descending order, with the smallest possible largest
+// factor.
 func balance(n, k int) []int {
 	if k <= 1 {
 		return []int{n}[:k]

@@ -1,7 +1,7 @@
 package mpi
 
-// checkCollective finds what is wrong with a collective call, as far as one rank can
-// see it.
+// checkCollective returns an error for wrong arguments of a collective call, as far as one
+// rank can know.
 func (c *Comm) checkCollective(k *Call) error {
 	if k.Kind.HasPeer() && (k.Peer < 0 || k.Peer >= c.Size()) {
 		return k.Fail(ErrRank, c.Size(), k.Peer, "the root is one of 0 to %d", c.Size()-1)
@@ -33,7 +33,7 @@ func (c *Comm) checkCollective(k *Call) error {
 	return nil
 }
 
-// checkInPlace refuses InPlace where it means nothing.
+// checkInPlace returns an error for InPlace where it is not allowed.
 func (c *Comm) checkInPlace(k *Call) error {
 	send, recv := false, false
 	switch k.Kind {
@@ -98,8 +98,8 @@ func sameLength(k *Call, b Buffer, n int, like Buffer, name string) error {
 	return nil
 }
 
-// checkParts checks a buffer that has a part for every rank; own is the buffer whose
-// elements are this rank's part.
+// checkParts checks a buffer with a part for every rank. own is the other buffer, of the
+// length of one part.
 func (c *Comm) checkParts(k *Call, whole Buffer, counts, displs []int, own Buffer, name string) error {
 	if whole.IsInPlace() {
 		return k.Fail(ErrBuffer, 0, 0, "InPlace cannot be the %s buffer here", name)
@@ -162,7 +162,7 @@ func (c *Comm) checkAlltoall(k *Call) error {
 	return nil
 }
 
-// checkOneSided finds what is wrong with an access to a window.
+// checkOneSided returns an error for wrong arguments of a one-sided call.
 func (c *Comm) checkOneSided(k *Call) error {
 	w := k.Win
 	if w == nil || w.freed {

@@ -8,8 +8,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// A bad argument: the class of the error, and what its text has to say. All is
-// called on rank 1 of 3.
+// A bad argument: the class of the error, and a part of its text. Rank 1 of 3 makes the
+// calls.
 type bad struct {
 	text  string
 	class error
@@ -131,7 +131,7 @@ func checkBad(t *testing.T, table []bad) {
 func TestBadMessages(t *testing.T)    { checkBad(t, badMessages) }
 func TestBadCollectives(t *testing.T) { checkBad(t, badCollectives) }
 
-// The negative control: what is allowed reaches the engine, filled in as it is.
+// The negative control: an allowed call reaches the engine with its arguments.
 func TestGoodArguments(t *testing.T) {
 	two := []int{2, 2, 2}
 	for i, call := range []func(c *mpi.Comm) error{

@@ -2,7 +2,7 @@ package mpi
 
 import "slices"
 
-// args is what a collective call is made of.
+// args holds the arguments of a collective call.
 type args struct {
 	kind                   CallKind
 	send, recv             Buffer
@@ -18,7 +18,7 @@ func (a *args) fill(k *Call) {
 	k.RecvCounts, k.RecvDispls = a.recvCounts, packed(a.recvCounts, a.recvDispls)
 }
 
-// packed returns displs, or those of parts one after another if there are none.
+// packed returns displs, or if that is nil the displacements of parts without gaps.
 func packed(counts, displs []int) []int {
 	if counts == nil || displs != nil {
 		return displs
@@ -46,12 +46,13 @@ func (c *Comm) later(a args) *Request {
 	return r.post()
 }
 
-// Barrier returns when all ranks have called it. All collective methods have a
-// twin, with an I before its name, that starts the operation and returns a request.
-// The collective calls of one communicator are made in the same order by all of its
-// ranks, blocking and non-blocking ones together; the in-process engine reports
-// [ErrOrder] where they differ. A buffer whose parts go to or come from several
-// ranks is contiguous; the others may be strided. Lengths count elements.
+// Barrier returns when all ranks have called it.
+//
+// For all collective methods: the method with an I before the name starts the operation and
+// returns a request. All ranks of a communicator make their collective calls, blocking and
+// non-blocking ones together, in the same order; the in-process engine returns [ErrOrder]
+// if they differ. A buffer with parts of several ranks is contiguous; others may be strided.
+// Lengths count elements.
 func (c *Comm) Barrier() error { return c.now(args{kind: CallBarrier}) }
 
 // Ibarrier starts Barrier.
@@ -67,8 +68,8 @@ func (c *Comm) Ibcast(b Buffer, root int) *Request {
 	return c.later(args{kind: CallBcast, recv: b, root: root})
 }
 
-// Reduce combines s of all ranks, element by element, into r of rank root; r of
-// others is not used. At the root s may be InPlace.
+// Reduce combines s of all ranks, element by element, into r of rank root. r of other ranks
+// is not used. At the root s may be InPlace.
 func (c *Comm) Reduce(s, r Buffer, op *Op, root int) error {
 	return c.now(args{kind: CallReduce, send: s, recv: r, op: op, root: root})
 }
@@ -109,8 +110,8 @@ func (c *Comm) Iexscan(s, r Buffer, op *Op) *Request {
 	return c.later(args{kind: CallExscan, send: s, recv: r, op: op})
 }
 
-// Gather puts s of all ranks, which are equally long, one after another into r of
-// rank root; r of others is not used. At the root s may be InPlace.
+// Gather concatenates s of all ranks, which have equal lengths, in r of rank root. r of other
+// ranks is not used. At the root s may be InPlace.
 func (c *Comm) Gather(s, r Buffer, root int) error {
 	return c.now(args{kind: CallGather, send: s, recv: r, root: root})
 }
@@ -120,8 +121,8 @@ func (c *Comm) Igather(s, r Buffer, root int) *Request {
 	return c.later(args{kind: CallGather, send: s, recv: r, root: root})
 }
 
-// Gatherv is Gather of counts[i] elements of rank i to displs[i]; the root gives both,
-// nil displs mean one after another. They are not changed until completion.
+// Gatherv is Gather of counts[i] elements of rank i to element displs[i] of r; nil displs
+// mean no gaps. Only the root passes them. Do not change them until completion.
 func (c *Comm) Gatherv(s, r Buffer, counts, displs []int, root int) error {
 	return c.now(args{kind: CallGather, send: s, recv: r, recvCounts: counts, recvDispls: displs, root: root})
 }
@@ -131,8 +132,8 @@ func (c *Comm) Igatherv(s, r Buffer, counts, displs []int, root int) *Request {
 	return c.later(args{kind: CallGather, send: s, recv: r, recvCounts: counts, recvDispls: displs, root: root})
 }
 
-// Scatter puts the parts of s of rank root, which are equally long, into r of all
-// ranks; s of others is not used. At the root r may be InPlace: its part stays in s.
+// Scatter copies part i of s of rank root to r of rank i, for all i. The parts have equal
+// lengths. s of other ranks is not used. At the root r may be InPlace: its part stays in s.
 func (c *Comm) Scatter(s, r Buffer, root int) error {
 	return c.now(args{kind: CallScatter, send: s, recv: r, root: root})
 }
@@ -142,8 +143,8 @@ func (c *Comm) Iscatter(s, r Buffer, root int) *Request {
 	return c.later(args{kind: CallScatter, send: s, recv: r, root: root})
 }
 
-// Scatterv is Scatter of counts[i] elements from displs[i] on to rank i; the root
-// gives both.
+// Scatterv is Scatter of counts[i] elements from element displs[i] of s to rank i. Only the
+// root passes them.
 func (c *Comm) Scatterv(s Buffer, counts, displs []int, r Buffer, root int) error {
 	return c.now(args{kind: CallScatter, send: s, recv: r, sendCounts: counts, sendDispls: displs, root: root})
 }
@@ -163,7 +164,7 @@ func (c *Comm) Iallgather(s, r Buffer) *Request {
 	return c.later(args{kind: CallAllgather, send: s, recv: r})
 }
 
-// Allgatherv is Gatherv to all ranks: all give counts and displs, and the same ones.
+// Allgatherv is Gatherv to all ranks. All ranks pass the same counts and displs.
 func (c *Comm) Allgatherv(s, r Buffer, counts, displs []int) error {
 	return c.now(args{kind: CallAllgather, send: s, recv: r, recvCounts: counts, recvDispls: displs})
 }
@@ -173,8 +174,8 @@ func (c *Comm) Iallgatherv(s, r Buffer, counts, displs []int) *Request {
 	return c.later(args{kind: CallAllgather, send: s, recv: r, recvCounts: counts, recvDispls: displs})
 }
 
-// Alltoall puts part i of s of rank j into part j of r of rank i, for all i and j.
-// The parts are equally long.
+// Alltoall copies part i of s of rank j to part j of r of rank i, for all i and j. The parts
+// have equal lengths.
 func (c *Comm) Alltoall(s, r Buffer) error { return c.now(args{kind: CallAlltoall, send: s, recv: r}) }
 
 // Ialltoall starts Alltoall.
@@ -182,8 +183,8 @@ func (c *Comm) Ialltoall(s, r Buffer) *Request {
 	return c.later(args{kind: CallAlltoall, send: s, recv: r})
 }
 
-// Alltoallv is Alltoall of parts given by counts and displacements: what i sends to
-// j is as long as what j receives from i.
+// Alltoallv is Alltoall of parts given by counts and displacements. scounts[j] on rank i
+// must equal rcounts[i] on rank j.
 func (c *Comm) Alltoallv(s Buffer, scounts, sdispls []int, r Buffer, rcounts, rdispls []int) error {
 	return c.now(args{kind: CallAlltoall, send: s, recv: r, sendCounts: scounts, sendDispls: sdispls, recvCounts: rcounts, recvDispls: rdispls})
 }
@@ -193,9 +194,9 @@ func (c *Comm) Ialltoallv(s Buffer, scounts, sdispls []int, r Buffer, rcounts, r
 	return c.later(args{kind: CallAlltoall, send: s, recv: r, sendCounts: scounts, sendDispls: sdispls, recvCounts: rcounts, recvDispls: rdispls})
 }
 
-// ReduceScatter combines s of all ranks and puts counts[i] elements of the result,
-// part after part, into r of rank i. Nil counts mean equal parts. s may be InPlace:
-// r then holds all of it and gets this rank's part at its beginning.
+// ReduceScatter combines s of all ranks and copies the next counts[i] elements of the result
+// to r of each rank i in turn. Nil counts mean equal parts. s may be InPlace: then r holds
+// the whole input, and gets this rank's part at its beginning.
 func (c *Comm) ReduceScatter(s, r Buffer, counts []int, op *Op) error {
 	return c.now(c.reduceScatter(s, r, counts, op))
 }

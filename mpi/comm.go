@@ -17,11 +17,10 @@ const (
 	Undefined = -1 // color of Split: this rank joins no communicator
 )
 
-// Comm is a communicator: an ordered group of ranks whose messages do not meet those
-// of other communicators. Its methods are called by one goroutine of the rank at a
-// time, unless a communication thread runs (package commthread), which then makes
-// all calls and to which any goroutine may hand them. Collective methods are called
-// by all ranks of the communicator in the same order.
+// Comm is a communicator: an ordered group of ranks. Its messages match only each other.
+// One goroutine of the rank at a time may call its methods; with a communication thread
+// (package commthread), any goroutine. All ranks of the communicator must call its
+// collective methods, in the same order.
 type Comm struct {
 	port   *port
 	h      Handle
@@ -33,7 +32,7 @@ type Comm struct {
 	limits Limits
 
 	freed   atomic.Bool
-	windows atomic.Int32 // open on it
+	windows atomic.Int32 // number of open windows
 }
 
 func newComm(p *port, h Handle, name string) *Comm {
@@ -51,8 +50,8 @@ func (c *Comm) Size() int { return len(c.world) }
 // World returns the number of rank r in the world communicator.
 func (c *Comm) World(r int) int { return c.world[r] }
 
-// Name returns the name of the communicator, as errors and reports give it. Ranks
-// that made it together see the same name.
+// Name returns the name of the communicator in errors and reports. It is the same on all
+// ranks, unless SetName has changed it.
 func (c *Comm) Name() string { return c.name }
 
 // SetName names the communicator on this rank.
@@ -61,8 +60,8 @@ func (c *Comm) SetName(name string) { c.name = name }
 // Handle returns the engine's number for the communicator.
 func (c *Comm) Handle() Handle { return c.h }
 
-// ID returns a number of the communicator that is the same on all its ranks, and
-// different for any two that share a rank.
+// ID returns a number that is the same on all ranks of the communicator, and different for
+// two communicators that share a rank.
 func (c *Comm) ID() uint32 { return c.id }
 
 // Dup returns a new communicator of the same ranks. Collective.
@@ -81,7 +80,7 @@ func (c *Comm) Dup() (*Comm, error) {
 	return c.create(members, seq, 0)
 }
 
-// create makes the communicator of these members of c.
+// create makes a communicator of the given members of c.
 func (c *Comm) create(members []int, seq uint32, part int) (*Comm, error) {
 	h, err := c.port.get().Create(c.h, members, seq)
 	if err != nil {
@@ -95,7 +94,7 @@ func (c *Comm) create(members []int, seq uint32, part int) (*Comm, error) {
 	return n, nil
 }
 
-// hashID derives a number from three (FNV-1a).
+// hashID returns the FNV-1a hash of numbers, at least 1.
 func hashID(xs ...uint32) uint32 {
 	h := uint32(2166136261)
 	for _, x := range xs {
@@ -107,8 +106,8 @@ func hashID(xs ...uint32) uint32 {
 	return max(h, 1)
 }
 
-// Split returns a communicator of the ranks that pass the same color, ordered by
-// key and then by rank; nil for the color Undefined. Collective.
+// Split returns a communicator of the ranks that pass the same color, ordered by key and
+// then by rank; nil for color Undefined. Collective.
 func (c *Comm) Split(color, key int) (*Comm, error) {
 	if err := c.usable("split"); err != nil {
 		return nil, err
@@ -135,9 +134,9 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.create(members, seq, color+1)
 }
 
-// Subset returns a communicator of the given ranks of c, in this order; nil on ranks that
-// are not among them. All ranks of c call it, with the same list. Errors: [ErrRank] for a
-// rank that is not there or named twice, [ErrCount] if the lists differ. Collective.
+// Subset returns a communicator of the given ranks of c, in this order; nil on other ranks.
+// All ranks of c pass the same list. Errors: [ErrRank] for a rank out of range or listed
+// twice, [ErrCount] if the lists differ. Collective.
 func (c *Comm) Subset(ranks []int) (*Comm, error) {
 	if err := c.usable("subset"); err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (c *Comm) Subset(ranks []int) (*Comm, error) {
 	return c.create(slices.Clone(ranks), seq, 0)
 }
 
-// hashList derives a number from a list of ranks.
+// hashList returns a hash of a list of ranks.
 func hashList(ranks []int) uint32 {
 	h := uint32(len(ranks))
 	for _, r := range ranks {
@@ -171,8 +170,8 @@ func hashList(ranks []int) uint32 {
 	return h
 }
 
-// SplitShared returns the communicator of the ranks that run on the same machine,
-// in rank order. Collective.
+// SplitShared returns the communicator of the ranks on the same machine, in rank order.
+// Collective.
 func (c *Comm) SplitShared() (*Comm, error) {
 	const longest = 256
 	host := c.port.get().Host()
@@ -192,10 +191,10 @@ func (c *Comm) SplitShared() (*Comm, error) {
 	return c.Split(color, c.rank)
 }
 
-// Free gives the communicator back to the engine. Every later use of it is [ErrState]. It is
-// refused, on all ranks and with nothing changed, while an operation of any rank is under way
-// on it ([ErrPending]) or a window on it is open. Collective; the world communicator
-// cannot be freed.
+// Free frees the communicator. Every later use of it is [ErrState]. It fails on all ranks,
+// and changes nothing, while an operation of any rank is under way on the communicator
+// ([ErrPending]) or a window on it is open ([ErrState]). The world communicator cannot be
+// freed. Collective.
 func (c *Comm) Free() error {
 	if err := c.usable("free"); err != nil {
 		return err
@@ -237,15 +236,15 @@ func (c *Comm) usable(kind string) error {
 	return nil
 }
 
-// fail returns an [Error] about something else than a call.
+// fail returns an [Error] for an operation without a [Call].
 func (c *Comm) fail(class error, kind, format string, args ...any) error {
 	return &Error{Class: class, Kind: kind, Comm: c.name, Rank: c.rank, Peer: NoPeer, Tag: AnyTag, Text: fmt.Sprintf(format, args...)}
 }
 
-// Revoke makes every operation on the communicator fail on all its ranks, those
-// under way and later ones, with [ErrRevoked] and reason: whoever cannot go on tells
-// all others. It does not wait for them. The ranks can agree on what to do next on
-// another communicator. On one that this rank has freed it does nothing.
+// Revoke makes every operation on the communicator, pending or later, fail on all its ranks
+// with [ErrRevoked] and reason. It is for a rank that cannot go on. It does not wait for the
+// other ranks. They can agree on the next step on another communicator. Revoke does nothing
+// if this rank has freed the communicator.
 func (c *Comm) Revoke(reason error) {
 	if c.freed.Load() {
 		return
@@ -253,8 +252,8 @@ func (c *Comm) Revoke(reason error) {
 	c.port.get().Revoke(c.h, fmt.Sprintf("by rank %d: %v", c.rank, reason))
 }
 
-// Revoked returns the reason if the communicator has been revoked, as far as this
-// rank knows; nil if not. One that has been freed is [ErrState].
+// Revoked returns [ErrRevoked] with the reason if this rank knows of a revocation of the
+// communicator, [ErrState] if it has freed the communicator, else nil.
 func (c *Comm) Revoked() error {
 	if err := c.usable("any operation"); err != nil {
 		return err
@@ -270,6 +269,6 @@ func (c *Comm) Abort(code int, reason string) { c.port.get().Abort(code, reason)
 
 var start = time.Now()
 
-// Wtime returns seconds of wall clock since some moment of the past, the same one
-// for all ranks inside one process (MPI_Wtime).
+// Wtime returns wall-clock seconds since a time in the past, which is the same for all ranks
+// inside one process (MPI_Wtime).
 func Wtime() float64 { return time.Since(start).Seconds() }

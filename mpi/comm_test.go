@@ -90,7 +90,7 @@ func TestRevoke(t *testing.T) {
 	require.ErrorContains(t, c.Revoked(), "by rank 2: no disk")
 }
 
-// tool counts what passes.
+// tool counts the calls that pass.
 type tool struct {
 	mpi.Engine
 	name  string

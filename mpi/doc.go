@@ -1,8 +1,6 @@
-// Package mpi is how bytes travel between ranks: communicators, messages, collective
-// operations and one-sided windows, as in MPI, with errors as values. It holds the
-// types and the contract; engines do the work: package mpi/local runs ranks inside
-// one process, mpi/system uses the machine's MPI library, and package mpi/world
-// picks one of them for a program:
+// Package mpi is message passing between ranks, as in MPI: communicators, messages,
+// collective operations and one-sided windows, with errors as values. Package mpi/world
+// starts the ranks and chooses the engine that moves the bytes:
 //
 //	err := world.Run(func(c *mpi.Comm) error {
 //		x := make([]float64, 1000)
@@ -17,51 +15,50 @@
 //
 //	rank           a participant, numbered from 0 in each communicator
 //	communicator   an ordered group of ranks with messages of its own (Comm)
-//	buffer         where the elements of a message lie (Buffer): Of, Strided, Tile
+//	buffer         the memory of a message (Buffer): Of, One, Strided, Tile
 //	request        an operation under way (Request)
-//	eager          a message that is sent without waiting for its receive
-//	rendezvous     a longer one, whose bytes move when the receive has been posted
-//	call           the descriptor of an operation, as engines see it (Call)
-//	engine         what moves the bytes of one rank (Engine)
 //	window         memory that other ranks read and write (Win)
+//	eager          a short message, which is sent without waiting for its receive
+//	rendezvous     a longer message, whose bytes move after the receive has been posted
+//	engine         moves the bytes of one rank: in-process (mpi/local) or the machine's MPI
+//	               library (mpi/system)
 //
-// A program uses Comm, Buffer, Request, Status and Win, and the operations (Sum ...).
-// Call, Engine, Handle, Kind, Limits and Source are for engines and for tools on them.
+// Programs use Comm, Buffer, Request, Status, Win and the operations (Sum ...). The types
+// Announcer, Call, CallKind, Engine, Handle, Kind, Limits, PostWaiter and Source are for
+// engines and tools.
 //
-// # Who may call
+// # What is promised
 //
-// One goroutine of a rank at a time (MPI_THREAD_SERIALIZED), unless package
-// commthread has taken the engine over: it then makes all calls itself, and takes
-// those of any goroutine. A blocking method spins a little and then sleeps in the
-// kernel; where nobody tells the engine of arrivals, it stays awake while it has a core to
-// itself.
+//   - Order. Messages of one sender to one receiver on one communicator match receives in
+//     the order of the sends, if both tags fit.
+//   - Errors. Every error is an [*Error] of one class (errors.Is with the Err variables). It
+//     names operation, communicator, peer, tag and sizes. After an error other operations
+//     still work.
+//   - Revocation. A rank that cannot go on calls [Comm.Revoke]. All pending and later
+//     operations of all ranks on the communicator then fail in bounded time.
 //
-// # Order
+// # What is not promised
 //
-// Messages of one sender to one receiver on one communicator match receives in the
-// order in which they were sent, as far as both tags fit. Nothing is promised between
-// different senders. Collective operations of a communicator are called in the
-// same order by all its ranks.
+//   - Any order between messages of different senders.
+//   - Progress outside of calls. MPI libraries move bytes only while the program is inside
+//     a call; so does the in-process engine, by default. A transfer left alone does not
+//     advance: 2 MiB at 1 Gbit/s beside 30 ms of work took 46 ms instead of 30. Package
+//     commthread makes progress in the background.
 //
-// # Memory
+// # What the program must do
 //
-// Elements contain no pointers. Buffers may lie anywhere; [Alloc] gives memory of
-// its own pages outside the Go heap. From the start of an operation to its
-// completion, what it sends is not written to, and what it receives into is not
-// touched at all.
+//   - Call from one goroutine of a rank at a time (MPI_THREAD_SERIALIZED). With a
+//     communication thread (package commthread) any goroutine may call.
+//   - Make the collective calls of a communicator in the same order on all its ranks.
+//   - Keep pointers out of elements. Until an operation has completed, do not write to its
+//     send buffer and do not touch its receive buffer. Buffers may lie anywhere; [Alloc]
+//     returns pages outside the Go heap.
 //
-// # Errors
+// # What a call costs
 //
-// Every error is an [*Error] of one class (errors.Is with the Err variables), which
-// names operation, communicator, peer, tag and sizes. After an error the other
-// operations of the communicator go on. A rank that cannot go on calls
-// [Comm.Revoke], and all pending and later operations of all its ranks fail in
-// bounded time.
-//
-// # Progress
-//
-// MPI libraries move bytes only while the program is inside a call of them, and so
-// does the in-process engine in its default mode: a transfer that is started and
-// left alone does not advance (2 MiB at 1 Gbit/s with 30 ms of work took 46 ms
-// instead of 30). That is what package commthread is for.
+// A blocking send or receive allocates nothing; a non-blocking one allocates its [Request].
+// A blocked rank spins for a short time and then sleeps in the kernel. MPI libraries do not
+// notify of arrivals: there it stays awake while it has a core to itself. A message of 8
+// bytes takes 0.22 to 0.29 us one way in-process. Over Open MPI it takes 0.25 us more from
+// Go than from C. (Two cores of an AMD EPYC, family 26, with bench/osu.)
 package mpi

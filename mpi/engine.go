@@ -11,90 +11,88 @@ import (
 // communicator is 0.
 type Handle int32
 
-// Engine moves the bytes of one rank. Except for Wake and Abort, its methods are
-// called by one goroutine at a time; which one may change when the program orders
-// the two (MPI_THREAD_SERIALIZED). Post does not block and Poll does not sleep. What
-// a call may ask for has been checked by [Comm].
+// Engine moves the bytes of one rank. Only one goroutine at a time may call its methods,
+// except Wake and Abort (MPI_THREAD_SERIALIZED). The program orders a change of goroutines.
+// Post does not block and Poll does not sleep. [Comm] has checked the arguments of calls.
 //
-// A tool wraps the engine of a rank ([Comm.Intercept]): it embeds the next Engine
-// and overrides what it wants to see, as with the profiling interface of MPI.
+// A tool wraps the engine of a rank ([Comm.Intercept]): it embeds the next Engine and
+// overrides some of its methods, as with the profiling interface of MPI.
 type Engine interface {
-	// Name says what moves the bytes: "local", "Open MPI 4.1.4".
+	// Name returns the name of the engine: "local", "Open MPI 4.1.4".
 	Name() string
-	// Host identifies the machine of this rank: equal strings share memory.
+	// Host identifies the machine of this rank: ranks with equal strings share memory.
 	Host() string
-	// Limits returns what the engine can do.
+	// Limits returns the limits of the engine.
 	Limits() Limits
-	// Group returns the rank of this process in communicator h, and the world ranks
-	// of all of its members, which are not changed.
+	// Group returns this rank's number in communicator h, and the world ranks of all its
+	// members, which the caller must not change.
 	Group(h Handle) (rank int, world []int)
 
-	// Post starts calls, in this order. Those that cannot be started complete with
-	// an error. Some may have completed on return.
+	// Post starts calls, in this order. A call that cannot be started completes with an
+	// error. Some may have completed on return.
 	Post(calls []*Call)
-	// Do is Post and Await of one call: the shortest way through the engine.
+	// Do is Post and Await of one call, with the least overhead.
 	Do(c *Call)
-	// Poll makes progress on all calls and completes what has ended; it returns how
-	// many did.
+	// Poll makes progress on all calls, completes the calls that have ended, and returns
+	// their number.
 	Poll() int
-	// Await polls until all the calls have completed, or, if any is set, one has. It
-	// spins a little and then sleeps; an engine that is not told of arrivals stays
-	// awake while the thread has its core to itself.
+	// Await polls until all the calls have completed, or, if any is set, one has. It spins a
+	// little and then sleeps. An engine without ToldOfArrivals stays awake while the thread
+	// has its core to itself.
 	Await(any bool, calls []*Call)
 	// Sleep returns when Poll may have something to do, after Wake, or after d. It may
-	// return early. An engine that is not told of arrivals returns after a while of
-	// its own choice.
+	// return early. An engine without ToldOfArrivals returns after a time of its choice.
 	Sleep(d time.Duration)
-	// Wake ends a present or the next Sleep. Any goroutine.
+	// Wake ends the present Sleep or the next one. Any goroutine.
 	Wake()
-	// Outstanding calls f for every call that has been posted and not completed.
+	// Outstanding calls f for every call posted and not completed.
 	Outstanding(f func(*Call))
-	// Cancel ends a receive or probe that has not matched; it completes with
-	// ErrCancelled, now or in a later Poll, or as if it had not been cancelled.
+	// Cancel ends a receive or probe that has not matched. The call completes with
+	// ErrCancelled, now or in a later Poll. If it has matched, Cancel has no effect.
 	Cancel(c *Call)
 
-	// Create makes the communicator of the given members, ranks of parent, in this
-	// order; all of them call it, with the same seq, after a synchronization.
+	// Create makes a communicator of the given members, ranks of parent, in this order. All
+	// members call it with the same seq, after a synchronization.
 	Create(parent Handle, members []int, seq uint32) (Handle, error)
-	// Free gives a communicator back.
+	// Free frees a communicator.
 	Free(h Handle) error
-	// Revoke makes all calls on the communicator, pending or later, on all ranks, fail
-	// with ErrRevoked and this reason. Only the first reason of a rank counts. It does
-	// not wait.
+	// Revoke makes all calls on the communicator, pending or later, fail on all ranks with
+	// ErrRevoked and this reason. Only the first reason of a rank counts. It does not wait.
 	Revoke(h Handle, reason string)
-	// Revoked returns the reason if h has been revoked, as far as this rank knows.
+	// Revoked returns the reason if this rank knows of a revocation of h.
 	Revoked(h Handle) (reason string, yes bool)
 
-	// NewWindow opens b, which is contiguous, to the members of h; all of them call it
-	// after a synchronization.
+	// NewWindow opens b, which is contiguous, to the members of h. All members call it after
+	// a synchronization.
 	NewWindow(h Handle, b Buffer) (Handle, error)
-	// FreeWindow closes it; nothing is under way.
+	// FreeWindow closes a window. No access to it is under way.
 	FreeWindow(w Handle) error
 
 	// Abort ends the program on all ranks. Any goroutine.
 	Abort(code int, reason string)
-	// Finalize ends the use of the engine by this rank: nothing is called after it. It
-	// reports calls and messages that were not finished.
+	// Finalize ends the use of the engine by this rank. It returns an error for every
+	// unfinished call and message. No call may follow.
 	Finalize() error
 }
 
-// Announcer is an engine that is told of arrivals and can pass that on, so that whoever
-// uses it need not sleep inside it. The methods belong to whoever is inside the engine.
+// Announcer is an engine with ToldOfArrivals that can call a function on arrivals, so that
+// its user need not sleep inside it. Only the goroutine inside the engine calls the methods.
 type Announcer interface {
-	// Arm has ring called, once, when something arrives from now on; on any goroutine, and
-	// perhaps for nothing. It must not call the engine. It reports false if Poll has
-	// something to do already, and otherwise after how long it has anyway.
-	Arm(ring func()) (due time.Duration, ok bool)
-	// Disarm takes that back; ring may still be called once, by who is about to.
+	// Arm has onArrival called once, on any goroutine, when Poll may have something to do;
+	// the call may be spurious. onArrival must not call the engine. Arm reports false if
+	// Poll has something to do already. Otherwise due is the time after which it will have,
+	// even without an arrival.
+	Arm(onArrival func()) (due time.Duration, ok bool)
+	// Disarm undoes Arm. A call of onArrival that has begun may still follow.
 	Disarm()
 }
 
-// PostWaiter is an engine that can start calls and see their ends without a way back to Go in
-// between, for messages that take no longer than that way. The method belongs to whoever
-// is inside the engine.
+// PostWaiter is an engine that can start calls and wait for them without a return to Go in
+// between. This is for messages as short as that return. Only the goroutine inside the
+// engine calls the method.
 type PostWaiter interface {
-	// PostWait is Post of calls that the caller waits for next. It returns when all have
-	// completed, or after about d, or at once: Await follows.
+	// PostWait is Post, for a caller that waits for the calls next. It returns when all have
+	// completed, or after about d, or at once. Await follows.
 	PostWait(calls []*Call, d time.Duration)
 }
 
@@ -102,24 +100,24 @@ type PostWaiter interface {
 type Limits struct {
 	MaxTag int // largest tag
 	Eager  int // bytes up to which a standard send completes without its receive
-	// ToldOfArrivals says that Sleep ends when something arrives; otherwise others may
-	// need this rank to Poll now and then for their own progress.
+	// ToldOfArrivals reports that Sleep ends when something arrives. Otherwise other ranks
+	// may need this rank to Poll from time to time for their own progress.
 	ToldOfArrivals bool
 }
 
-// port is the connection of one rank to its engine, common to all its communicators.
+// port connects all communicators of one rank to its engine.
 type port struct {
 	engine atomic.Pointer[Engine]
 	mu     sync.Mutex
-	layers []Engine // guarded by mu: what each Intercept found
+	layers []Engine // guarded by mu: the engine before each Intercept
 
-	inUse  atomic.Bool // scratch is
-	single *Call       // calls that are waited for at once
-	pair   exchange    // likewise
+	inUse  atomic.Bool // guards single
+	single *Call       // for blocking operations
+	pair   exchange    // for Sendrecv
 }
 
-// exchange is a receive and a send that are waited for at once, and those of the two that
-// are for the engine.
+// exchange is a receive and a send for Sendrecv. open holds the calls to post: none for
+// ProcNull.
 type exchange struct {
 	inUse atomic.Bool
 	calls [2]Call
@@ -128,8 +126,8 @@ type exchange struct {
 
 func (p *port) get() Engine { return *p.engine.Load() }
 
-// scratch returns a call for an operation that is waited for at once; release gives
-// it back. With a communication thread several goroutines may be in here.
+// scratch returns a call for a blocking operation; release returns it. With a communication
+// thread several goroutines may use it at once.
 func (p *port) scratch() *Call {
 	if p.inUse.CompareAndSwap(false, true) {
 		return p.single
@@ -159,8 +157,7 @@ func (x *exchange) release() {
 	x.inUse.Store(false)
 }
 
-// atOnce is how long PostWait may take that the caller of a blocking operation waits for
-// anyway.
+// atOnce is the limit of PostWait in a blocking operation.
 const atOnce = time.Millisecond
 
 // await starts calls and waits for them: in one step, if the engine can.
@@ -181,18 +178,18 @@ func (p *port) await(calls []*Call) {
 	}
 }
 
-// NewWorld returns the world communicator of a rank. It is for engines and for those
-// who start them; programs are given it by package world.
+// NewWorld returns the world communicator of a rank. It is for engines and their launchers;
+// programs get it from package world.
 func NewWorld(e Engine) *Comm {
 	p := &port{single: new(Call)}
 	p.engine.Store(&e)
 	return newComm(p, 0, "world")
 }
 
-// Intercept puts a tool between the program and the engine of this rank, on all
-// its communicators: wrap is given what is there now and returns what takes its
-// place. restore takes it out again; tools go in the opposite order of their coming.
-// Call both while no operation is under way, on the goroutine that may communicate.
+// Intercept puts a tool between the program and the engine of this rank, on all its
+// communicators. wrap gets the present engine and returns the new one. restore removes the
+// tool; remove tools in the reverse order. Call both while no operation is under way, on the
+// goroutine that may communicate.
 func (c *Comm) Intercept(wrap func(next Engine) Engine) (restore func() error) {
 	p := c.port
 	p.mu.Lock()
@@ -214,5 +211,5 @@ func (c *Comm) Intercept(wrap func(next Engine) Engine) (restore func() error) {
 	}
 }
 
-// Engine returns the engine of this rank, as wrapped by the tools on it.
+// Engine returns the engine of this rank, with its tools.
 func (c *Comm) Engine() Engine { return c.port.get() }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Classes of errors: an [Error] is one of these, so errors.Is(err, mpi.ErrTruncate)
-// tells what went wrong, whatever the engine.
+// Classes of errors. Every [Error] has one of them, on every engine, for
+// errors.Is(err, mpi.ErrTruncate).
 var (
 	ErrBuffer    = errors.New("buffer cannot be used")
 	ErrCount     = errors.New("wrong count")
@@ -24,17 +24,17 @@ var (
 	ErrEngine    = errors.New("MPI engine failed")
 )
 
-// Error says what operation failed, and where.
+// Error describes a failed operation.
 type Error struct {
 	Class error  // one of the Err variables
-	Kind  string // of the operation: "recv"
+	Kind  string // name of the operation: "recv"
 	Comm  string // name of the communicator
-	Rank  int    // of the caller in it
+	Rank  int    // of the caller, in Comm
 	Peer  int    // the other rank or root; NoPeer if there is none
 	Tag   int    // AnyTag if there is none
-	Want  int    // bytes, elements or limits, as Text says
+	Want  int    // in bytes or elements, or a limit, see Text
 	Got   int
-	Text  string // what exactly, and what to do
+	Text  string // details, and the remedy
 	Cause error  // may be nil
 }
 
@@ -64,7 +64,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap makes errors.Is find the class and the cause.
+// Unwrap returns the class and the cause, for errors.Is.
 func (e *Error) Unwrap() []error {
 	if e.Cause != nil {
 		return []error{e.Class, e.Cause}
@@ -72,8 +72,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Class}
 }
 
-// Fail returns an [Error] of class about c, for engines and tools; want and got are
-// put into the fields of the error as they are.
+// Fail returns an [Error] of a class for call c, with want and got in its fields. It is for
+// engines and tools.
 func (c *Call) Fail(class error, want, got int, format string, args ...any) *Error {
 	e := &Error{Class: class, Kind: c.Kind.String(), Rank: -1, Peer: NoPeer, Tag: AnyTag, Want: want, Got: got, Text: fmt.Sprintf(format, args...)}
 	if c.Comm != nil {

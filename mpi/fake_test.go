@@ -13,7 +13,7 @@ import (
 
 // manual is an engine of one rank whose calls end when the test says so.
 type manual struct {
-	mpi.Engine // what is not needed here
+	mpi.Engine // nil: other methods are not called
 	rank, size int
 	open       []*mpi.Call
 	cancelled  []*mpi.Call
@@ -81,8 +81,8 @@ func (e *manual) end(i int, err error) {
 	c.Complete(mpi.Status{Source: c.Peer, Tag: c.Tag, Bytes: 4 * (i + 1)}, err)
 }
 
-// hub is what the engines of several ranks, each on a goroutine of its own, have in
-// common. They know barriers and allgathers, enough to make communicators.
+// hub joins the engines of several ranks, each on a goroutine of its own. They know barriers
+// and allgathers, enough to make communicators.
 type hub struct {
 	mu    sync.Mutex
 	wake  *sync.Cond
@@ -147,7 +147,7 @@ func (e *spoke) Do(c *mpi.Call) {
 	c.Complete(mpi.Status{}, nil)
 }
 
-// meet waits for all members, and returns what each brought.
+// meet waits for all members and returns their contributions.
 func (h *hub) meet(g group, mine []byte) [][]byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()

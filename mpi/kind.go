@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Kind is the type of the elements of a message. Sender and receiver use the same
-// one; predefined operations are defined on some of them.
+// Kind is the type of the elements of a message. Sender and receiver must use the same kind.
+// Each predefined operation is defined on some kinds.
 type Kind uint8
 
-// The kinds. Named types have the kind of what they are made of. Opaque stands for
-// structs and arrays without pointers: they travel as bytes, between machines of
-// the same layout. The Loc kinds are those of [Loc].
+// The kinds. A named type has the kind of its underlying type. Opaque stands for structs and
+// arrays without pointers, which are sent as bytes; both machines must have the same layout.
+// The Loc kinds are for [Loc].
 const (
-	KindNone Kind = iota // of the zero Buffer
+	KindNone Kind = iota // the zero Buffer
 	KindOpaque
 	KindBool
 	KindInt8
@@ -46,8 +46,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Loc is a value and where it was found: the element type of MaxLoc and MinLoc. The
-// operations have a kind for Loc of int32, int64, float32 and float64.
+// Loc is a value and its index: the element type of MaxLoc and MinLoc.
 type Loc[T int32 | int64 | float32 | float64] struct {
 	Value T
 	Index int64
@@ -125,7 +124,7 @@ func classify(t reflect.Type) Kind {
 	return KindOpaque
 }
 
-// pointerIn names what in t the collector would have to follow; "" if nothing.
+// pointerIn names the first pointer inside t; "" if there is none.
 func pointerIn(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Array:

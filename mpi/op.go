@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// Op is the operation of a reduction. It is associative; the engines combine in the
-// order of the ranks, in a way that depends only on their number, so a result is the
-// same in every run on as many ranks. (Reductions by a system's MPI: as it promises.)
+// Op is the operation of a reduction. It must be associative. Engines combine in the order
+// of the ranks, in a way that depends only on their number, so a result is the same in every
+// run on as many ranks. Reductions by an MPI library keep its promises instead.
 type Op struct {
 	name        string
 	code        opCode
 	commutative bool
-	kind        Kind // of a user's operation
+	kind        Kind // of the elements of a user's operation
 	size        int
 	apply       func(acc, in unsafe.Pointer, n int)
 }
@@ -37,11 +37,16 @@ const (
 	opReplace
 )
 
-// The predefined operations. Sum and Prod are defined on all numbers, Max and Min on
-// all but complex ones, the logical ones (L...) on bool and integers (zero is
-// false), the bitwise ones (B...) on integers, MaxLoc and MinLoc on [Loc], where the
-// lower Index wins among equals. Replace is for Accumulate only: the last writer
-// stands. Max and Min of floats keep a NaN; those of a system's MPI do as it does.
+// The predefined operations:
+//
+//	Sum, Prod                on all numbers
+//	Max, Min                 on all numbers but complex ones
+//	Land, Lor, Lxor          logical, on bool and integers, where zero is false
+//	Band, Bor, Bxor          bitwise, on integers
+//	MaxLoc, MinLoc           on [Loc]; among equal values the lower Index wins
+//	Replace                  for Accumulate only: the last writer wins
+//
+// Max and Min of floats are NaN if an operand is; an MPI library may differ.
 var (
 	Sum     = &Op{name: "sum", code: opSum, commutative: true}
 	Prod    = &Op{name: "prod", code: opProd, commutative: true}
@@ -58,10 +63,9 @@ var (
 	Replace = &Op{name: "replace", code: opReplace}
 )
 
-// NewOp returns an operation of the user's: combine sets acc[i] to acc[i] op in[i]
-// for all i, where acc comes from lower ranks than in. It is associative, calls no
-// method of a Comm, and may be called by any goroutine. Every rank passes its own Op
-// of the same meaning.
+// NewOp returns a user's operation. combine sets acc[i] to acc[i] op in[i] for all i, where
+// acc comes from lower ranks than in. The operation must be associative. combine must not
+// call methods of a Comm; any goroutine may call it. Every rank makes its own equal Op.
 func NewOp[T any](name string, commutative bool, combine func(acc, in []T)) (*Op, error) {
 	kind, err := kindOf[T]()
 	if err != nil {
@@ -85,7 +89,7 @@ func (o *Op) Commutative() bool { return o.commutative }
 // Predefined reports whether o is one of the package's own operations.
 func (o *Op) Predefined() bool { return o.code != opUser }
 
-// Defined says why o cannot combine elements of b; nil if it can.
+// Defined returns an error if o cannot combine elements of b.
 func (o *Op) Defined(b Buffer) error {
 	switch {
 	case o.code == opUser && (b.kind != o.kind || b.ElemSize() != o.size):
@@ -99,8 +103,8 @@ func (o *Op) Defined(b Buffer) error {
 	return nil
 }
 
-// Apply combines n elements at acc with as many at in, into acc: those of acc come
-// from lower ranks. like gives their kind, on which o is defined.
+// Apply combines n elements at acc, which come from lower ranks, with n elements at in, into
+// acc. like has their kind, on which o must be defined.
 func (o *Op) Apply(acc, in unsafe.Pointer, n int, like Buffer) {
 	switch o.code {
 	case opUser:
@@ -135,8 +139,7 @@ func each[T any](f func(a, b T) T) combiner {
 	}
 }
 
-// sum is apart from the others because it is the one that is used: a loop without a
-// call in it.
+// sum is written out, without a function call per element, because it is used most.
 func sum[T number]() combiner {
 	return func(acc, in unsafe.Pointer, n int) {
 		a, b := unsafe.Slice((*T)(acc), n), unsafe.Slice((*T)(in), n)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// do makes a call and waits for it. fill sets what the call needs.
+// do makes a call and waits for it.
 func (c *Comm) do(k *Call) (Status, error) {
 	if c.Prepare(k) {
 		c.port.get().Do(k)
@@ -13,9 +13,8 @@ func (c *Comm) do(k *Call) (Status, error) {
 	return k.Status, k.Err
 }
 
-// Prepare checks a call of c that a tool has filled in, and reports whether it is one
-// for the engine; otherwise it has completed, with an error or because there is
-// nothing to do (ProcNull).
+// Prepare checks a call of c that a tool has filled in, and reports whether to post it.
+// Otherwise it has completed, with an error or without effect (ProcNull).
 func (c *Comm) Prepare(k *Call) bool {
 	if k.Comm != c { // a report may be reading a call of c
 		k.Comm = c
@@ -46,7 +45,7 @@ func (k *Call) toNobody() bool {
 	return k.Kind.OneSided() && k.Kind.HasPeer() && k.Peer == ProcNull
 }
 
-// check finds what is wrong with a call before the engine sees it.
+// check returns an error for wrong arguments of a call.
 func (c *Comm) check(k *Call) error {
 	if c.freed.Load() {
 		return k.Fail(ErrState, 0, 0, whenFreed)
@@ -86,10 +85,10 @@ func (c *Comm) checkPointToPoint(k *Call) error {
 	return nil
 }
 
-// Send sends b to rank dst. It returns when b may be written to again: at once for a
-// message up to the eager limit, otherwise when the receive has been posted and the
-// bytes have gone. Errors: [ErrBuffer], [ErrRank], [ErrTag], [ErrPeerGone],
-// [ErrRevoked], and [ErrTruncate] where the engine tells the sender.
+// Send sends b to rank dst. It returns when b may be written to again. Up to the eager limit
+// that is at once; for longer messages, after the receive has been posted and the bytes have
+// been sent. Errors: [ErrBuffer], [ErrRank], [ErrTag], [ErrPeerGone], [ErrRevoked], and on
+// some engines [ErrTruncate].
 func (c *Comm) Send(b Buffer, dst, tag int) error {
 	k := c.port.scratch()
 	defer c.port.release(k)
@@ -98,7 +97,7 @@ func (c *Comm) Send(b Buffer, dst, tag int) error {
 	return err
 }
 
-// Ssend is Send that returns only when the receive has matched.
+// Ssend is Send that returns only after the receive has matched.
 func (c *Comm) Ssend(b Buffer, dst, tag int) error {
 	k := c.port.scratch()
 	defer c.port.release(k)
@@ -107,10 +106,10 @@ func (c *Comm) Ssend(b Buffer, dst, tag int) error {
 	return err
 }
 
-// Recv receives a message from rank src, or AnySource, with tag, or AnyTag, into b,
-// and returns when it is there. A message shorter than b leaves the rest of b alone;
-// a longer one is [ErrTruncate], and b holds its beginning or what it held. Messages
-// of one sender with one tag arrive in the order in which they were sent.
+// Recv receives a message from rank src, or AnySource, with tag, or AnyTag, into b, and
+// returns when it has arrived. A shorter message leaves the rest of b unchanged. A longer
+// one is [ErrTruncate], and b holds its beginning or is unchanged. Messages of one sender
+// with one tag are received in the order of the sends.
 func (c *Comm) Recv(b Buffer, src, tag int) (Status, error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
@@ -118,8 +117,8 @@ func (c *Comm) Recv(b Buffer, src, tag int) (Status, error) {
 	return c.do(k)
 }
 
-// Sendrecv sends s to dst and receives r from src at the same time: no order of
-// ranks that do so can deadlock. The buffers do not overlap.
+// Sendrecv sends s to dst and receives r from src at the same time, so ranks that do so
+// cannot deadlock. The buffers must not overlap.
 func (c *Comm) Sendrecv(s Buffer, dst, stag int, r Buffer, src, rtag int) (Status, error) {
 	x := c.port.exchange()
 	defer x.release()
@@ -152,16 +151,15 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, stag, src, rtag int) (Status, erro
 	return c.Sendrecv(packed, dst, stag, b, src, rtag)
 }
 
-// Isend starts to send b to dst; b is not written to until the request has
-// completed.
+// Isend starts to send b to dst. Do not write to b until the request has completed.
 func (c *Comm) Isend(b Buffer, dst, tag int) *Request { return c.isend(CallSend, b, dst, tag).post() }
 
-// Issend is Isend that completes only when the receive has matched.
+// Issend is Isend that completes only after the receive has matched.
 func (c *Comm) Issend(b Buffer, dst, tag int) *Request {
 	return c.isend(CallSsend, b, dst, tag).post()
 }
 
-// Irecv starts to receive into b; b is not touched until the request has completed.
+// Irecv starts to receive into b. Do not touch b until the request has completed.
 func (c *Comm) Irecv(b Buffer, src, tag int) *Request { return c.irecv(b, src, tag).post() }
 
 // SendInit returns a persistent request that sends b to dst each time it is started.
@@ -174,8 +172,7 @@ func (c *Comm) SsendInit(b Buffer, dst, tag int) *Request {
 	return c.isend(CallSsend, b, dst, tag).persist()
 }
 
-// RecvInit returns a persistent request that receives into b each time it is
-// started.
+// RecvInit returns a persistent request that receives into b each time it is started.
 func (c *Comm) RecvInit(b Buffer, src, tag int) *Request { return c.irecv(b, src, tag).persist() }
 
 func (c *Comm) isend(kind CallKind, b Buffer, dst, tag int) *Request {
@@ -192,20 +189,20 @@ func (c *Comm) irecv(b Buffer, src, tag int) *Request {
 	return r
 }
 
-// Message is a message that Mprobe or Improbe has taken from the queue: only its
-// Recv or Irecv can receive it, once.
+// Message is a message that Mprobe or Improbe has taken from the queue. Only its Recv or
+// Irecv can receive it, once.
 type Message struct {
 	Status  Status
 	comm    *Comm
-	Private any // of the engine
-	Slot    int // of the engine
+	Private any // for the engine
+	Slot    int // for the engine
 }
 
 // noMessage is the message from ProcNull.
 var noMessage = &Message{Status: nullStatus}
 
-// Probe waits until a message from src with tag could be received, and tells its
-// sender, tag and size. The message stays where it is.
+// Probe waits for a message from src with tag and returns its sender, tag and size. It does
+// not receive the message.
 func (c *Comm) Probe(src, tag int) (Status, error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
@@ -213,7 +210,7 @@ func (c *Comm) Probe(src, tag int) (Status, error) {
 	return c.do(k)
 }
 
-// Iprobe is Probe that does not wait; found says whether there is a message.
+// Iprobe is Probe that does not wait; found reports whether there is a message.
 func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
@@ -222,8 +219,7 @@ func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
 	return st, k.Found, err
 }
 
-// Mprobe waits for a message as Probe does, and takes it: no other receive can have
-// it.
+// Mprobe waits for a message as Probe does, and takes it: no other receive gets it.
 func (c *Comm) Mprobe(src, tag int) (*Message, error) {
 	k := c.port.scratch()
 	defer c.port.release(k)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Request is an operation under way. It is used by one goroutine at a time. Waiting
-// for a request that has completed, or for a persistent one that has not been
-// started, returns at once. Every request is waited for, or tested until it has
-// completed; its buffers belong to the engine until then.
+// Request is an operation under way. One goroutine at a time may use it. Every request must
+// be waited for, or tested until it has completed; until then its buffers belong to the
+// engine. Wait returns at once if the request has completed, or is persistent and not
+// started.
 type Request struct {
 	call       Call
 	port       *port
@@ -38,8 +38,7 @@ func (r *Request) persist() *Request {
 	return r
 }
 
-// Start starts a persistent request again; the one before has completed and has been
-// waited for.
+// Start starts a persistent request. Its last operation, if any, must have been waited for.
 func (r *Request) Start() error {
 	switch {
 	case r == nil || !r.persistent:
@@ -70,9 +69,8 @@ func (r *Request) finish() (Status, error) {
 // idle reports whether there is nothing to wait for.
 func (r *Request) idle() bool { return r == nil || !r.active }
 
-// Wait returns when the request has completed. The status is that of a receive; for
-// other operations it means nothing. The error is that of the operation, as its blocking
-// form returns it.
+// Wait returns when the request has completed. The status is valid for a receive only. The
+// error is the same as from the blocking operation.
 func (r *Request) Wait() (Status, error) {
 	if r.idle() {
 		return r.result()
@@ -83,8 +81,8 @@ func (r *Request) Wait() (Status, error) {
 	return r.finish()
 }
 
-// result is that of an inactive request: of its last operation, if it is not
-// persistent.
+// result returns the result of the last operation of an inactive request; an empty status if
+// the request is nil or persistent.
 func (r *Request) result() (Status, error) {
 	if r == nil || r.persistent {
 		return Status{Source: AnySource, Tag: AnyTag}, nil
@@ -108,8 +106,8 @@ func (r *Request) Test() (done bool, st Status, err error) {
 	return true, st, err
 }
 
-// Cancel asks for the end of a receive that has not matched: Wait then returns
-// [ErrCancelled], or the message if it was faster. Sends cannot be cancelled.
+// Cancel cancels a receive: Wait then returns [ErrCancelled], or the message if that was
+// faster. Other operations cannot be cancelled ([ErrState]).
 func (r *Request) Cancel() error {
 	if r.idle() || r.call.Done() {
 		return nil
@@ -181,9 +179,9 @@ func firstDone(rs []*Request) int {
 	return -1
 }
 
-// Waitsome waits until at least one of the requests has completed, and returns the
-// indices of all that have, with their errors joined; nil if none is under way. The
-// statuses are those that Wait of each returns afterwards.
+// Waitsome waits until at least one of the requests has completed. It returns the indices of
+// all completed requests, nil if none is under way, and their errors, joined. Wait of each
+// then returns its status.
 func Waitsome(rs ...*Request) ([]int, error) {
 	if open := unfinished(rs); len(open) > 0 && firstDone(rs) < 0 {
 		portOf(rs).get().Await(true, open)
@@ -224,8 +222,8 @@ func Testall(rs ...*Request) (bool, error) {
 	return true, Waitall(rs...)
 }
 
-// Testany is Waitany that does not wait: done is false if none has completed while
-// some are under way.
+// Testany is Waitany that does not wait: done is false if some are under way and none has
+// completed.
 func Testany(rs ...*Request) (i int, done bool, st Status, err error) {
 	if p := portOf(rs); p != nil && firstDone(rs) < 0 {
 		p.get().Poll()

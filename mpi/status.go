@@ -1,8 +1,8 @@
 package mpi
 
-// Status is what a receive or probe found out about its message.
+// Status describes the message of a receive or probe.
 type Status struct {
-	Source int // rank of the sender; ProcNull for a receive from there
+	Source int // rank of the sender, or ProcNull
 	Tag    int
 	Bytes  int // of the payload
 }
@@ -15,5 +15,5 @@ func (s Status) Elements(b Buffer) int {
 	return s.Bytes / b.ElemSize()
 }
 
-// nullStatus is that of a receive from ProcNull.
+// nullStatus is the status of a receive from ProcNull.
 var nullStatus = Status{Source: ProcNull, Tag: AnyTag}

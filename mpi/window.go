@@ -1,16 +1,16 @@
 package mpi
 
-// Notifications is the number of notification counters that each rank has in a
-// window.
+// Notifications is the number of notification counters of each rank in a window.
 const Notifications = 64
 
-// Win is memory of every rank of a communicator that the others read and write
-// without its help. It is open from its creation to Free. An access is complete, at
-// the target too, after Flush, Unlock or Fence; accesses to one place that are not
-// ordered by these, by a lock or by messages between the ranks are a race, except
-// accumulations with the same operation. The target ProcNull has no memory: accesses to it
-// do nothing, at once. The memory belongs to its rank, which reads
-// what others wrote after a Fence, a notification, or a message that says so.
+// Win is a window: memory of every rank of a communicator that the others read and write
+// without its help (MPI_Win).
+//
+// An access is complete, at the target too, after Flush, Unlock or Fence. Accesses to one
+// place must be ordered by these, by a lock or by messages between the ranks; otherwise they
+// are a race. Accumulations with the same operation may be unordered. A rank may read the
+// writes of others to its memory after a Fence, a notification, or a message sent after
+// their completion. Accesses to target ProcNull do nothing.
 type Win struct {
 	comm  *Comm
 	h     Handle
@@ -19,8 +19,8 @@ type Win struct {
 	freed bool
 }
 
-// NewWin opens b, which is contiguous and may be empty, to all ranks of c. The
-// elements of all ranks have one kind; the lengths may differ. Collective.
+// NewWin opens b to all ranks of c. b is contiguous and may be empty. All ranks use the same
+// kind of elements; the lengths may differ. Collective.
 func (c *Comm) NewWin(b Buffer) (*Win, error) {
 	if err := c.usable("new window"); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (w *Win) Memory() Buffer { return w.mem }
 // Size returns the number of elements of rank r.
 func (w *Win) Size(r int) int { return w.sizes[r] }
 
-// access is what a one-sided call is made of.
+// access holds the arguments of a one-sided call.
 type access struct {
 	kind       CallKind
 	send, recv Buffer
@@ -98,8 +98,9 @@ func (w *Win) later(a access) *Request {
 	return r.post()
 }
 
-// Put writes b to the window of rank target, from element at on. It returns when b
-// may be written to again. The twins with an I before the name start an access.
+// Put writes b to the window of rank target, from element at on. It returns when b may be
+// written to again. The methods with an I before the name start an access and return a
+// request.
 func (w *Win) Put(b Buffer, target, at int) error {
 	return w.now(access{kind: CallPut, send: b, peer: target, at: at})
 }
@@ -119,9 +120,8 @@ func (w *Win) Iget(b Buffer, target, at int) *Request {
 	return w.later(access{kind: CallGet, recv: b, peer: target, at: at})
 }
 
-// Accumulate combines b into the window of rank target, from element at on: each
-// element atomically. op is one of the predefined ones; with [Replace] the last writer
-// stands.
+// Accumulate combines b into the window of rank target, from element at on, each element
+// atomically. op is predefined; with [Replace] the last writer wins.
 func (w *Win) Accumulate(b Buffer, op *Op, target, at int) error {
 	return w.now(access{kind: CallAccumulate, send: b, op: op, peer: target, at: at})
 }
@@ -131,8 +131,8 @@ func (w *Win) Iaccumulate(b Buffer, op *Op, target, at int) *Request {
 	return w.later(access{kind: CallAccumulate, send: b, op: op, peer: target, at: at})
 }
 
-// PutNotify is Put that afterwards adds 1 to notification counter id of the target,
-// which finds the data in place when it sees the count.
+// PutNotify is Put that then adds 1 to notification counter id of the target. When the
+// target sees the count, the data is in place.
 func (w *Win) PutNotify(b Buffer, target, at, id int) error {
 	return w.now(access{kind: CallNotify, send: b, peer: target, at: at, tag: id})
 }
@@ -142,8 +142,8 @@ func (w *Win) IputNotify(b Buffer, target, at, id int) *Request {
 	return w.later(access{kind: CallNotify, send: b, peer: target, at: at, tag: id})
 }
 
-// AwaitNotify waits until notification counter id of this rank has been added to
-// count times since it was last taken from, and takes count off.
+// AwaitNotify waits until notification counter id of this rank is at least count, and
+// subtracts count.
 func (w *Win) AwaitNotify(id, count int) error {
 	return w.now(access{kind: CallAwaitNotify, tag: id, n: count})
 }
@@ -153,21 +153,21 @@ func (w *Win) IawaitNotify(id, count int) *Request {
 	return w.later(access{kind: CallAwaitNotify, tag: id, n: count})
 }
 
-// Fence waits for all ranks: every access of any of them before it is complete, and
-// visible to those after it. Collective.
+// Fence waits until all ranks have called it. All accesses before it are complete and
+// visible to all accesses after it. Collective.
 func (w *Win) Fence() error { return w.now(access{kind: CallFence}) }
 
 // Ifence starts Fence.
 func (w *Win) Ifence() *Request { return w.later(access{kind: CallFence}) }
 
-// Lock waits until no other rank holds the lock of target's window, or, unless
-// exclusive, none holds it exclusively. It excludes others that lock, nobody else. A rank
-// that holds it already gets [ErrState].
+// Lock locks the window of target, exclusively or shared with others. It waits for ranks
+// whose lock excludes this one. It does not keep out accesses without a lock. A rank that
+// holds the lock already gets [ErrState].
 func (w *Win) Lock(target int, exclusive bool) error {
 	return w.now(access{kind: CallLock, peer: target, exclusive: exclusive})
 }
 
-// Unlock completes this rank's accesses to target and gives the lock back.
+// Unlock completes this rank's accesses to target and unlocks its window.
 func (w *Win) Unlock(target int) error { return w.now(access{kind: CallUnlock, peer: target}) }
 
 // Flush completes this rank's accesses to target, or to AllRanks.
@@ -176,7 +176,7 @@ func (w *Win) Flush(target int) error { return w.now(access{kind: CallFlush, pee
 // Iflush starts Flush.
 func (w *Win) Iflush(target int) *Request { return w.later(access{kind: CallFlush, peer: target}) }
 
-// Free closes the window, after all accesses of all ranks. Collective.
+// Free completes all accesses of all ranks and closes the window. Collective.
 func (w *Win) Free() error {
 	if err := w.Fence(); err != nil {
 		return err

@@ -289,7 +289,7 @@ func TestLane(t *testing.T) {
 	assert.EqualValues(t, 0, l.reserve(0, 5), "before it")
 	assert.EqualValues(t, 100, l.reserve(100, 50))
 	assert.EqualValues(t, 30, l.reserve(30, 20), "in the gap from 20 to 100")
-	assert.EqualValues(t, 50, l.reserve(0, 0), "what was left of it")
+	assert.EqualValues(t, 50, l.reserve(0, 0), "in the rest of the gap")
 	assert.EqualValues(t, 150, l.reserve(60, 41), "does not fit into it")
 	assert.EqualValues(t, 60, l.reserve(60, 40), "fits")
 	assert.EqualValues(t, 191, l.reserve(60, 1))

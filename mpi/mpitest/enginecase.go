@@ -11,7 +11,7 @@ import (
 // engineCases: the Engine interface, as tools and a communication thread use it.
 func engineCases() []Case {
 	return []Case{
-		one("engine/what it says of itself", engineAbout),
+		one("engine/name, host and limits", engineAbout),
 		one("engine/calls in one batch", engineBatch),
 		one("engine/sends in line", engineInLine),
 		one("engine/every call completes once", engineOnce),

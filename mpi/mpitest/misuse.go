@@ -19,7 +19,7 @@ func misuseCases() []Case {
 		one("misuse/memory that cannot be a window", misuseWindowMemory),
 		one("misuse/the world is not freed", misuseWorld),
 		one("misuse/a communicator that was freed", misuseFreed),
-		one("misuse/free of what is in use", misuseFreeInUse),
+		one("misuse/free while in use", misuseFreeInUse),
 		one("misuse/errors say where", misuseText),
 	}
 }
@@ -241,7 +241,7 @@ func misuseFreed(r *rank) {
 	_, err = starter.Wait()
 	r.wants(err, mpi.ErrState, "start of a persistent request")
 	r.wants(c.Send(b, 0, 0), mpi.ErrState, "send")
-	r.wants(c.Send(b, mpi.ProcNull, 0), mpi.ErrState, "send to nobody")
+	r.wants(c.Send(b, mpi.ProcNull, 0), mpi.ErrState, "send to ProcNull")
 	r.wants(wait(c.Irecv(b, mpi.AnySource, 0)), mpi.ErrState, "irecv")
 	_, _, err = c.Iprobe(mpi.AnySource, mpi.AnyTag)
 	r.wants(err, mpi.ErrState, "iprobe")

@@ -170,7 +170,7 @@ func scatterInPlace(r *rank) {
 			if r.Rank() == root {
 				x := r.gathered(0, part)
 				r.must(r.Scatter(mpi.Of(x), mpi.InPlace, root))
-				same(r, "what was given", x, r.gathered(0, part))
+				same(r, "input, unchanged", x, r.gathered(0, part))
 				continue
 			}
 			l := layouts[r.Rank()%len(layouts)]
@@ -260,7 +260,7 @@ func alltoallAll(r *rank) {
 			r.must(both(later, func() error { return r.Alltoall(mpi.Of(s), mpi.Of(x)) },
 				func() *mpi.Request { return r.Ialltoall(mpi.Of(s), mpi.Of(x)) }))
 			same(r, "received", x, want)
-			same(r, "what was given", s, given)
+			same(r, "input, unchanged", s, given)
 		})
 	}
 }

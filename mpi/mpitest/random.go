@@ -189,7 +189,7 @@ func (p *player) send() {
 		return
 	}
 	x, b := s.from.store(p.data(s.src, s.n))
-	intact := func() { s.from.check(p.rank, "what was sent", x, words(seedOf(p.seed, s.number, s.src), s.n)) }
+	intact := func() { s.from.check(p.rank, "send buffer, unchanged", x, words(seedOf(p.seed, s.number, s.src), s.n)) }
 	if s.form >= 2 {
 		p.later(s.form == 2 && s.dst != s.src, c.Issend(b, s.dst, s.tag), intact)
 		return

@@ -58,7 +58,7 @@ func reduceAll(r *rank) {
 					want = sums(n, 0, r.Size(), n)
 				}
 				same(r, "result", x, want)
-				same(r, "what was given", s, words(seedOf(r.Rank(), n), n))
+				same(r, "input, unchanged", s, words(seedOf(r.Rank(), n), n))
 			})
 		}
 	}
@@ -74,7 +74,7 @@ func reduceInPlace(r *rank) {
 				same(r, "result", x, sums(1, 0, r.Size(), n))
 			} else {
 				r.must(r.Reduce(mpi.Of(x), mpi.Buffer{}, mpi.Sum, root))
-				same(r, "what was given", x, words(seedOf(r.Rank(), 1), n))
+				same(r, "input, unchanged", x, words(seedOf(r.Rank(), 1), n))
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func allreduceSizes(r *rank) {
 			r.must(both(later, func() error { return r.Allreduce(mpi.Of(s), mpi.Of(x), mpi.Sum) },
 				func() *mpi.Request { return r.Iallreduce(mpi.Of(s), mpi.Of(x), mpi.Sum) }))
 			same(r, "result", x, sums(n, 0, r.Size(), n))
-			same(r, "what was given", s, words(seedOf(r.Rank(), n), n))
+			same(r, "input, unchanged", s, words(seedOf(r.Rank(), n), n))
 			r.must(both(later, func() error { return r.Allreduce(mpi.InPlace, mpi.Of(s), mpi.Sum) },
 				func() *mpi.Request { return r.Iallreduce(mpi.InPlace, mpi.Of(s), mpi.Sum) }))
 			same(r, "result in place", s, sums(n, 0, r.Size(), n))

@@ -54,7 +54,7 @@ func transferSizes(r *rank) {
 			r.equal("elements", st.Elements(m.buffer()), n)
 			m.check(r, "message", octets(seedOf(r.left(), n), n))
 			r.must(wait(out))
-			same(r, "what was sent", data, octets(seedOf(r.Rank(), n), n))
+			same(r, "send buffer, unchanged", data, octets(seedOf(r.Rank(), n), n))
 		}
 	}
 }

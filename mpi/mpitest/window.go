@@ -401,7 +401,7 @@ func windowOfNobody(r *rank) {
 	r.wants(w.Put(mpi.Of([]float64{1}), mpi.ProcNull, 0), mpi.ErrKind, "put of another kind")
 	r.must(w.Fence())
 	same(r, "window", mem, words(seedOf(r.Rank()), 4))
-	same(r, "what was read", x, blank(2))
+	same(r, "buffer, unchanged", x, blank(2))
 	r.close(w)
 }
 

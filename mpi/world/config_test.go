@@ -52,7 +52,7 @@ func TestDefaultNet(t *testing.T) {
 	c.DefaultNet("10gige")
 	require.NoError(t, fs.Parse(nil))
 	assert.Equal(t, "10gige", c.Net.Name)
-	assert.False(t, c.given("net"), "a default is not what the user asked for")
+	assert.False(t, c.given("net"), "the user has not set it")
 	assert.Panics(t, func() { c.DefaultNet("carrier-pigeon") })
 	Default().DefaultNet("gige")
 }
@@ -114,7 +114,7 @@ func TestRun_in_this_process_fails(t *testing.T) {
 		return c.Barrier()
 	})
 	require.ErrorIs(t, err, unhappy)
-	require.EqualError(t, err, "rank 1: rank one is unhappy", "what follows from it is not told")
+	require.EqualError(t, err, "rank 1: rank one is unhappy", "its consequences are not reported")
 
 	for _, c := range []*Config{{Ranks: 0, Eager: -1}, {Ranks: -1, Eager: -1}, {Ranks: 1, Eager: -2}} {
 		require.ErrorIs(t, c.runHere(func(*mpi.Comm) error { return nil }), ErrUsage)

@@ -112,7 +112,7 @@ func TestFailureWithMessagesUnderWay(t *testing.T) {
 		_, _, err := rs[2].Test()
 		require.ErrorIs(t, err, mpi.ErrTruncate)
 		done, _, _ := rs[0].Test()
-		require.False(t, done, "what rank 2 owes it does not come")
+		require.False(t, done, "the message of rank 2 does not arrive")
 		for _, n := range m.nodes {
 			n.runner.Abort(func(*mpi.Call) bool { return true }, mpi.ErrRevoked)
 		}

@@ -14,8 +14,8 @@ func describe(k *mpi.Call) string {
 	return fmt.Sprint(k.Kind, k.Peer, k.Tag, k.Send, k.Recv, k.Op, k.Offset, k.Count, k.Exclusive, k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls, k.Win != nil)
 }
 
-// twin is an operation that exists as a blocking and as a starting method.
-type twin struct {
+// form is an operation with a blocking and a non-blocking method.
+type form struct {
 	kind  mpi.CallKind
 	now   func(c *mpi.Comm) error
 	later func(c *mpi.Comm) *mpi.Request
@@ -23,7 +23,7 @@ type twin struct {
 
 var counted = []int{2}
 
-var messageTwins = []twin{
+var messageForms = []form{
 	{mpi.CallSend, func(c *mpi.Comm) error { return c.Send(mpi.Of(f2), 0, 3) }, func(c *mpi.Comm) *mpi.Request { return c.Isend(mpi.Of(f2), 0, 3) }},
 	{mpi.CallSsend, func(c *mpi.Comm) error { return c.Ssend(mpi.Of(f2), 0, 3) }, func(c *mpi.Comm) *mpi.Request { return c.Issend(mpi.Of(f2), 0, 3) }},
 	{mpi.CallRecv, func(c *mpi.Comm) error { return drop(c.Recv(mpi.Of(f2), 0, 3)) }, func(c *mpi.Comm) *mpi.Request { return c.Irecv(mpi.Of(f2), 0, 3) }},
@@ -59,9 +59,9 @@ var messageTwins = []twin{
 		func(c *mpi.Comm) *mpi.Request { return c.IreduceScatter(gaps, mpi.Of(f6), nil, mpi.Min) }},
 }
 
-func windowTwins(w *mpi.Win) []twin {
+func windowForms(w *mpi.Win) []form {
 	b := mpi.Of(f2)
-	return []twin{
+	return []form{
 		{mpi.CallPut, func(*mpi.Comm) error { return w.Put(b, 0, 4) }, func(*mpi.Comm) *mpi.Request { return w.Iput(b, 0, 4) }},
 		{mpi.CallGet, func(*mpi.Comm) error { return w.Get(b, 0, 4) }, func(*mpi.Comm) *mpi.Request { return w.Iget(b, 0, 4) }},
 		{mpi.CallAccumulate, func(*mpi.Comm) error { return w.Accumulate(b, mpi.Replace, 0, 4) },
@@ -73,12 +73,12 @@ func windowTwins(w *mpi.Win) []twin {
 	}
 }
 
-// Both methods of a pair ask the engine for the same.
-func TestTwins(t *testing.T) {
+// Both methods of an operation make the same call.
+func TestBlockingAndNonblockingForms(t *testing.T) {
 	e, c := newManual(0, 1)
 	win := newWindow(t, e, c)
 	seen := map[string]bool{}
-	table := append(windowTwins(win), messageTwins...)
+	table := append(windowForms(win), messageForms...)
 	for _, x := range table {
 		var first string
 		e.onDo = func(k *mpi.Call) {
