@@ -12,28 +12,29 @@
 //	grid, err := fft.NewGrid([]int{256, 256, 128}) // NewRealGrid for float64
 //	err = grid.SpawnForward(rt, dst, src)    // tasks; rt.Wait() waits for them
 //
-// Package fft/distributed transforms arrays that are distributed over ranks, and package bench/internal/nas
-// is the benchmark FT of the NAS Parallel Benchmarks on top of it.
+// Package fft/distributed transforms arrays that are distributed over ranks.
 //
 // # Conventions
 //
 // They are FFTW's: forward has exp(-2 pi i j k / n), inverse exp(+2 pi i j k / n),
 // neither scales, arrays are row-major, and a layout is a stride within and a
-// distance between transforms. Who comes from gonum: Forward is Coefficients,
-// Inverse is Sequence.
+// distance between transforms. In gonum, Forward is called Coefficients and Inverse
+// Sequence.
 //
 // # How
 //
-// A length n = r1 r2 ... is transformed in passes, one for each radix, by the
-// kernels of package codelet. The first pass reads the input where it lies, the last
-// one writes the output where it belongs, and those between go through scratch
-// that fits a cache. A pencil is the elements of one transform, which need not lie side
-// by side. Pencils that interleave (element i of pencil b at i*count+b) fill the
-// lanes of the vectors as they are, so they are taken a few at a time, whole cache
-// lines wide: strides cost nothing until they are pages. A single contiguous
-// pencil fills them with its own elements, turned in registers by the first pass.
-// Anything else is gathered into scratch first; contiguous pencils of awkward length
-// by transposition in blocks.
+// A length n = r1 r2 ... is transformed in passes, one for each radix, by the kernels of
+// package codelet. The first pass reads the input in place, the last pass writes the output,
+// and the passes between use scratch memory that fits a cache. A pencil is the elements of
+// one transform, contiguous or not.
+//
+//   - Interleaved pencils (element i of pencil b at i*count+b) fill the lanes of the
+//     vectors as they are. They are transformed a few at a time, whole cache lines wide:
+//     strides cost nothing until they are pages.
+//   - A single contiguous pencil fills the lanes with its own elements; the first pass
+//     transposes them in registers.
+//   - Other layouts are gathered into scratch memory first, contiguous pencils of awkward
+//     length by transposition in blocks.
 //
 // Radices are 2 to 10, 12, 15, 16 and 25, so any product of 2, 3, 5 and 7 is quick, with
 // the fewest passes. A length with another prime factor becomes a convolution of a smooth
@@ -45,18 +46,17 @@
 // # Concurrency
 //
 // Plans are immutable; tables are made once, on first use, under a sync.Once. Scratch
-// comes from a pool of the plan and goes back, so plans are safe for concurrent
-// use and nothing is allocated in the steady state. There is no lock to order, and
-// nothing here starts a goroutine or blocks. Tasks of a [Grid] run wherever their runtime lets
-// them.
+// memory comes from a pool of the plan, so plans are safe for concurrent use, and nothing
+// is allocated in the steady state. Nothing here starts a goroutine or blocks. The tasks of a
+// [Grid] run on the workers of their runtime.
 //
 // # Accuracy
 //
 // Roots of unity are within an ulp. The error grows as the square root of the number of
 // passes: relative to the root mean square, the largest difference after a round trip is
-// about 1e-15 for 1000 points and 2e-15 for 8 million. Results for one plan do not
-// depend on the place of a pencil in a batch, or on the number of workers. They differ in the
-// last bits between layouts, instruction sets and machines.
+// about 1e-15 for 1000 points and 2e-15 for 8 million. Results of one plan do not depend on
+// the index of a pencil in a batch, or on the number of workers. They differ in the last
+// bits between layouts, instruction sets and machines.
 //
 // # Cost
 //
@@ -67,6 +67,6 @@
 //
 // # Not guaranteed
 //
-// Infinite or NaN elements spoil their pencil and no other. Memory is not checked
-// for overlap beyond what the error says; two goroutines that write the same slice race.
+// Infinite or NaN elements spoil their pencil and no other. Only the slices of one call are
+// checked for overlap: two goroutines that write the same slice race.
 package fft

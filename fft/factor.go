@@ -6,9 +6,9 @@ import (
 	"github.com/weft-hpc/weft/internal/codelet"
 )
 
-// factors finds the radices of transforms. Every pass reads and writes all of the
-// data, so few passes come first; among equally many, the smallest sum of radices is
-// the least arithmetic.
+// factors finds the radices of transforms. Every pass reads and writes all data, so the
+// fewest passes are best; among equally many, the smallest sum of radices has the least
+// arithmetic.
 type factors struct {
 	radices []int
 	known   map[int][]int // by length; nil for a length with another prime
@@ -18,8 +18,8 @@ func newFactors() *factors {
 	return &factors{radices: codelet.Radices(), known: map[int][]int{1: {}}}
 }
 
-// of returns the radices of n in descending order, or nil if n has a prime factor
-// above 7. Those of 1 are none, but not nil.
+// of returns the radices of n in descending order: nil if n has a prime factor above 7, an
+// empty list for 1.
 func (f *factors) of(n int) []int {
 	if r, ok := f.known[n]; ok {
 		return r
@@ -30,7 +30,7 @@ func (f *factors) of(n int) []int {
 	return best
 }
 
-// choose returns the best radices of n that start with one of the given ones.
+// choose returns the best radices of n that start with a radix of first.
 func (f *factors) choose(n int, first []int) (best []int) {
 	for _, r := range first {
 		if n%r != 0 {
@@ -59,10 +59,10 @@ func sum(x []int) (s int) {
 	return s
 }
 
-// across returns the radices of passes over interleaved pencils. The first and the last
-// touch the user's rows, whose distance is often a large power of two: 16 legs then
-// compete for the same places of a cache of 12 ways, and 4 or 8 do not. The last
-// one, which writes, suffers more.
+// across returns the radices of passes over interleaved pencils. The first and the last pass
+// touch the user's rows, whose distance is often a large power of two. Then 16 legs compete
+// for one set of a cache with 12 ways, and 4 or 8 do not. The last pass, which writes,
+// suffers more.
 func (f *factors) across(n int) []int {
 	switch {
 	case n&(n-1) != 0 || n < 256:
@@ -75,8 +75,8 @@ func (f *factors) across(n int) []int {
 	return append(slices.Clone(f.of(n/8)), 8)
 }
 
-// along returns the radices of passes along a single pencil: the first one can be
-// turned by the set, if there is such a radix.
+// along returns the radices of passes along a single pencil: the set has Turn for the first
+// one, if there is such a radix.
 func (f *factors) along(n int, set *codelet.Set) []int {
 	var first []int
 	for _, r := range f.radices {
@@ -90,8 +90,8 @@ func (f *factors) along(n int, set *codelet.Set) []int {
 	return f.choose(n, first)
 }
 
-// smoothAbove returns the smallest length of at least n that is quick: a power of
-// two times 1, 3, 5, 7, 9 or 15, and divisible by 16 if n is above 16.
+// smoothAbove returns the smallest fast length of at least n: a power of two times 1, 3, 5,
+// 7, 9 or 15, divisible by 16 if n is above 16.
 func smoothAbove(n int) int {
 	best := 0
 	for _, odd := range []int{1, 3, 5, 7, 9, 15} {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A range of a plan's pencils is transformed as all of them are, and the others
-// are left alone; also with an output that passes the caches.
+// A range of a plan's pencils gets the same results as in a transform of all, and the other
+// pencils do not change; also with an output that bypasses the caches.
 func TestPlan_First(t *testing.T) {
 	const n, count = 48, 20
 	for _, side := range []Layout{Interleaved(count), Contiguous(n)} {

@@ -2,12 +2,12 @@ package fft
 
 import "github.com/weft-hpc/weft/tasks"
 
-// A transform as tasks: one for every piece, with the memory that the piece reads
-// and writes declared. So the tasks of one phase run side by side, a piece
-// of the next starts as soon as what it reads is there, and a transform is
-// ordered with whatever else the program spawns on the same arrays.
+// A transform as tasks: one for every piece, which declares the memory that the piece reads
+// and writes. So the tasks of one phase run in parallel, a piece of the next phase starts
+// when its input is ready, and a transform is ordered with all other tasks on the same
+// arrays.
 
-// work is what a task needs to know beside its memory.
+// work is the Value argument of a task: its piece, besides its memory.
 type work struct {
 	g       *Grid
 	phase   int
@@ -36,8 +36,8 @@ var (
 // the scope's Wait. Tasks of the program that declare parts of the arrays are
 // ordered with those of the transform by these parts.
 //
-// It belongs to the goroutine that may spawn in the scope. A hundred or two tasks; the
-// error is that of Forward, and then nothing was spawned.
+// Only the goroutine that may spawn in the scope calls it. It spawns a hundred tasks or two.
+// Errors are as with Forward; then it has spawned nothing.
 func (g *Grid) SpawnForward(in tasks.Scope, dst, src []complex128) error {
 	return g.spawn(in, dst, src, false)
 }

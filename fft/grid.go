@@ -11,19 +11,18 @@ import (
 //
 // Arrays are row-major, as in FFTW: the last dimension is contiguous.
 //
-// The passes over memory are few: planes of the last two dimensions are
-// transformed both ways while they are in cache, then every other dimension costs one
-// reading and one writing of the array.
+// The passes over memory are few. Planes of the last two dimensions are transformed both
+// ways while they are in cache; then every other dimension reads and writes the array once.
 type Grid struct {
 	dims   []int
 	total  int
-	rows   *Plan   // of the last dimension
+	rows   *Plan   // along the last dimension
 	axes   []*Plan // of the others, by dimension
 	phases []phase
 }
 
-// phase is a stage of the transform: its pieces depend on those of the phase
-// before, and not on each other.
+// phase is a step of the transform: its pieces depend on pieces of the phase before, and not
+// on each other.
 type phase struct {
 	kind   phaseKind
 	axis   int // of columns
@@ -38,18 +37,18 @@ const (
 	columnsPhase                  // some columns along one axis
 )
 
-// piece is what one task does: length numbers from start, count times, step
-// apart (once, for rows and planes).
+// piece is the work of one task: length numbers from start, count times, step apart (once,
+// for rows and planes).
 type piece struct{ start, length, count, step int }
 
-// piecePoints is the least worth a task: some tens of microseconds. maxPieces is
-// about how many pieces a phase is cut into: enough for the workers to even out.
+// piecePoints is the least size of a task: some tens of microseconds. maxPieces is about the
+// largest number of pieces of a phase: enough to keep all workers busy.
 const (
 	piecePoints = 1 << 14
 	maxPieces   = 64
 )
 
-// planePoints is the largest plane that is worth transforming both ways at once.
+// planePoints is the size of the largest plane that is transformed both ways at once.
 const planePoints = 1 << 18
 
 // NewGrid plans transforms of arrays with the given dimensions. Error: no
@@ -63,7 +62,7 @@ func NewGrid(dims []int, opts ...Option) (*Grid, error) {
 	return g, g.plan(opts)
 }
 
-// total returns the number of elements of an array, or why there is no such array.
+// total returns the number of elements of an array, or an error for impossible dimensions.
 func total(dims []int) (points int, err error) {
 	if len(dims) == 0 {
 		return 0, fmt.Errorf("fft: a grid without dimensions: there must be at least one")
@@ -113,12 +112,12 @@ func (g *Grid) plan(opts []Option) (err error) {
 	return nil
 }
 
-// grain returns how many units of size points make a piece.
+// grain returns the number of units, of size points each, in a piece.
 func (g *Grid) grain(size int) int {
 	return max(1, max(piecePoints, g.total/maxPieces)/size)
 }
 
-// stretches cuts the array into contiguous pieces of whole units.
+// stretches divides the array into contiguous pieces of whole units.
 func (g *Grid) stretches(unit int) (pieces []piece) {
 	length := unit * g.grain(unit)
 	for at := 0; at < g.total; at += length {
@@ -127,8 +126,7 @@ func (g *Grid) stretches(unit int) (pieces []piece) {
 	return pieces
 }
 
-// columns cuts the columns along an axis into pieces: whole cache lines, if
-// possible.
+// columns divides the columns along an axis into pieces: whole cache lines, if possible.
 func (g *Grid) columns(axis int) (pieces []piece) {
 	p := g.axes[axis]
 	inner := p.count

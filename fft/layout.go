@@ -38,10 +38,9 @@ func (l Layout) check(what string, n, count int) error {
 	return nil
 }
 
-// disjoint reports whether no two elements share a place. It decides it for the
-// layouts in which one dimension lies within the steps of the other, and by
-// arithmetic for the rest: i Stride = b Dist has its first solution at the least
-// common multiple.
+// disjoint reports whether no two elements share memory. That is so if one dimension lies
+// within the steps of the other. Other layouts are decided by arithmetic: i Stride = b Dist
+// has its first solution at the least common multiple.
 func (l Layout) disjoint(n, count int) bool {
 	g := gcd(l.Stride, l.Dist)
 	return l.Dist/g >= n || l.Stride/g >= count
@@ -54,8 +53,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// overlap reports whether two slices share memory, and whether they start at the
-// same place.
+// overlap reports whether two slices share memory, and whether they start together.
 func overlap(a, b []complex128) (shared, same bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return false, false

@@ -6,8 +6,8 @@ import (
 	"github.com/weft-hpc/weft/internal/codelet"
 )
 
-// maxPoints is the largest number of points of a plan, and how far a layout reaches:
-// what is computed from it does not overflow.
+// maxPoints bounds the points of a plan and the length of a layout, so that no index
+// overflows.
 const maxPoints = math.MaxInt >> 8
 
 // Option changes how a plan is made.
@@ -22,8 +22,8 @@ type options struct {
 // machine ([codelet.Sets]).
 func Kernels(set *codelet.Set) Option { return func(o *options) { o.set = set } }
 
-// Stream says whether the output passes the caches on its way to memory: it pays if
-// nobody reads it soon. By default it does if it is larger than the caches.
+// Stream says whether the output bypasses the caches on its way to memory: that pays if the
+// output is not read soon. By default it bypasses them if it is larger than the caches.
 func Stream(on bool) Option { return func(o *options) { o.stream = &on } }
 
 func collect(list []Option) options {

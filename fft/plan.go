@@ -16,11 +16,11 @@ type Plan struct {
 	turned   *smooth // not nil if contiguous pencils need no rearrangement
 	width    int     // pencils side by side in the scratch
 	group    int     // contiguous pencils per pass
-	stream   bool    // the output passes the caches
+	stream   bool    // the output bypasses the caches
 	scratch  workspaces
 }
 
-// line transforms pencils of one length that lie side by side.
+// line transforms interleaved pencils of one length.
 type line interface {
 	columns(dst, src block, w, width int, inverse, stream bool, ws *workspace)
 	// passScratch and aroundScratch are the lengths of workspace.a, .b and .d for
@@ -38,9 +38,9 @@ func New(n int, opts ...Option) (*Plan, error) {
 	return NewMany(n, 1, Contiguous(n), Contiguous(n), opts...)
 }
 
-// NewMany plans transforms of count pencils of length n, laid out in the input and
-// in the output as in and out say. Pencils side by side (Dist 1) and contiguous
-// ones (Stride 1) are read and written where they lie, others through scratch.
+// NewMany plans transforms of count pencils of length n. in is their layout in the input, out
+// in the output. Interleaved pencils (Dist 1) and contiguous pencils (Stride 1) are read and
+// written in place, others through scratch memory.
 //
 // Errors: n < 1, count < 1, too many points, a layout in which pencils overlap.
 func NewMany(n, count int, in, out Layout, opts ...Option) (*Plan, error) {
@@ -68,7 +68,7 @@ func NewMany(n, count int, in, out Layout, opts ...Option) (*Plan, error) {
 	return p, nil
 }
 
-// lineOf returns what transforms pencils of length n.
+// lineOf returns the transform of pencils of length n.
 func lineOf(n int, set *codelet.Set) line {
 	if s := newSmooth(n, set); s != nil {
 		return s
@@ -76,12 +76,11 @@ func lineOf(n int, set *codelet.Set) line {
 	return newBluestein(n, set)
 }
 
-// scratchPoints is the size that the scratch of interleaved pencils aims at: the
-// passes then stay in a first-level cache. farPoints is the same where the rows of
-// the input are pages apart in memory: there wider pieces of rows count for more,
-// and the scratch takes a share of the second-level cache. A row of the scratch
-// has 8 to 16 numbers, or 16 to 64. The rows are far apart if all of them together
-// span more than farSpan.
+// scratchPoints is the desired size of the scratch memory of interleaved pencils: the passes
+// then stay in the L1 cache. farPoints is the size if the rows of the input are pages
+// apart: then wider pieces of rows are better, and the scratch memory takes a part of the
+// L2 cache. A row of it has 8 to 16 numbers, or 16 to 64. Rows are far apart if all rows
+// together span more than farSpan.
 //
 // streamPoints is the size of an output that no cache holds.
 const (
@@ -91,7 +90,7 @@ const (
 	streamPoints  = 1 << 20
 )
 
-// chooseWidth picks how many pencils to treat side by side.
+// chooseWidth chooses the number of pencils to transform together.
 func (p *Plan) chooseWidth() {
 	alone := p.set.Lanes() == 1 && p.in.Dist != 1 && p.out.Dist != 1 // no lanes to fill
 	if p.count == 1 || alone {
@@ -106,7 +105,7 @@ func (p *Plan) chooseWidth() {
 	p.width = min(w/line, (p.count+line-1)/line) * line
 }
 
-// choose picks the way to do it, and the scratch.
+// choose chooses the method, and the scratch memory.
 func (p *Plan) choose() {
 	p.line = lineOf(p.n, p.set)
 	p.chooseWidth()
@@ -126,10 +125,10 @@ func (p *Plan) choose() {
 	p.scratch.prepare(passes, around, p.line.aroundScratch()*p.width)
 }
 
-// gathers says whether the input needs to be brought side by side first.
+// gathers reports whether pencils must be interleaved first.
 func (p *Plan) gathers() bool { return p.width > 1 && p.in.Dist != 1 }
 
-// scatters says whether the output is made in scratch.
+// scatters reports whether the output is made in scratch memory.
 func (p *Plan) scatters() bool { return p.width > 1 && p.out.Dist != 1 }
 
 // Len returns the length of a pencil.
@@ -156,10 +155,9 @@ func (p *Plan) run(dst, src []complex128, inverse bool) error {
 	return p.First(p.count, dst, src, inverse)
 }
 
-// First transforms the first count of the pencils only: slices that start at another
-// pencil make it any range of them, so several goroutines can share a plan's work.
-// Roles and errors are those of Forward; also a count that is negative or larger than
-// that of the plan.
+// First transforms only the first count pencils. Slices that start at another pencil select
+// any range of pencils, so several goroutines can share the work of a plan. All else is as
+// with Forward; a negative count, or one above Count, is an error, too.
 func (p *Plan) First(count int, dst, src []complex128, inverse bool) error {
 	if count < 0 || count > p.count {
 		return fmt.Errorf("fft: the first %d transforms of a plan for %d", count, p.count)
@@ -219,7 +217,7 @@ func (p *Plan) chunk(dst, src []complex128, w int, inverse bool, ws *workspace) 
 	}
 }
 
-// gather brings w pencils of length n side by side.
+// gather interleaves w pencils of length n in scratch memory.
 func (p *Plan) gather(src []complex128, w int, ws *workspace) {
 	if p.in.Stride == 1 && p.in.Dist >= p.n {
 		p.set.Transpose(ws.c, p.width, src, p.in.Dist, w, p.n, &ws.pass)
@@ -228,7 +226,7 @@ func (p *Plan) gather(src []complex128, w int, ws *workspace) {
 	rearrange(block{ws.c, p.width, 1}, block{src, p.in.Stride, p.in.Dist}, p.n, w)
 }
 
-// scatter puts w pencils that lie side by side where they belong.
+// scatter copies w interleaved pencils to the output.
 func (p *Plan) scatter(dst []complex128, w int, ws *workspace) {
 	if p.out.Stride == 1 && p.out.Dist >= p.n {
 		p.set.Transpose(dst, p.out.Dist, ws.c, p.width, p.n, w, &ws.pass)

@@ -100,8 +100,7 @@ func TestTransform_round_trip(t *testing.T) {
 	}
 }
 
-// What a pencil becomes does not depend on the pencils beside it, nor on its place
-// in the batch.
+// The transform of a pencil does not depend on its neighbours, nor on its index in the batch.
 func TestPlan_pencils_do_not_mix(t *testing.T) {
 	for _, n := range []int{24, 64, 100, 256} {
 		const count = 21
@@ -179,8 +178,8 @@ func TestExecution_allocates_nothing(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(20, func() { _ = g.Forward(x, x) }))
 }
 
-// The negative control of the tests above: a transform with one wrong twiddle
-// factor, or one that is off by a thousandth of the tolerance of users, fails them.
+// The negative control of the tests above: one wrong twiddle factor, or one off by a
+// thousandth of the tolerance of users, makes them fail.
 func TestWrongTwiddleIsFound(t *testing.T) {
 	for _, n := range []int{64, 100, 256, 1000, 1024} {
 		for _, l := range []Layout{Contiguous(n), Interleaved(3)} {

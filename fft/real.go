@@ -96,10 +96,10 @@ func (r *Real) forwardOdd(dst []complex128, src []float64) error {
 	return nil
 }
 
-// Inverse computes n times what Forward undoes: dst[j] = sum over all n of X[k] exp(+2
-// pi i j k / n), where src has the first n/2+1 of X and the others are their
-// conjugates. The imaginary parts of src[0], and of src[n/2] for an even n, count
-// as zero. src is not changed. All else is as in Forward.
+// Inverse computes dst[j] = sum over all n of X[k] exp(+2 pi i j k / n): n times the input of
+// Forward. src has the first n/2+1 of X; the others are their conjugates. The imaginary
+// parts of src[0], and of src[n/2] for an even n, count as zero. src is not changed. All
+// else is as in Forward.
 func (r *Real) Inverse(dst []float64, src []complex128) error {
 	if err := r.check(len(dst), len(src), "output", "input"); err != nil {
 		return err

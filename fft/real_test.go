@@ -17,8 +17,8 @@ func realNumbers(n int) []float64 {
 	return x
 }
 
-// Real transforms are complex ones of the same numbers, and the inverse brings n
-// times the numbers back, for every length up to 200 and some larger ones.
+// Real transforms equal complex transforms of the same numbers, and the inverse returns n
+// times the numbers, for every length up to 200 and some larger ones.
 func TestReal(t *testing.T) {
 	lengths := []int{256, 509, 720, 1000, 1023, 1024}
 	for n := 1; n <= 200; n++ {
@@ -49,7 +49,7 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// The inverse ignores what cannot be part of a real sequence's transform.
+// The inverse ignores imaginary parts that the transform of real numbers cannot have.
 func TestReal_inverse_ignores_imaginary_ends(t *testing.T) {
 	for _, n := range []int{1, 2, 6, 9} {
 		r, err := NewReal(n)
@@ -81,7 +81,7 @@ func TestReal_bad_input(t *testing.T) {
 	assert.ErrorContains(t, r.Inverse(x, y[:4]), "input has 4 complex numbers")
 }
 
-// Real arrays are complex ones of the same numbers, the half of them that counts.
+// A real transform equals half of the complex transform of the same numbers.
 func TestRealGrid(t *testing.T) {
 	for _, dims := range [][]int{{1}, {8}, {9}, {3, 5}, {4, 6}, {16, 1}, {5, 4, 6}, {8, 16, 32}, {3, 2, 5, 7}, {33, 8, 2}} {
 		g, err := NewRealGrid(dims)

@@ -17,8 +17,7 @@ type RealGrid struct {
 	axes  []*Plan // of the other dimensions, by dimension
 }
 
-// NewRealGrid plans transforms of real arrays, row-major. Errors are those of
-// [NewGrid].
+// NewRealGrid plans transforms of real arrays, row-major. Errors: as with [NewGrid].
 func NewRealGrid(dims []int, opts ...Option) (*RealGrid, error) {
 	if _, err := total(dims); err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ type smooth struct {
 	along  schedule // of single ones
 }
 
-// schedule is the radices of the passes and, for every pass but the last, its
-// twiddle factors, forward and inverse. With turned, those of the first pass are
-// arranged for Turn.
+// schedule is the radices of the passes and, for every pass but the last, its twiddle
+// factors, forward and inverse. With turned, the factors of the first pass are arranged for
+// Turn.
 type schedule struct {
 	radices []int
 	turned  bool
@@ -54,8 +54,8 @@ func direction(inverse bool) int {
 	return 0
 }
 
-// tablesOf returns the twiddle factors of a schedule. Those of step p and leg k of a
-// pass of rows are at p (r-1) + k - 1.
+// tablesOf returns the twiddle factors of a schedule. The factor of step p and leg k of a
+// pass of rows is element p (r-1) + k - 1.
 func (s *smooth) tablesOf(c *schedule, inverse bool) *lazyTables {
 	t := &c.tables[direction(inverse)]
 	t.once.Do(func() {
@@ -101,9 +101,9 @@ type block struct {
 	row, pencil int
 }
 
-// columns transforms w interleaved pencils (pencil strides of 1) from src to dst,
-// which may be the same. width is that of the scratch's rows: w, rounded up so that
-// vectors are full.
+// columns transforms w interleaved pencils (pencil strides of 1) from src to dst, which may
+// be the same. width is the length of a row of the scratch memory: w, rounded up to full
+// vectors.
 func (s *smooth) columns(dst, src block, w, width int, inverse, stream bool, ws *workspace) {
 	p := &ws.pass
 	p.Inverse, p.Stream = inverse, false

@@ -6,11 +6,11 @@ import (
 	"github.com/weft-hpc/weft/internal/codelet"
 )
 
-// workspace is the scratch of one transform under way.
+// workspace is the scratch memory of one transform.
 type workspace struct {
 	pass codelet.Pass
 	a, b []complex128 // of the passes
-	c, d []complex128 // of what is around them: gathered pencils, padded sequences
+	c, d []complex128 // around the passes: gathered pencils, padded sequences
 }
 
 // workspaces hands out scratch of one size.

@@ -19,7 +19,7 @@ func numbers(n int, seed uint64) []complex128 {
 	return x
 }
 
-// canary fills what a pass must not touch.
+// canary fills the memory that a pass must not touch.
 var canary = complex(math.Inf(1), 12345)
 
 func canaries(n int) []complex128 {

@@ -23,30 +23,28 @@
 //
 //	y[q + s (r p + k)] = w^(p k) times butterfly k, w = exp(-2 pi i / n)
 //
-// for p = 0 .. m-1 and q = 0 .. s-1, where s is the product of the radices before,
-// times the number of interleaved pencils. The run is q: contiguous, with one
-// twiddle factor for all of it. That is [Set.Rows], and it works equally well along
-// one pencil (once s has grown) and across interleaved ones (from the start), with
-// no rearrangement in registers. Only the first pass along a single pencil has s = 1;
-// there the lanes are neighbouring p, and the output is transposed in registers
-// ([Set.Turn]).
+// for p = 0 .. m-1 and q = 0 .. s-1, where s is the product of the radices before, times the
+// number of interleaved pencils. The run is q: contiguous, with one twiddle factor for all
+// of it. [Set.Rows] does this along one pencil (once s has grown) and across interleaved
+// pencils (from the start), without rearrangement in registers. Only the first pass along a
+// single pencil has s = 1: there the lanes are neighbouring p, and the output is transposed
+// in registers ([Set.Turn]).
 //
 // # Numbers stay as they are in memory
 //
-// Vectors hold (re, im) pairs. A multiplication by i is an exchange within pairs
-// and a sign, and both melt into the addition that follows: a + i b is one fused
-// multiplication of the exchanged b with (-1, +1). So a butterfly of radix 16 needs
-// 16 registers for its data, and half of the 32 of AVX-512 remain. A multiplication
-// by a root of unity inside of a butterfly is cos (1 + i tan): one fused operation,
-// with the cosine left to the next addition. The direction is a matter of the
-// constants, so one kernel serves both.
+// Vectors hold (re, im) pairs. A multiplication by i is an exchange within pairs and a sign;
+// the next addition does both: a + i b is one fused multiplication of the exchanged b with
+// (-1, +1). So a butterfly of radix 16 needs 16 registers for its data, half of the 32 of
+// AVX-512. A multiplication by a root of unity inside a butterfly is cos (1 + i tan): one
+// fused operation, with the cosine left to the next addition. The constants decide the
+// direction, so one kernel serves both.
 //
 // # Instruction sets
 //
 // [Sets] lists those of this machine: AVX-512 (4 lanes), AVX2 with FMA (2 lanes),
-// portable Go (1 lane). They are found once, when the program starts. Results
-// of different sets differ in the last bits; those of one set do not depend on where a
-// pencil lies, how many there are, or how a pass is cut. Under the race detector,
+// portable Go (1 lane). They are found once, when the program starts. Results of different
+// sets differ in the last bits. Results of one set do not depend on the index of a pencil,
+// the number of pencils, or the division of a pass into calls. Under the race detector,
 // which cannot see assembly, and with the tag purego, only the portable set exists.
 //
 // The assembly is generated (go generate; the generator is in _gen). It

@@ -9,31 +9,31 @@ import (
 // further in the input and Out in the output.
 type Loop struct{ N, In, Out int }
 
-// Pass says what one pass reads and writes. Strides count complex numbers. A
-// pass may work in place if every butterfly reads and writes the same places.
+// Pass describes the input and output of one pass. Strides count complex numbers. A pass may
+// work in place if every butterfly reads and writes the same elements.
 //
-// A Pass belongs to one goroutine at a time and can be used again with other
-// values; it is scratch for the kernels, too, so it should live on the heap and long.
+// A Pass belongs to one goroutine at a time, and can be used again with other values. It is
+// scratch memory for the kernels, too, so keep it, on the heap.
 type Pass struct {
 	In, Out       []complex128 // the first leg of the first butterfly comes first
 	InLeg, OutLeg int          // from leg to leg
 	Run           int          // contiguous butterflies, with common twiddle factors
 	Mid           Loop         // every step has twiddle factors of its own
 	Outer         Loop         // all steps have the same
-	// Twiddle has radix-1 factors for each step of Mid (those of leg 0 are 1), or is
-	// nil for none. Those of Turn are made by [Set.TurnTwiddle].
+	// Twiddle has radix-1 factors for each step of Mid (the factor of leg 0 is 1); nil
+	// stands for none. [Set.TurnTwiddle] makes the factors of Turn.
 	Twiddle []complex128
 	Inverse bool
-	// Stream asks for stores that do not bring the output into the cache. It pays
-	// for an output that is larger than the caches; the kernels heed it where the
-	// output is aligned and there are no twiddle factors.
+	// Stream asks for stores that bypass the cache. It pays for an output that is larger
+	// than the caches. Kernels obey it if the output is aligned and there are no twiddle
+	// factors.
 	Stream bool
 
 	a arguments
 }
 
-// arguments are what a kernel sees: addresses and strides in bytes. The
-// generator knows the order of the fields.
+// arguments are the arguments of a kernel: addresses and strides in bytes. The generator
+// depends on the order of the fields.
 type arguments struct {
 	in, out, twiddle, consts unsafe.Pointer
 	inLeg, outLeg            int
@@ -43,8 +43,8 @@ type arguments struct {
 	inMask, outMask          int // of the doubles in a vector
 }
 
-// Forget drops the slices and what the last pass knew of them, so that a Pass kept
-// in a pool does not keep the memory of others.
+// Forget drops the slices and the addresses made from them, so that a Pass in a pool keeps no
+// memory alive.
 func (p *Pass) Forget() {
 	p.In, p.Out, p.Twiddle = nil, nil, nil
 	p.a.in, p.a.out, p.a.twiddle = nil, nil, nil
@@ -53,8 +53,8 @@ func (p *Pass) Forget() {
 // callPoints is the largest number of points of one call of a kernel.
 const callPoints = 1 << 16
 
-// check panics unless the pass stays within its slices. run is the length of the
-// run in the input, outRun what it takes in the output.
+// check panics unless the pass stays within its slices. run is the length of the run in the
+// input, outRun in the output.
 func (p *Pass) check(radix, outRun int) {
 	if p.Run < 1 || p.Mid.N < 1 || p.Outer.N < 1 {
 		panic(fmt.Sprintf("codelet: pass with a run of %d in loops of %d and %d: all must be at least 1", p.Run, p.Mid.N, p.Outer.N))
@@ -106,16 +106,16 @@ func (p *Pass) kernel(k *kernels, s *Set) func(*arguments) {
 	return k.rows
 }
 
-// streams says whether the output can, and shall, pass the caches: every vector
-// must be aligned.
+// streams reports whether the output bypasses the caches: Stream asks for it, and every
+// vector is aligned.
 func (p *Pass) streams(k *kernels, s *Set) bool {
 	vector := uintptr(16 * s.lanes)
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(p.Out)))
 	return p.Stream && k.stream != nil && (start|uintptr(16*(p.OutLeg|p.Mid.Out|p.Outer.Out)))%vector == 0
 }
 
-// cut makes the calls of a kernel for run butterflies from the first: few enough
-// points in each.
+// cut divides run butterflies, from the first, into calls of a kernel with at most
+// callPoints points.
 func (s *Set) cut(radix int, p *Pass, kernel func(*arguments), first, run int) {
 	run0 := min(run, max(callPoints/radix, s.lanes)/s.lanes*s.lanes)
 	mid := min(p.Mid.N, max(1, callPoints/(radix*run0)))
@@ -150,12 +150,12 @@ func (p *Pass) call(s *Set, radix int, kernel func(*arguments), in, out, twiddle
 // CanTurn says whether the set has Turn for a radix.
 func (s *Set) CanTurn(radix int) bool { return s.kernelsOf(radix).turn != nil }
 
-// Turn does the first pass along single pencils: for every step of Outer, and
-// every q below Run, which is a multiple of [Set.Lanes], it reads In[q + k InLeg +
-// steps] for all k, and writes the transform, times the twiddle factors of q, to
-// Out[radix q + k + steps]. Mid has one step, and OutLeg is not used.
+// Turn does the first pass along single pencils. For every step of Outer and every q below
+// Run it reads In[q + k InLeg + steps] for all k, and writes the transform, times the
+// twiddle factors of q, to Out[radix q + k + steps]. Run is a multiple of [Set.Lanes], Mid
+// has one step, and OutLeg is not used.
 //
-// Roles and panics are those of Rows; also if there is no such kernel.
+// Any goroutine, with a Pass of its own. Panics as Rows does, and if there is no such kernel.
 func (s *Set) Turn(radix int, p *Pass) {
 	p.OutLeg = 0
 	p.check(radix, radix*p.Run)
@@ -176,7 +176,7 @@ func (s *Set) Turn(radix int, p *Pass) {
 
 func nop(*arguments) {}
 
-// TurnTwiddle arranges twiddle factors for Turn: those of butterfly q and leg k are
+// TurnTwiddle arranges twiddle factors for Turn: the factor of butterfly q and leg k is
 // factor(q, k), for 0 < k < radix.
 func (s *Set) TurnTwiddle(radix, run int, factor func(q, k int) complex128) []complex128 {
 	t := Aligned(2 * (radix - 1) * run)[:0]

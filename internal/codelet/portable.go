@@ -5,13 +5,12 @@ import (
 	"unsafe"
 )
 
-// The portable kernels are the reference of the others, and what the race
-// detector sees.
+// The portable kernels are the reference of the others. The race detector sees only these.
 
 // points are the legs of a butterfly.
 type points [maxRadix]complex128
 
-// workbench is where butterflies are done: from x to y, and the rest for composite ones.
+// workbench is the memory of a butterfly: from x to y; composite ones use the rest.
 type workbench struct{ x, y, t, u, v points }
 
 // portableSet returns the kernels in Go.
@@ -126,7 +125,7 @@ func transform16(x, y *points, sign float64) {
 	}
 }
 
-// factors says how composite takes a length apart.
+// factors has the two factors of composite lengths.
 var factors = [maxRadix + 1][2]int{6: {2, 3}, 9: {3, 3}, 10: {2, 5}, 12: {4, 3}, 15: {3, 5}, 25: {5, 5}}
 
 // composite is the step of Cooley and Tukey for n = a b.

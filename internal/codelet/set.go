@@ -14,10 +14,9 @@ const maxRadix = 25
 // Radices lists the lengths of butterflies, in ascending order.
 func Radices() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 25} }
 
-// kernels are those of one radix: rows without and with twiddle factors, for full
-// vectors and for the rest of a run; rows whose stores pass the cache; the first
-// pass along a pencil; and, for the radix that is the number of lanes, the
-// transposition of a square.
+// kernels are the kernels of one radix: rows without and with twiddle factors, for full
+// vectors and for the rest of a run; rows whose stores bypass the cache; the first pass along
+// a pencil; and the transposition of a square, if the radix is the number of lanes.
 type kernels struct {
 	rows, rowsTail, twist, twistTail, stream, turn, square func(*arguments)
 }
@@ -30,10 +29,10 @@ type Set struct {
 	portable bool
 }
 
-// Name returns the name that [Named] knows: avx512, avx2 or portable.
+// Name returns the name of the set, for [Named]: avx512, avx2 or portable.
 func (s *Set) Name() string { return s.name }
 
-// Lanes returns how many complex numbers an instruction treats.
+// Lanes returns the number of complex numbers in a vector.
 func (s *Set) Lanes() int { return s.lanes }
 
 func (s *Set) String() string { return s.name }
@@ -57,7 +56,7 @@ func Sets() []*Set { return slices.Clone(sets) }
 // Best returns the fastest set of this machine.
 func Best() *Set { return sets[0] }
 
-// Named returns the set of that name, or an error that lists those there are.
+// Named returns the set with a name, or an error that lists the names.
 func Named(name string) (*Set, error) {
 	var names []string
 	for _, s := range sets {

@@ -10,8 +10,8 @@ import (
 const tile = 32
 
 // Transpose sets dst[j*dstRow+i] to src[i*srcRow+j] for every i below rows and j below
-// cols. The slices must not share memory; what lies between the rows of dst is not
-// touched. p is scratch: its settings are lost.
+// cols. The slices must not share memory; the gaps between the rows of dst are not touched.
+// p is scratch memory: its settings are lost.
 //
 // Any goroutine, with a Pass of its own. Panics if a slice is too short or a row
 // stride is below the length of the row. In cache, about 0.3 ns per number.
