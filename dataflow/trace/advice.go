@@ -51,8 +51,7 @@ func (s *Summary) emptyAdvice() string {
 	return "no task ran in this log: was the runtime made with the Trace option?"
 }
 
-// windowAdvice warns of logs in which little happens. What the others would say
-// of them is not worth much.
+// windowAdvice warns of logs in which little happens: the other advice means little then.
 func (s *Summary) windowAdvice() string {
 	window := s.Last - s.First
 	if s.Tasks == 0 || float64(window) >= adviceWindow*float64(s.Elapsed) {
@@ -62,8 +61,8 @@ func (s *Summary) windowAdvice() string {
 		span(window), span(s.Elapsed))
 }
 
-// sizeAdvice says how many tasks to fuse so that the overhead becomes a tenth
-// of the work. It goes by powers of two, as tiles do.
+// sizeAdvice says how many tasks to fuse so that the overhead becomes a tenth of the work:
+// a power of two, as for tiles.
 func (s *Summary) sizeAdvice() string {
 	if s.Tasks == 0 || s.Shares.Overhead() < adviceOverhead || s.PerTask > adviceCall {
 		return ""
@@ -122,13 +121,13 @@ func (s *Summary) exposedAdvice() string {
 		span(s.Messages.Exposed), percent(exposed))
 }
 
-// exposedOfRank speaks of the rank that had most time exposed.
+// exposedOfRank names the rank with the most exposed time.
 func (s *Summary) exposedOfRank() string {
 	one := s.most(func(one *RankSummary) float64 { return float64(one.Messages.Exposed) })
 	return onRank(one, one.exposedAdvice())
 }
 
-// submissionOfRank speaks of the rank that spent most in submission.
+// submissionOfRank names the rank with the most time in submission.
 func (s *Summary) submissionOfRank() string {
 	one := s.most(func(one *RankSummary) float64 { return one.Shares.Submission })
 	return onRank(one, one.submissionAdvice())

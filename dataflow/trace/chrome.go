@@ -27,16 +27,15 @@ const maxSamples = 20_000
 // length. Below the tracks, counters show how many tasks were ready, running and
 // unfinished.
 //
-// Several logs are those of the ranks of one run: each is a process, with its
-// rank as number, and a lane "messages" below its workers. There each message is
-// an asynchronous slice from its post to its completion (messages overlap), and
-// an arrow runs from the post of a send to the completion of the receive that it
-// met, between two marks, because viewers hang arrows on slices of threads only.
-// Perfetto draws the asynchronous slices above the threads of the process, in one
-// lane for each kind of message.
+// Several logs are the ranks of one run. Each rank is a process, with its rank as number,
+// and a lane "messages" below its workers. There each message is an asynchronous slice from
+// its post to its completion (messages overlap). An arrow runs from the post of a send to
+// the completion of its receive, between two marks, because viewers attach arrows only to
+// slices of threads. Perfetto draws the asynchronous slices above the threads of the
+// process, in one lane for each kind of message.
 //
-// The document is written as a stream, about 80 bytes per event of the log.
-// The error is that of w, or says which two logs are of one rank.
+// The document is written as a stream, about 80 bytes per event of the log. Errors: an error
+// of w; two logs of one rank.
 func WriteChrome(w io.Writer, logs ...*dataflow.Log) error {
 	r, err := newRun(logs)
 	if err != nil {
@@ -71,8 +70,8 @@ type chrome struct {
 	chromeLanes
 }
 
-// chromeLanes is where the numbers of a rank begin. They are unique in the
-// file: viewers look for the names of threads by their numbers alone.
+// chromeLanes has the first numbers of a rank. Numbers are unique in the file: viewers find
+// the names of threads by number alone.
 type chromeLanes struct {
 	pid    int
 	thread int   // number of the first track; the lane of messages follows the last one
@@ -97,7 +96,7 @@ func (c *chrome) prepareLanes() {
 // at goes to a rank.
 func (c *chrome) at(i int) { c.p, c.chromeLanes = &c.r.ranks[i], c.lanes[i] }
 
-// chromeLabel holds what all tasks of a label have in common, as JSON.
+// chromeLabel holds the fields common to all tasks of a label, as JSON.
 type chromeLabel struct {
 	name   string // "gemm"
 	slice  string // ,"name":"gemm","cat":"task"
@@ -299,10 +298,9 @@ func (c *chrome) arrow(from, to int32) bool {
 	return a.closed && b.track != none && a.end <= b.start
 }
 
-// leaving writes the beginnings of the arrows from a body, one ns before its
-// end, where no slice that follows can claim them. Perfetto binds an arrow to
-// the slice that began last, so a body with others inside gets a mark for it to
-// begin at.
+// leaving writes the beginnings of the arrows from a body, one ns before its end, so that
+// the next slice cannot claim them. Perfetto binds an arrow to the slice that began last, so
+// a body with others inside gets a mark for the arrow to begin at.
 func (c *chrome) leaving(track int, i int32) {
 	o := &c.p.tracks[track].ops[i]
 	if t := &c.p.tasks[o.task]; !t.closed || t.final != (place{int32(track), i}) {

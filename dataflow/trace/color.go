@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// A label has one colour in all formats, chosen by a hash of its name and of
-// nothing else, so that the traces of several ranks and of several runs match.
+// A label has one colour in all formats, by a hash of its name alone, so that the traces of
+// several ranks and of several runs match.
 
-// salt makes the usual names of LINPACK, of tiled Cholesky, of Fourier transforms and of
-// messages fall on colours that are easy to tell apart (of 400 000 values, the one whose
-// closest two are furthest from each other in CIELAB); any other value would be as good for
-// other names.
+// salt gives the usual names of LINPACK, tiled Cholesky, Fourier transforms and messages
+// colours that are easy to distinguish. Of 400 000 values it is the one with the largest
+// distance in CIELAB between its two closest colours. For other names any value is as good.
 const salt = "weft-252677"
 
 func hash(name string) uint64 {
@@ -27,7 +26,7 @@ func hash(name string) uint64 {
 // shades are the strengths of a colour: how far it is from grey, and how bright.
 var shades = [...]struct{ chroma, value float64 }{{0.25, 0.98}, {0.48, 0.98}, {0.36, 0.82}}
 
-// colorOf is a colour that black text can be read on: any hue, in one of three
+// colorOf returns a colour on which black text is readable: any hue, in one of three
 // strengths.
 func colorOf(name string) [3]uint8 {
 	h := hash(name)
@@ -43,10 +42,9 @@ func colorOf(name string) [3]uint8 {
 	return c
 }
 
-// chromeNames are names that the Chrome viewer knows colours by. (Perfetto
-// ignores them and colours slices by a hash of their own names, which serves
-// the same end.) Kept for other uses: grey for states, terrible for failed
-// tasks.
+// chromeNames are names of colours in the Chrome viewer. Two are not among them: grey is for
+// states, terrible for failed tasks. Perfetto ignores the names, and colours slices by a
+// hash of their own names, with the same effect.
 var chromeNames = [...]string{
 	"thread_state_uninterruptible", "thread_state_iowait", "thread_state_running", "thread_state_runnable",
 	"thread_state_unknown", "background_memory_dump", "light_memory_dump", "detailed_memory_dump",

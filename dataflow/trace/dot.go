@@ -10,31 +10,28 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// DOTLimit is the number of tasks that [WriteDOT] draws: about what graphviz
-// lays out in seconds and a reader still takes in.
+// DOTLimit is the number of tasks that [WriteDOT] draws: graphviz lays out about as many in
+// seconds, and a reader can still follow them.
 const DOTLimit = 300
 
 // WriteDOT writes the task graph in the language of graphviz; see
 // [WriteDOTLimit]. It draws the first [DOTLimit] tasks.
 func WriteDOT(w io.Writer, logs ...*dataflow.Log) error { return WriteDOTLimit(w, DOTLimit, logs...) }
 
-// WriteDOTLimit writes the task graph with at most limit tasks, those that were
-// submitted first. If any are left out, a comment at the top and a line of the
-// picture say how many.
+// WriteDOTLimit writes the task graph with the limit tasks that were submitted first. If any
+// are left out, a comment at the top and a line of the picture say how many.
 //
-// Nodes carry label and number, the colour of the label, and body time, place
-// and source line as tooltip (in SVG). Children are drawn in a box with their
-// parent, and a dashed line leads from the parent to those that wait for
-// nothing else. Tasks on the critical path, and the dependences between them,
-// have heavy lines. Tasks that did not run are dashed, failed ones red. An
-// ellipse stands for a WaitOn.
+// Nodes carry label and number, the colour of the label, and body time, worker and source
+// line as tooltip (in SVG). Children are drawn in a box with their parent; a dashed line
+// leads from the parent to children without other predecessors. Tasks on the critical path,
+// and the dependences between them, have heavy lines. Tasks that did not run are dashed,
+// failed ones red. An ellipse stands for a WaitOn.
 //
-// Several logs are those of the ranks of one run: each has a box around its
-// tasks, an equal part of the limit, and a critical path of its own. A dashed
-// blue line leads from a task that sent a message to the task that received it;
-// messages that belong to no task are not drawn.
+// Several logs are the ranks of one run. Each rank has a box around its tasks, an equal part
+// of the limit, and a critical path of its own. A dashed blue line leads from a task that
+// sent a message to the task that received it; messages without a task are not drawn.
 //
-// The error is that of w, or says which two logs are of one rank.
+// Errors: an error of w; two logs of one rank.
 func WriteDOTLimit(w io.Writer, limit int, logs ...*dataflow.Log) error {
 	r, err := newRun(logs)
 	if err != nil {
@@ -59,7 +56,7 @@ type drawing struct {
 	r      *run
 	w      *bufio.Writer
 	graphs []dot // by rank
-	shown  int   // tasks that are drawn, and all of them
+	shown  int   // tasks that are drawn; all counts the others, too
 	all    int
 }
 
@@ -121,17 +118,17 @@ func (d *drawing) box(i int) {
 	fmt.Fprint(d.w, "\t}\n")
 }
 
-// route is the way from one task to another, as places in the graphs.
-type route struct{ from, fromTask, to, toTask int32 }
+// taskPair is a sending and a receiving task, each by rank and task in the graphs.
+type taskPair struct{ from, fromTask, to, toTask int32 }
 
 // messages draws one line for all messages of one task to another, in the order
 // in which the first of them come in the log of the sender.
 func (d *drawing) messages() {
-	var routes []route
-	number, bytes := map[route]int{}, map[route]int64{}
+	var routes []taskPair
+	number, bytes := map[taskPair]int{}, map[taskPair]int64{}
 	for _, p := range d.r.pairs {
 		from, to := d.r.message(p.from), d.r.message(p.to)
-		way := route{p.from.process, from.task, p.to.process, to.task}
+		way := taskPair{p.from.process, from.task, p.to.process, to.task}
 		if !d.graphs[way.from].draws(way.fromTask) || !d.graphs[way.to].draws(way.toTask) {
 			continue
 		}
@@ -153,7 +150,7 @@ type dot struct {
 	w        *bufio.Writer
 	prefix   string  // of the names of its nodes
 	shown    int     // tasks with a smaller index are drawn
-	children []int32 // heads and links of the lists of children; [shown] is that of the program
+	children []int32 // heads and links of the lists of children; [shown] is the program's list
 	sibling  []int32
 	body     []int64
 	critical []bool
@@ -163,7 +160,7 @@ type dot struct {
 // draws tells whether a task is in the picture.
 func (d *dot) draws(task int32) bool { return task != none && int(task) < d.shown }
 
-// name is that of the node of a task.
+// name returns the name of the node of a task.
 func (d *dot) name(task int32) string { return fmt.Sprintf("%st%d", d.prefix, d.m.tasks[task].number) }
 
 // prepare finds the families and the critical path.
@@ -235,7 +232,7 @@ func (d *dot) node(i int32, indent string) {
 		indent, d.name(i), name, t.number, c[0], c[1], c[2], escape(d.tooltip(i)), d.look(i))
 }
 
-// look is what sets a node apart.
+// look returns the attributes of a node besides its label and colour.
 func (d *dot) look(i int32) string {
 	t := &d.m.tasks[i]
 	look := ""
@@ -280,8 +277,7 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plain(s))
 }
 
-// edges draws the dependences, and leads from parents to children that wait
-// for nothing else.
+// edges draws the dependences, and lines from parents to children without other predecessors.
 func (d *dot) edges() {
 	for i := range int32(d.shown) {
 		preds := d.m.deps.preds(i)

@@ -11,9 +11,8 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// HTMLLimit is the number of tasks that [WriteHTML] puts on its page, and also
-// that of messages: what a browser opens in about a second and draws without a
-// delay that one notices.
+// HTMLLimit is the number of tasks, and of messages, that [WriteHTML] puts on its page: a
+// browser opens it in about a second, and draws it without a noticeable delay.
 const HTMLLimit = 200_000
 
 // The page and its parts. They are joined to one file that loads nothing.
@@ -45,29 +44,26 @@ func WriteHTML(w io.Writer, logs ...*dataflow.Log) error {
 // WriteHTMLLimit writes a page for any browser, in one file: no server, no
 // network and nothing else is needed to look at it, and it asks for nothing.
 //
-// Each worker of each rank is a lane, with bodies in the colours of their labels
-// (those of the other formats) and its states in grey; tasks that one body runs
-// inside itself are drawn lower than it. Below them the messages of the rank
-// have a lane, in as many rows as there were at one time. Arrows lead from the
-// post of a send to the completion of its receive. The strip on top shows how
-// busy all workers were, and what part of the run is on the screen.
+// Each worker of each rank is a lane, with bodies in the colours of their labels (the same in
+// all formats) and its states in grey. Tasks that a body runs inside itself are drawn below
+// it. Below the workers a lane has the messages of the rank, in as many rows as were pending
+// at one time. Arrows lead from the post of a send to the completion of its receive. The
+// strip on top shows the load of all workers, and the part of the run on the screen.
 //
-// A click on a task draws its dependences and says when it was submitted,
-// released, started and done, what it waited for, and what made it late. The
-// page searches for labels, task numbers and source lines, marks the critical
-// path of each rank, and has the totals of the labels and the summary of
-// [WriteSummary]. The wheel, dragging and the keys that "?" lists move the view.
+// A click on a task draws its dependences, and shows the times of its submission, release,
+// start and end, its predecessors, and the cause of a late start. The page searches for
+// labels, task numbers and source lines, and marks the critical path of each rank. It has
+// the totals of the labels and the summary of [WriteSummary]. The wheel, dragging and the
+// keys that "?" lists move the view.
 //
-// At most limit tasks, and as many messages and spells of sleep, are on the page:
-// those that began first. What begins after the first one that is left out is
-// left out, too, on all ranks, so that a prefix of the run is complete; the page
-// says how much that was. Figures and summary are of the whole run.
+// The page has at most limit tasks, limit messages and limit periods of sleep, the earliest
+// ones. All that begins after the first omission is left out on all ranks, so that a prefix
+// of the run is complete; the page says how much. Figures and summary are of the whole run.
 //
-// The file takes about 70 bytes per task with its dependences and bodies, and 60
-// KB of script and style beside them: 14 MB for 200 000 tasks with 300 000
-// dependences, written in 0.5 s, opened by Chromium in 1.1 s, and drawn in 5 ms
-// (two cores of a Xeon virtual machine). The error is that of w, or says which two logs
-// are of one rank.
+// The file takes about 70 bytes per task with its dependences and bodies, and 60 KB of
+// script and style. 200 000 tasks with 300 000 dependences make 14 MB, written in 0.5 s,
+// opened by Chromium in 1.1 s, and drawn in 5 ms (two cores of a Xeon virtual machine).
+// Errors: an error of w; two logs of one rank.
 func WriteHTMLLimit(w io.Writer, limit int, logs ...*dataflow.Log) error {
 	r, err := newRun(logs)
 	if err != nil {

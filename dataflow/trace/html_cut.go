@@ -2,10 +2,10 @@ package trace
 
 import "slices"
 
-// cut is where a page ends: at the first moment at which something begins for
-// which there is no room.
+// cut is the end of a page: the time at which the first task, message or state without room
+// begins.
 type cut struct {
-	at                      int64 // ns on the axis of the run; what begins at it or later is left out
+	at                      int64 // ns on the axis of the run; all that begins at it or later is left out
 	tasks, messages, states int   // that are left out
 }
 
@@ -52,8 +52,8 @@ func (r *run) beginnings() (tasks, messages, states []int64) {
 	return tasks, messages, states
 }
 
-// begins is when a task first shows on a timeline: with its body, or where it has
-// none, with the first that is known of it.
+// begins returns the first time of a task on a timeline: the start of its body, or without a
+// body the first known time.
 func (t *task) begins() int64 {
 	for _, at := range []int64{t.start, t.spawned, t.end, t.done} {
 		if at != none {

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// The data block of a page is one JSON object. What there is much of is in
-// columns: arrays of integers in which each number is the difference to the last
-// one that is known, and null stands for one that is not. Times are ns since the
-// start of the run. Tasks, lanes and messages are named by their places in their
-// arrays, ranks by their places in "ranks".
+// The data block of a page is one JSON object. Long tables are stored as columns: arrays of
+// integers in which each number is the difference to the last known one, and null stands for
+// an unknown one. Times are ns since the start of the run. Tasks, lanes and messages are
+// identified by their indices in their arrays, ranks by their indices in "ranks".
 //
 //	{"start", "elapsed", "slots", "summary": text,
 //	 "cut": {"tasks", "messages", "states", "limit", "at"} or null, "lost",
@@ -69,7 +68,7 @@ func writePageData(b *bufio.Writer, r *run, limit int) {
 	w.text("]}")
 }
 
-// place numbers what is on the page.
+// place numbers the tasks and messages on the page.
 func (w *pageWriter) place() {
 	for i := range w.r.ranks {
 		p := &w.r.ranks[i]
@@ -94,8 +93,8 @@ func (w *pageWriter) number(places []int32, begins func(int) int64) {
 // text ignores errors: the buffer keeps the first one for Flush.
 func (w *pageWriter) text(s string) { _, _ = w.b.WriteString(s) }
 
-// value writes v as JSON. Strings come out without <, > and &, so nothing in
-// them can end the script element that the block is in.
+// value writes v as JSON. Strings are written without <, > and &, so they cannot end the
+// script element around the block.
 func (w *pageWriter) value(v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -221,7 +220,7 @@ type pageColumn struct {
 	at   func(int) int64
 }
 
-// largest is the largest integer that a script tells from the next one.
+// largest is the largest integer that JavaScript distinguishes from the next one.
 const largest = int64(1) << 53
 
 // exact is n, or as close as a script can hold it (numbers of a damaged log).

@@ -39,7 +39,7 @@ func (w *pageWriter) rank(i int) {
 	w.text("}")
 }
 
-// keptOf lists what has a place on the page.
+// keptOf lists the indices of the elements on the page.
 func keptOf(places []int32) (kept []int32) {
 	for k, at := range places {
 		if at != none {
@@ -51,8 +51,7 @@ func keptOf(places []int32) (kept []int32) {
 
 func (w *pageWriter) tasksOf(rank int) []int32 { return keptOf(w.kept[rank]) }
 
-// edgesOf lists the dependences of all tasks on the page on others that are on it, by
-// their places.
+// edgesOf lists the dependences between tasks on the page, by their indices there.
 func (w *pageWriter) edgesOf(rank int) (edges []edge) {
 	for _, t := range w.tasksOf(rank) {
 		edges = append(edges, w.edgesInto(rank, t)...)
@@ -171,8 +170,7 @@ func (w *pageWriter) taskColumns(rank int, tasks []int32) []pageColumn {
 	}
 }
 
-// path writes the critical path of a rank from its end, with the time that each
-// task holds it up.
+// path writes the critical path of a rank from its end, with the time of each task on it.
 func (w *pageWriter) path(rank int) {
 	var tasks []int32
 	own := map[int32]int64{}

@@ -3,13 +3,12 @@ package trace
 // ledger is the observer that accounts for the time of the slots and for the
 // work of each task. All sums are ns.
 //
-// A worker that is in no body is parked, blocked, or unassigned: looking for
-// work, releasing successors, or spinning. The log does not say which of these
-// it is, but it says how many tasks were ready. At a moment with n unassigned
-// workers and r ready tasks, min(n, r) of them count as scheduling and the
-// others as starved; a worker between the end of a body and the release of its
-// successors counts as scheduling in any case. The submitter outside bodies and
-// waits counts as submission, whatever is ready: this is the program itself.
+// A worker outside bodies is parked, blocked, or unassigned: looking for work, releasing
+// successors, or spinning. The log does not distinguish these three, but it has the number
+// of ready tasks. At a moment with n unassigned workers and r ready tasks, min(n, r) of them
+// count as scheduling and the others as starved. A worker between the end of a body and the
+// release of its successors always counts as scheduling. The submitter outside bodies and
+// waits counts as submission, even if tasks are ready: this is the program itself.
 type ledger struct {
 	m     *model
 	class []class
@@ -22,11 +21,11 @@ type ledger struct {
 	blocked    float64
 	busy       float64 // bodies on workers and spares
 	work       int64   // bodies anywhere
-	body       []int64 // per task, without what ran inside while it waited or was blocked
+	body       []int64 // per task, without bodies that ran inside its waits and blocks
 	lost       []int64 // per task, blocked
 }
 
-// class is what a track does at a moment.
+// class is the activity of a track at a moment.
 type class uint8
 
 const (

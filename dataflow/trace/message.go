@@ -12,7 +12,7 @@ import (
 // maxBytes bounds the size of one message, so that no sum overflows.
 const maxBytes = 1 << 40
 
-// way tells in which direction a message goes.
+// way is the direction of a message.
 type way uint8
 
 const (
@@ -74,8 +74,8 @@ func readMessages(m *model, raw []dataflow.Message) []message {
 	return messages
 }
 
-// message makes one message sound. A completion before the post is none: the
-// log was taken before it was seen.
+// message makes one message sound. A completion before the post means that there was none
+// yet when the log was taken.
 func (m *model) message(raw *dataflow.Message) message {
 	s := message{
 		number: raw.Task, task: m.ids.index(raw.Task), mate: noLetter,
@@ -104,7 +104,7 @@ func lastMessage(messages []dataflow.Message) (last time.Duration) {
 	return last
 }
 
-// key is what the two sides of a message have in common.
+// key holds the properties that the two sides of a message have in common.
 type key struct {
 	comm     uint32
 	from, to int // ranks
@@ -120,8 +120,8 @@ func keyOf(rank int, s *message) key {
 	return k
 }
 
-// match finds the sends and receives that belong together. Of several with the
-// same key the first one counts; the others stay without a mate.
+// match finds the pairs of sends and receives. Of several with the same key the first one
+// counts; the others stay without a mate.
 func (r *run) match() {
 	sent := map[key]letter{}
 	r.letters(wayOut, func(at letter, k key) {
@@ -171,8 +171,8 @@ func (r *run) trip(p pair) trip {
 	return trip{ready: out + from.ready, sent: out + from.posted, posted: in + to.posted, received: in + to.done}
 }
 
-// backward is by how much a message was there before it left, which only
-// clocks that disagree can make it; 0 if it was not.
+// backward returns the time by which a message arrived before it left, because the clocks
+// disagree; 0 if it did not.
 func (t trip) backward() int64 { return max(t.sent-t.received, 0) }
 
 // present tells whether the log of a rank was given.

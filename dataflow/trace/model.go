@@ -9,22 +9,20 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// horizon bounds every time of a model (26 days). Up to it, and half of it more
-// for logs that begin later than others of their run, the viewers, which count
-// microseconds in float64, tell one ns from the next; and sums over all tracks of
-// a damaged log stay far from overflow.
+// horizon bounds every time of a model (26 days). Logs that begin later than others of their
+// run add up to half of it. Within this range viewers, which count microseconds in float64,
+// distinguish single ns, and sums over all tracks of a damaged log do not overflow.
 const horizon = int64(1) << 51
 
 // none marks an unknown time, task or label.
 const none = -1
 
-// model is a log made sound: tasks have dense indices in order of their
-// numbers, times lie in [0, elapsed], and the spans of each track nest. Every
-// writer works from a model and never from the raw events, so whatever is wrong
-// with a log is dealt with in one place.
+// model is a repaired log: tasks have dense indices in order of their numbers, times lie in
+// [0, elapsed], and the spans of each track nest. Every writer works from a model and never
+// from the raw events, so damaged logs are handled in one place.
 //
-// A model is immutable once newModel has returned, but for the numbers of its
-// labels, which a run of several ranks makes its own.
+// A model is immutable once newModel has returned, except for the numbers of its labels: a
+// run of several ranks changes these to its own.
 type model struct {
 	start    time.Time
 	elapsed  int64 // ns
@@ -38,8 +36,8 @@ type model struct {
 	deps   graph
 }
 
-// task is what the log tells of one task. Times are ns since the start of the
-// log, or none.
+// task holds the facts of the log about one task. Times are ns since the start of the log,
+// or none.
 type task struct {
 	number  uint64
 	label   int32 // index into model.labels, or none
@@ -54,8 +52,8 @@ type task struct {
 	failed  bool
 	skipped bool
 	waiter  bool // stands for a WaitOn, see waiterName
-	quiet   bool // messages are all that the log has of it after its spawn; done is that of the last one
-	closed  bool // its end is that of its body, not a guess
+	quiet   bool // after its spawn the log has only messages of it; done is the end of the last message
+	closed  bool // its end is the end of its body, not a guess
 	cut     bool // its start or its end is not in the log: that time is a guess
 }
 
@@ -69,12 +67,12 @@ func (t *task) ran() bool { return t.start != none && !t.skipped && !t.waiter }
 // thread carried out an operation for it.
 func (t *task) carried() bool { return t.start == none && t.end == none && t.done != none }
 
-// waiterName is the label of the tasks by which the runtime waits for data. They
-// have no body and no source, and run inside the wait that they are for. Their
-// dependences say what a WaitOn waited for; otherwise they count as no tasks.
+// waiterName is the label of the tasks by which the runtime waits for data. They have no body
+// and no source, and run inside their wait. Their dependences are the tasks that a WaitOn
+// waited for; otherwise they do not count as tasks.
 const waiterName = "weft.wait"
 
-// released is when successors could go on: at Done, or at End in logs without
+// released returns the time from which successors could start: Done, or End in logs without
 // Done, or none if the task never ended.
 func (t *task) released() int64 {
 	if t.done != none {
@@ -274,8 +272,8 @@ func (n *numbering) index(number uint64) int32 {
 	return none
 }
 
-// edge is one dependence between dense indices: to comes after from, and had to wait
-// for it unless from had ended when to was submitted.
+// edge is one dependence between dense indices: to comes after from. It had to wait unless
+// from had ended when to was submitted.
 type edge struct {
 	from, to int32
 	waits    bool
@@ -291,9 +289,9 @@ type graph struct {
 	outs     []int32
 }
 
-// newGraph sorts the edges and drops those that cannot be: repeats, unknown
-// ends, and any that point to an older task, because a task only waits for
-// tasks spawned before it. What is left has no cycle.
+// newGraph sorts the edges and drops impossible ones: repeats, edges with unknown ends, and
+// edges to an older task, because a task only waits for tasks spawned before it. The other
+// edges form no cycle.
 func newGraph(tasks int, edges []edge) graph {
 	edges = slices.DeleteFunc(edges, func(e edge) bool { return e.from == none || e.from >= e.to })
 	slices.SortFunc(edges, func(a, b edge) int {

@@ -1,25 +1,23 @@
 package trace
 
-// The critical path is the longest chain of work that had to happen one after
-// the other. The graph it is looked for in has a node for each strand: a piece
-// of a body between two points at which others depend on it or it on others.
-// Strands follow each other because
+// The critical path is the longest chain of work that had to happen one after the other. It
+// is a path in a graph of strands: a strand is a piece of a body between two points at which
+// it depends on other tasks or they on it. Strands follow each other because
 //
 //   - a task starts after it was spawned, and after its predecessors released;
 //   - a body goes on after it has spawned a child, or waited for its children;
 //   - a task releases its successors after its body and its children have ended.
 //
-// A WaitOn runs a task of its own that has the dependences (see waiterName), and
-// joins that one. The log does not say which children another wait was for, so
-// it joins all that have ended by then. A child that runs directly inside the
-// body of its parent, outside any wait, was spawned to run in place (If, Final):
-// the parent goes on after it. With one slot this may also be the serial mode,
-// and is not taken for an order. The program (task 0) counts as a parent whose
-// own time weighs nothing: only bodies have weight.
+// A WaitOn runs a task of its own that has the dependences (see waiterName), and joins that
+// task. The log does not name the children that another wait was for, so the wait joins all
+// children that have ended by then. A child that runs directly inside the body of its
+// parent, outside any wait, was spawned to run in place (If, Final): the parent goes on after
+// it. With one slot this may also be the serial mode, and does not count as an order. The
+// program (task 0) is a parent whose own time has weight 0: only bodies have weight.
 //
-// Lengths are found in one pass over the log in order of time. A strand weighs
-// what it took in the run, and follows only strands that ended before, so no
-// path is longer than the run.
+// Lengths are computed in one pass over the log in order of time. The weight of a strand is
+// its time in the run. It follows only strands that ended before it began, so no path is
+// longer than the run.
 
 // strand is a piece of a body, or of the program.
 type strand struct {
@@ -31,7 +29,7 @@ type strand struct {
 
 func (s *strand) length() int64 { return s.before + s.own }
 
-// life is how far the paths through a task have come, as strands or none.
+// life is the state of the paths through a task, as strands or none.
 type life struct {
 	spawn int32 // the strand of the parent that spawned it
 	now   int32 // its latest strand
@@ -41,13 +39,13 @@ type life struct {
 	on    int32 // track that runs its body, or none
 	asked bool  // final was looked for; see through
 
-	childEnd int64 // ns, when the last of those children ended
+	childEnd int64 // ns, when the last of its children ended
 	finalAt  int64 // ns, when final was last looked at
 }
 
-// paths computes the critical path as an observer. With outside, time in which
-// a task was blocked, or held its dependences after its end, counts as weight
-// too: no number of cores would have shortened it.
+// paths computes the critical path as an observer. With outside, the time in which a task was
+// blocked, or held its dependences after its end, has weight, too: more cores would not have
+// shortened it.
 type paths struct {
 	m       *model
 	outside bool
@@ -127,8 +125,7 @@ func (p *paths) see(r *replay, track int, o *op) {
 	}
 }
 
-// spawned splits the parent: what it does from now on does not hold the child
-// up.
+// spawned splits the parent: its later work does not delay the child.
 func (p *paths) spawned(task int32) {
 	parent := p.m.tasks[task].parent
 	l := p.life(parent)
@@ -138,8 +135,8 @@ func (p *paths) spawned(task int32) {
 	}
 }
 
-// started begins the first strand of a body after whatever came last of its
-// spawn and its predecessors.
+// started begins the first strand of a body, after the last of its spawn and its
+// predecessors.
 func (p *paths) started(task int32, track int) {
 	l := &p.lives[task]
 	if l.on != none {
@@ -152,12 +149,12 @@ func (p *paths) started(task int32, track int) {
 	l.now, l.on = p.extend(task, prev), int32(track)
 }
 
-// through is the longest path through a predecessor. A quiet one stands between
-// its own predecessors and its successors, like one that was skipped.
+// through returns the longest path through a predecessor. A quiet or skipped predecessor
+// stands between its own predecessors and its successors.
 func (p *paths) through(q int32) int32 {
 	l := &p.lives[q]
 	if l.final == none && p.m.tasks[q].quiet && !l.asked {
-		l.asked = true // of what came before, all has ended
+		l.asked = true // all before it has ended
 		for _, before := range p.m.deps.preds(q) {
 			l.final = p.longer(l.final, p.through(before))
 		}
@@ -165,7 +162,7 @@ func (p *paths) through(q int32) int32 {
 	return l.final
 }
 
-// waited joins what the wait was for.
+// waited joins the tasks that the wait was for.
 func (p *paths) waited(task int32) {
 	l := p.life(task)
 	joined := l.child

@@ -2,8 +2,8 @@ package trace
 
 import "slices"
 
-// replay runs a model once more in order of time and shows it to observers,
-// which compute what they like: time accounts, critical path, counters.
+// replay runs a model in order of time, and shows it to observers. These compute time
+// accounts, the critical path and counters.
 type replay struct {
 	m       *model
 	now     int64
@@ -59,8 +59,7 @@ func (m *model) replay(observers ...observer) *replay {
 	return r
 }
 
-// opBefore orders ops by time. At one moment, what ends comes before what
-// begins.
+// opBefore orders ops by time. At one moment, ends come before beginnings.
 func opBefore(a, b *op) bool {
 	if a.at != b.at {
 		return a.at < b.at
@@ -176,8 +175,8 @@ func (r *replay) apply(track int, o *op) {
 	}
 }
 
-// firstStart tells whether o is the start that took its task out of the ready
-// ones: a body may be run twice.
+// firstStart reports whether o is the first start of its task, after which it is no longer
+// ready: a body may be run twice.
 func (r *replay) firstStart(track int, o *op) bool {
 	t := &r.m.tasks[o.task]
 	return int(t.track) == track && &r.m.tracks[track].ops[t.first] == o

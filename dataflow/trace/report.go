@@ -12,8 +12,8 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// WriteSummary prints the figures of [Summarize] for people. The error is that
-// of w, or says which two logs are of one rank.
+// WriteSummary prints the figures of [Summarize] as text. Errors: an error of w; two logs of
+// one rank.
 func WriteSummary(w io.Writer, logs ...*dataflow.Log) error {
 	r, err := newRun(logs)
 	if err != nil {
@@ -22,7 +22,7 @@ func WriteSummary(w io.Writer, logs ...*dataflow.Log) error {
 	return r.summarize(r.accounts()).Write(w)
 }
 
-// Write prints the figures for people. The error is that of w.
+// Write prints the figures as text. It returns the error of w.
 func (s Summary) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	s.writeHead(b)

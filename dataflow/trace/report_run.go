@@ -30,7 +30,7 @@ func (s *Summary) row(name string, start time.Duration, host string) []string {
 		percent(s.Shares.Overhead()), percent(s.Shares.Idle), span(s.CriticalPath), fmt.Sprint(s.Messages.Count), under, overlap, host}
 }
 
-// writeMessages prints what the messages were, and what they cost.
+// writeMessages prints the messages by kind, and their cost.
 func (s *Summary) writeMessages(b *bufio.Writer) {
 	m := &s.Messages
 	if m.Count == 0 {

@@ -12,8 +12,8 @@ import (
 // maxRank bounds the rank of a log; see chooseLogs.
 const maxRank = 1 << 30
 
-// run is the logs of the ranks of one run made sound: a model for each, put on
-// one time axis and given one table of labels, and the messages between them.
+// run is the repaired logs of the ranks of one run: a model for each, with a common time axis
+// and a common table of labels, and the messages between them.
 //
 // A run is immutable once newRun has returned.
 type run struct {
@@ -35,8 +35,7 @@ type process struct {
 	messages []message
 }
 
-// newRun reads the logs of a run. With an error it returns a run all the same,
-// of the logs that it could use.
+// newRun reads the logs of a run. With an error it also returns a run of the usable logs.
 func newRun(logs []*dataflow.Log) (*run, error) {
 	logs, err := chooseLogs(logs)
 	r := &run{start: earliest(logs), alone: len(logs) == 1 && len(logs[0].Messages) == 0, world: 1}
@@ -60,10 +59,9 @@ func newRun(logs []*dataflow.Log) (*run, error) {
 	return r, err
 }
 
-// chooseLogs drops nil logs, which ranks without the Trace option give, and
-// makes sure that at least one log is left. Among several logs, and with
-// messages, each rank must be there once and be a possible one; the first log
-// that breaks this is the error, and all such logs are dropped.
+// chooseLogs drops nil logs, of ranks without the Trace option, and adds an empty log if none
+// is left. With several logs, or with messages, each rank must be valid and occur once:
+// chooseLogs drops the logs that break this, and the first of them is the error.
 func chooseLogs(logs []*dataflow.Log) (chosen []*dataflow.Log, err error) {
 	at := map[int]int{} // rank: place of its log
 	given := 0
@@ -117,8 +115,8 @@ func earliest(logs []*dataflow.Log) (first time.Time) {
 	return first
 }
 
-// shareLabels gives the models one table of labels: what is declared in one
-// place under one name is one label on all ranks.
+// shareLabels gives the models one table of labels: declarations with the same source line
+// and name are one label on all ranks.
 func (r *run) shareLabels() {
 	var labels []dataflow.Label
 	numbers := map[dataflow.Label]int32{}
@@ -164,7 +162,7 @@ func (r *run) lost() (n uint64) {
 	return n
 }
 
-// name is what a rank is called in the pictures.
+// name returns the name of a rank in the pictures.
 func (p *process) name() string {
 	if p.host == "" {
 		return fmt.Sprintf("rank %d", p.rank)

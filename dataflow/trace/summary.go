@@ -12,13 +12,12 @@ import (
 // Summary holds the figures of one run. All times are wall-clock durations of
 // the run as it was, on the machine it ran on.
 //
-// Body time is exclusive: what a body spends waiting (during which its worker
-// may run other tasks) or blocked is not part of it.
+// Body time is exclusive: it does not include the time in which a body waits (and its worker
+// may run other tasks) or is blocked.
 //
-// The summary of several logs, those of the ranks of one run, is the total:
-// counts and times are sums, Elapsed and the shares are of the time from the
-// first start of a log to the last end, and no path leads from one rank to
-// another. Ranks holds the figures of each.
+// The summary of the logs of several ranks is the total. Counts and times are sums. Elapsed
+// and the shares are of the time from the first start of a log to the last end. No path
+// leads from one rank to another. Ranks holds the figures of each rank.
 type Summary struct {
 	Elapsed time.Duration // from the start of the log to the moment it was taken
 	Slots   int           // workers that compute at one time
@@ -44,7 +43,7 @@ type Summary struct {
 
 	Efficiency float64     // parallel efficiency: Busy / (Elapsed x Slots)
 	Shares     Shares      // where the time of the slots went
-	Path       []PathLabel // of several ranks, that of the one with the longest path
+	Path       []PathLabel // of several ranks: of the rank with the longest path
 
 	TaskMedian time.Duration // body time, over all tasks
 	PerTask    time.Duration // Submission and Scheduling per body that ran
@@ -73,9 +72,9 @@ type LabelSummary struct {
 // Scheduling and Idle add up to 1 (as closely as a damaged log allows); Parked,
 // Starved and Blocked are the parts of Idle.
 //
-// The log does not tell a worker that looks for a task from one that has
-// nothing to find. At every moment, as many of these workers count as Scheduling
-// as there are ready tasks, and the others as Starved.
+// The log does not distinguish a worker that is fetching a task from a worker without work.
+// At every moment, as many of these workers count as Scheduling as there are ready tasks,
+// and the others as Starved.
 type Shares struct {
 	Busy       float64 // in bodies
 	Submission float64 // the submitter outside bodies and waits: the program itself and its spawns
@@ -89,7 +88,7 @@ type Shares struct {
 // Overhead is the share that the runtime and the submitting program cost.
 func (s Shares) Overhead() float64 { return s.Submission + s.Scheduling }
 
-// PathLabel says how much one label contributes to the critical path.
+// PathLabel is the part of one label in the critical path.
 type PathLabel struct {
 	Name    string
 	Count   int           // tasks of the label on the path
@@ -99,10 +98,10 @@ type PathLabel struct {
 	Task    uint64        // its number
 }
 
-// Summarize computes the figures of a log, or of the logs of all ranks of a run.
-// It takes about 0.5 us per event and leaves the logs as they are; a nil log
-// counts as empty, and among others not at all. Of two logs of one rank the
-// second is left out, and the advice says so.
+// Summarize computes the figures of a log, or of the logs of all ranks of a run. It takes
+// about 0.5 us per event, and does not change the logs. A single nil log counts as empty;
+// among others it is ignored. Of two logs of one rank the second is left out, and the advice
+// says so.
 func Summarize(logs ...*dataflow.Log) Summary {
 	r, err := newRun(logs)
 	s := r.summarize(r.accounts())
@@ -112,7 +111,7 @@ func Summarize(logs ...*dataflow.Log) Summary {
 	return s
 }
 
-// account is what the observers find out about one rank.
+// account holds the results of the observers for one rank.
 type account struct {
 	books         *ledger
 	path, outside *paths

@@ -16,7 +16,7 @@ type RankSummary struct {
 	Summary
 }
 
-// accounts are those of all ranks.
+// accounts are the accounts of all ranks.
 func (r *run) accounts() []*account {
 	accounts := make([]*account, len(r.ranks))
 	for i := range r.ranks {
@@ -106,12 +106,12 @@ func (g *ledger) add(other *ledger) {
 	g.busy += other.busy
 }
 
-// longest is the rank whose critical path is that of the run.
+// longest returns the rank with the longest critical path: the path of the run.
 func (s *Summary) longest() *RankSummary {
 	return s.most(func(one *RankSummary) float64 { return float64(one.CriticalPath) })
 }
 
-// most is the rank of which there is most; the first of equals.
+// most returns the rank with the largest value; the first of equals.
 func (s *Summary) most(of func(one *RankSummary) float64) *RankSummary {
 	best := &s.Ranks[0]
 	for i := range s.Ranks {
@@ -124,13 +124,11 @@ func (s *Summary) most(of func(one *RankSummary) float64) *RankSummary {
 
 // MessageSummary holds the figures of the messages of one rank, or of all.
 //
-// A message is under way from the moment at which it was handed to the MPI
-// engine to the moment at which its completion was seen. Time that messages
-// share counts once; time under way is overlapped while at least one body runs
-// on the same rank, and exposed otherwise. Bodies that run on the communication
-// thread count, except those of tasks that have messages themselves. Matched,
-// Backward and Skew are of the run; in the figures of one rank of several they
-// are 0.
+// A message is under way from its post to the MPI engine to the moment at which its
+// completion was seen. Time that messages share counts once. Time under way is overlapped
+// while at least one body runs on the same rank, and exposed otherwise. Bodies on the
+// communication thread count, unless their tasks have messages themselves. Matched,
+// Backward and Skew belong to the run: in the figures of one rank of several they are 0.
 type MessageSummary struct {
 	Count      int
 	Bytes      int64
@@ -145,8 +143,8 @@ type MessageSummary struct {
 
 	Matched   int           // pairs of a send and a receive in the logs
 	Unmatched int           // sends and receives without the other one
-	Absent    int           // of Unmatched, those whose other rank has no log here
-	Backward  int           // of Matched, those that arrived before they left: the clocks of the ranks differ
+	Absent    int           // of Unmatched: the other rank has no log here
+	Backward  int           // of Matched: arrived before they left, because the clocks of the ranks differ
 	Skew      time.Duration // by at least this
 }
 
@@ -283,8 +281,7 @@ func length(s []interval) (sum time.Duration) {
 	return sum
 }
 
-// common is the length of what two lists of disjoint intervals in order have in
-// common.
+// common returns the length of the intersection of two sorted lists of disjoint intervals.
 func common(a, b []interval) (sum time.Duration) {
 	for len(a) > 0 && len(b) > 0 {
 		sum += time.Duration(max(0, min(a[0].to, b[0].to)-max(a[0].from, b[0].from)))
@@ -297,9 +294,9 @@ func common(a, b []interval) (sum time.Duration) {
 	return sum
 }
 
-// activity is the observer that notes when at least one body runs. On a worker
-// any body counts; elsewhere, that is on the communication thread, those of tasks
-// without messages: the others only wait for theirs.
+// activity is the observer that notes when at least one body runs. On a worker any body
+// counts. On the communication thread only bodies of tasks without messages count: the
+// others only wait for their messages.
 type activity struct {
 	*account
 	m       *model

@@ -32,12 +32,12 @@ type op struct {
 	task  int32 // dense index, or none for the program
 	open  int32 // opClose: index of the op that opened the span
 	kind  opKind
-	of    opKind // opClose: the kind of that span
+	of    opKind // opClose: the kind of the span
 	inner bool   // spans: other spans lie inside
 	last  bool   // opClose: the release of the task follows at once on this track
 }
 
-// role tells what a track stands for in the accounts.
+// role is the kind of a track in the accounts.
 type role uint8
 
 const (
@@ -58,8 +58,7 @@ type track struct {
 	ops    []op
 }
 
-// readTracks builds the tracks and completes the tasks with what their spans
-// tell.
+// readTracks builds the tracks, and completes the tasks with the times of their spans.
 func (m *model) readTracks(l *dataflow.Log) {
 	m.tracks = make([]track, len(l.Workers))
 	started := m.startedHere(l)
@@ -75,8 +74,8 @@ func (m *model) readTracks(l *dataflow.Log) {
 	m.nameRoles(l.Slots)
 }
 
-// startedHere marks the tasks whose life began within the log, so that an end
-// without a start means a lost event and not a body older than the log.
+// startedHere marks the tasks that began within the log. For these an end without a start
+// means a lost event, not a body older than the log.
 func (m *model) startedHere(l *dataflow.Log) []bool {
 	started := make([]bool, len(m.tasks))
 	for _, w := range l.Workers {
@@ -114,8 +113,7 @@ func roleOf(name string) role {
 	return roleOther
 }
 
-// nameRoles takes the first tracks for the workers if no name says which they
-// are.
+// nameRoles assigns the role of workers to the first tracks if no track has a worker's name.
 func (m *model) nameRoles(slots int) {
 	for i := range m.tracks {
 		if m.tracks[i].role.worker() {
@@ -133,11 +131,10 @@ func (m *model) nameRoles(slots int) {
 // cleaner turns the events of one worker into balanced ops:
 //
 //   - times never go back;
-//   - an end closes the innermost span that it fits, and with it whatever was
-//     left open inside;
+//   - an end closes the innermost span that it fits, and all spans still open inside;
 //   - an end that fits no span is dropped, unless the span is older than the
 //     log: then it opens at time 0;
-//   - what is still open when the events stop closes at the end of the log.
+//   - spans that are still open when the events stop close at the end of the log.
 type cleaner struct {
 	m       *model
 	track   *track
@@ -147,7 +144,7 @@ type cleaner struct {
 	now     int64
 }
 
-// spanKey is what an end must have in common with its start.
+// spanKey must be the same at the start and at the end of a span.
 type spanKey struct {
 	kind opKind
 	task int32
@@ -167,7 +164,7 @@ func (c *cleaner) run(events []dataflow.Event) {
 	c.closeTo(0, true)
 }
 
-// event adds what e says.
+// event adds the op of e.
 func (c *cleaner) event(e *dataflow.Event) {
 	id := c.m.ids.index(e.Task)
 	if key, opens, closes := c.spanOf(e); opens {
@@ -213,10 +210,10 @@ func (c *cleaner) spanOf(e *dataflow.Event) (key spanKey, opens, closes bool) {
 	return spanKey{}, false, false
 }
 
-// olderThanLog finds the spans that were open before the first event (the log
-// was reset in mid-run), innermost first: ends met while nothing is open, of
-// tasks unknown to the log, and the first Unpark or Waited of the program if
-// none of its kind went before.
+// olderThanLog finds the spans that were open before the first event (the log was reset in
+// mid-run), innermost first. Their ends come while no span is open: ends of tasks without a
+// start in the log, and the first Unpark or Waited of the program, if no Park or Wait came
+// before it.
 func (c *cleaner) olderThanLog(events []dataflow.Event) []spanKey {
 	var older, stack []spanKey
 	seen := map[spanKey]bool{}

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// Usable returns the mask the process was started with: the cores that taskset,
-// mpirun and the container left to it, without what [Confine] took away. Never
-// empty. Any goroutine; does not block beyond a short mutex; no system call.
+// Usable returns the usable cores: the mask at the start of the process, as taskset, mpirun
+// and the container left it, without the cores that [Confine] took away. Never empty. Any
+// goroutine; does not block beyond a short mutex; no system call.
 func Usable() CPUSet { return cores.usableCores() }
 
-// Inherited returns the mask the process was started with, whatever [Confine] took
-// away since. Any goroutine; does not block; no system call.
+// Inherited returns the mask at the start of the process, which [Confine] does not change.
+// Any goroutine; does not block; no system call.
 func Inherited() CPUSet { return inherited }
 
-// Confine leaves only those usable cores that are in set, because other processes
-// use the rest: the share of one of several ranks on a machine. It changes what may
-// be claimed, and no mask of a thread. Called at the start, before any core is
-// claimed. Any goroutine; does not block beyond a short mutex. Errors: no usable core
-// is in set, or a core has been claimed; then nothing changes.
+// Confine restricts the usable cores to set, because other processes use the rest: the share
+// of one of several ranks on a machine. It changes which cores can be claimed, and no mask of
+// a thread. Called at the start, before any core is claimed. Any goroutine; does not block
+// beyond a short mutex. Errors: no usable core is in set, or a core has been claimed; then
+// nothing changes.
 func Confine(set CPUSet) error { return cores.confine(set) }
 
 func (l *coreLedger) usableCores() CPUSet {
@@ -49,8 +49,8 @@ func NumCores() int { return Usable().Count() }
 
 // Online returns the number of cores of the machine that are switched on,
 // usable or not, so that a one-core mask on a larger machine can be reported. Any
-// goroutine; on Linux the first call reads a small file of the kernel (tens of us), and
-// what is switched on or off later goes unnoticed.
+// goroutine. On Linux the first call reads a small file of the kernel (tens of us); later
+// changes have no effect.
 func Online() int { return max(onlineAtFirst(), NumCores()) }
 
 var onlineAtFirst = sync.OnceValue(online)
@@ -60,11 +60,11 @@ var onlineAtFirst = sync.OnceValue(online)
 // where the system has no masks, EINVAL on a machine with more than MaxCPUs cores.
 func Affinity() (CPUSet, error) { return affinity() }
 
-// SetAffinity confines the calling thread to the cores of set, and moves it
-// there before it returns. The caller is locked to its thread; the package doc
-// says who inherits the mask and how it is left. Does not block, but may have to
-// wait for its turn on the new core. Errors: errors.ErrUnsupported where the system has no
-// masks, EINVAL if no core of set exists and is allowed.
+// SetAffinity confines the calling thread to the cores of set, and moves it there before it
+// returns. The caller is locked to its thread; the package doc says which threads inherit
+// the mask, and how to leave it. Does not block, but may wait for its turn on the new core.
+// Errors: errors.ErrUnsupported where the system has no masks, EINVAL if no core of set
+// exists and is allowed.
 func SetAffinity(set CPUSet) error { return setAffinity(set) }
 
 func startMask() CPUSet {

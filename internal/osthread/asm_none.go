@@ -4,8 +4,8 @@ package osthread
 
 import "runtime"
 
-// Pause stands for n times the processor's spin hint, of which this build has
-// none: it returns after n empty turns. A spin loop uses [Relax].
+// Pause returns after n empty turns: this build has no spin hint of the processor. A spin
+// loop uses [Relax].
 //
 //go:noinline
 func Pause(n int) {

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// bed is a channel with room for one wake-up. A wake-up that nobody waits for
-// any more stays in it and wakes the next sleeper for nothing, who looks at the
-// word and lies down again; one that finds the room taken can be dropped, because
-// the one that is there wakes the sleeper just as well.
+// bed is a channel with room for one wake-up. An old wake-up may still be in it, and wakes
+// the next sleeper for nothing: the sleeper checks the word and sleeps again. A wake-up that
+// finds the channel full can be dropped, because the one in the channel wakes the sleeper.
 type bed struct {
 	made sync.Once
 	bell chan struct{} // immutable after made

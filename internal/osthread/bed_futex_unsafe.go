@@ -18,11 +18,10 @@ const (
 // bed is the kernel's queue of sleepers at the address of the word.
 type bed struct{}
 
-// sleep is step P2: it returns at once if the word is not PARKED, and otherwise
-// when it is woken, when d is over (d < 0: never), or for no reason at all; the
-// caller looks at the word in every case, so the kernel's answer says nothing
-// more. The conversions stand in the call, which keeps word and timeout alive and
-// in place while the kernel has their addresses.
+// sleep is step P2. It returns at once if the word is not PARKED; otherwise when it is
+// woken, when d is over (d < 0: never), or for no reason at all. The caller always checks
+// the word, so the result of the call does not matter. The conversions are inside the call:
+// that keeps word and timeout alive and in place while the kernel has their addresses.
 func (bed) sleep(word *atomic.Int32, d time.Duration) {
 	expect := parked
 	if d < 0 {

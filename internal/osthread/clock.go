@@ -31,21 +31,20 @@ func Sleep(d time.Duration) {
 // Errors: errors.ErrUnsupported outside Linux.
 func SetTimerSlack(ns int) error { return setTimerSlack(max(ns, 0)) }
 
-// SetTimeSlice asks the kernel to give the calling thread turns of d (in ns; 0.1 to
-// 100 ms), in place of its own choice of about 3 ms. The share of the core stays the
-// same, but a thread with short turns that wakes up gets the core at once from one with
-// long turns, where it would otherwise wait for that one's turn to end. The caller is
-// locked to its thread. One system call. Errors: those of the kernel; Linux before
-// 6.12 ignores it; errors.ErrUnsupported elsewhere.
+// SetTimeSlice asks the kernel to give the calling thread turns of d (in ns; 0.1 to 100 ms)
+// instead of about 3 ms. The share of the core stays the same. But a thread with short turns
+// that wakes up gets the core at once from a thread with long turns, without waiting for the
+// end of its turn. The caller is locked to its thread. One system call. Errors: the
+// kernel's; Linux before 6.12 ignores it; errors.ErrUnsupported elsewhere.
 func SetTimeSlice(d time.Duration) error { return setTimeSlice(d) }
 
 // SetNice sets the nice value of the calling thread: 0 is the default, -20 asks for the
-// largest share of a core, 19 for the smallest. A thread with a negative value that has
-// slept gets the core at once, even if it has just used more than an even share; one
-// with 0 may then wait for the next tick of the kernel behind a thread that computes
-// (0.7 to 1.0 ms were seen). The caller is locked to its thread; threads that C makes on
-// it inherit the value. One system call. Errors: a value below the present one needs
-// CAP_SYS_NICE or RLIMIT_NICE; errors.ErrUnsupported outside Linux.
+// largest share of a core, 19 for the smallest. A thread with a negative value that wakes up
+// gets the core at once, even if it has just used more than an even share. With 0 it may
+// wait behind a computing thread for the next tick of the kernel (0.7 to 1.0 ms were seen).
+// The caller is locked to its thread; threads that C makes on it inherit the value. One
+// system call. Errors: a value below the present one needs CAP_SYS_NICE or RLIMIT_NICE;
+// errors.ErrUnsupported outside Linux.
 func SetNice(n int) error {
 	if n < -20 || n > 19 {
 		return fmt.Errorf("osthread: nice value %d: it goes from -20 to 19", n)

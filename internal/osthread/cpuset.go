@@ -11,8 +11,8 @@ import (
 const MaxCPUs = 1024
 
 // CPUSet is a set of cores. It is a value: it can be copied and compared with
-// ==, and its zero value is the empty set. Its methods change nothing, block
-// nothing, and may be called by anyone.
+// ==, and its zero value is the empty set. Its methods do not change it. Any goroutine; they
+// do not block.
 type CPUSet struct {
 	words [MaxCPUs / 64]uint64
 }

@@ -1,16 +1,15 @@
-// Package osthread is what the runtime knows about threads of the operating
-// system: where they may run, who has which core, how they sleep and wake, and
-// how they spin without standing in the way of a collection.
+// Package osthread handles threads of the operating system for the runtime: the cores they
+// may run on, the claims to cores, how threads sleep and wake, and how they spin without
+// delaying a collection.
 //
 // # Vocabulary
 //
-// A core is one number of the system's CPU mask, that is one hardware thread.
-// The usable cores are those of the mask the process was started with; taskset,
-// mpirun and a container's cpuset have already taken their part of it. A pinned
-// thread has a mask of one core. A P is the Go scheduler's licence to run Go
-// code, of which there are GOMAXPROCS; a thread that sleeps in a fault, in
-// assembly or in a RawSyscall keeps its P, one that sleeps in a Syscall can be
-// relieved of it. An owner is the one goroutine that may sleep on a [Parker].
+// A core is one number of the system's CPU mask, that is one hardware thread. The usable
+// cores are the mask at the start of the process, as taskset, mpirun and the container's
+// cpuset left it. A pinned thread has a mask of one core. A P is the Go scheduler's licence
+// to run Go code; there are GOMAXPROCS of them. A thread that sleeps in a fault, in assembly
+// or in a RawSyscall keeps its P; the scheduler can take the P of a thread that sleeps in a
+// Syscall. The owner of a [Parker] is the one goroutine that may sleep on it.
 //
 // # Who owns what
 //
@@ -18,17 +17,15 @@
 //     [SetAffinity], [SetTimerSlack], [Sleep], [ThreadID] and [ThreadCPUTime] act
 //     on the calling thread, so the caller holds runtime.LockOSThread. Threads
 //     and processes that C code or os/exec starts from a thread inherit its mask
-//     and timer slack. The Go scheduler makes its own threads from a clean one as
-//     long as the goroutine is locked; but a thread that is unlocked as it is goes
-//     back to the scheduler with its mask and passes it on. So a goroutine that has
-//     pinned itself ends without unlocking, and its thread dies with it (the main
-//     thread cannot die: it sleeps for ever, still masked), or it restores the mask
-//     it found before it unlocks.
-//   - The core ledger, one per process, says which usable core is claimed by
-//     whom ([ClaimCores], [ClaimCoresIn]), and which are left to this process
-//     ([Confine]). It gives each core to one claim only:
-//     two threads that spin on one core hand over in milliseconds instead of a
-//     fraction of a microsecond. The ledger pins nothing; its holder does.
+//     and timer slack. While the goroutine is locked, the Go scheduler makes new threads
+//     from a clean one. After an unlock the thread goes back to the scheduler, and its
+//     mask passes to new threads. So a goroutine that has pinned itself restores the mask
+//     before it unlocks, or it ends without unlocking, and its thread dies with it. (The
+//     main thread cannot die: it sleeps for ever, still masked.)
+//   - The core ledger, one per process, lists the holders of claimed cores ([ClaimCores],
+//     [ClaimCoresIn]), and the cores left to this process ([Confine]). It gives each core
+//     to one claim only: two threads that spin on one core hand over in milliseconds
+//     instead of a fraction of a microsecond. The ledger pins nothing; the holder does.
 //   - The GOMAXPROCS ledger, one per process, keeps as many Ps as the live
 //     holders need together ([RaiseProcs]).
 //
@@ -37,20 +34,19 @@
 //
 // # Sleeping: the Parker
 //
-// A Parker holds at most one token. [Parker.Unpark] leaves the token,
-// [Parker.Park] takes it, sleeping until there is one. Tokens do not add up. The
-// protocol is that of the thread parker of Rust's standard library, on one
-// 32-bit word:
+// A Parker holds at most one token. [Parker.Unpark] leaves the token; [Parker.Park] takes
+// it, and sleeps until there is one. Tokens do not add up. Rust's standard library has the
+// same protocol in its thread parker (std::thread::park), on one 32-bit word:
 //
 //	value          meaning
 //	EMPTY     0    no token; the owner is awake
 //	NOTIFIED  1    a token is there; the owner is awake or about to be
 //	PARKED   -1    no token; the owner sleeps, or is on its way to sleep
 //
-//	move                  who, where                     what it publishes
+//	move                  by, where                      publishes
 //	EMPTY    -> PARKED    owner, first step of a Park    "wake me"
-//	NOTIFIED -> EMPTY     owner, first or last step      takes the token
-//	any      -> NOTIFIED  anyone, Unpark                 all the caller did before
+//	NOTIFIED -> EMPTY     owner, first or last step      (takes the token)
+//	any      -> NOTIFIED  any thread, Unpark             all that the caller did before
 //	PARKED   -> EMPTY     owner, timeout                 "do not wake me"
 //
 //	Park:    P1  word := word - 1; if it was NOTIFIED, return
@@ -62,34 +58,32 @@
 // Every move is an atomic read-modify-write of the one word, so all moves have
 // one order, and U1 synchronizes before the P1 or P3 that takes the token.
 //
-// No wake-up is lost. Take a U1 and the Park whose token it leaves. Either U1
-// comes before P1: then P1 sees NOTIFIED and never sleeps. Or U1 comes after P1:
-// then the word was PARKED (or NOTIFIED by another Unpark, to which the same
-// reasoning applies), so U2 follows. If the owner compares after U1, the kernel
-// sees a word that is not PARKED and does not sleep; if it compared before, it
-// sleeps already, because comparing and sleeping are one step, and U2 finds it.
-// A timeout ends with an exchange of the word for EMPTY and reports a token it
-// finds there, so a token that arrives at that moment is not lost either; the
-// late U2 then wakes nobody, or a later Park for nothing, which P3 sends back to
-// sleep.
+// No wake-up is lost. Take a U1 and the Park that takes its token.
 //
-// A sleeping owner costs no core. On Linux it sleeps in FUTEX_WAIT through a
-// system call that the Go scheduler knows about, so that its P can be handed
-// over: not at once, but when the monitor thread next looks, after 20 us to
-// 10 ms. Whoever needs a P at once needs a spare one (RaiseProcs). FUTEX_WAKE goes
-// through RawSyscall: it is short, and the waker keeps its P. On other systems,
-// and with the build tag nofutex, the sleeper waits on a channel, by the same
-// protocol.
+//   - U1 comes before P1: P1 sees NOTIFIED and never sleeps.
+//   - U1 comes after P1: the word was PARKED, so U2 follows. (Or it was NOTIFIED by
+//     another Unpark, to which the same reasoning applies.) If the owner compares after U1,
+//     the kernel sees a word that is not PARKED, and does not sleep. If it compared before
+//     U1, it sleeps already, because comparing and sleeping are one step: U2 wakes it.
+//
+// A timeout ends with an exchange of the word for EMPTY, and reports the token if it finds
+// one: a token that arrives at that moment is not lost. The late U2 then wakes no thread, or
+// a later Park for nothing, which P3 sends back to sleep.
+//
+// A sleeping owner costs no core. On Linux it sleeps in FUTEX_WAIT, through a system call
+// that the Go scheduler knows of. So the scheduler can take its P, though not at once: when
+// the monitor thread next looks, after 20 us to 10 ms. A thread that needs a P at once needs
+// a spare one (RaiseProcs). FUTEX_WAKE goes through RawSyscall: it is short, and the waker
+// keeps its P. On other systems, and with the build tag nofutex, the owner waits on a
+// channel, by the same protocol.
 //
 // # Spinning
 //
-// A collection stops the world, and a loop that the scheduler cannot interrupt
-// keeps it waiting for ever. Asynchronous preemption is a signal; it can be off
-// (GODEBUG=asyncpreemptoff=1), and it does not reach assembly. The other way in
-// is the stack check at the entry of a Go function, which the compiler leaves
-// out of functions that call nothing and of those it inlines. [Relax] is a step
-// of a spin loop that is neither, so a loop over Relax can be stopped at every
-// turn.
+// A collection stops the world, and a loop that the scheduler cannot interrupt makes it wait
+// for ever. Asynchronous preemption is a signal; it can be off (GODEBUG=asyncpreemptoff=1),
+// and does not interrupt assembly. The stack check at the entry of a Go function can stop a
+// goroutine, too. The compiler omits it in functions that call nothing, and in inlined
+// ones. [Relax] is neither, so the scheduler can stop a loop over Relax at every turn.
 //
 // # What is not guaranteed
 //
@@ -97,9 +91,9 @@
 //     0..NumCPU-1, and [Affinity] fails.
 //   - The ledger sees this process only. Two processes with overlapping masks
 //     claim the same cores; the launcher has to bind them apart.
-//   - A claim is not told when a later one finds no core and runs unpinned over it;
-//     [Crowded] says so when it is asked.
-//   - A change of the mask or of the container's cpuset after the start is not noticed.
+//   - The holder of a claim is not notified when a later claim finds no core, and its
+//     threads run on the same cores unpinned; [Crowded] reports it.
+//   - A change of the mask or of the container's cpuset after the start has no effect.
 //   - Outside Linux nothing can be pinned, ThreadID is 0 and the two CPU times
 //     are 0, all meaning "not known".
 package osthread

@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// cores is the core ledger of the process. The mask is read during package
-// initialization, which the Go runtime does on the main thread, before any goroutine
-// of the program can have pinned it.
+// cores is the core ledger of the process. The mask is read during package initialization,
+// which runs on the main thread before any goroutine of the program can have pinned it.
 var (
 	inherited = startMask() // immutable
 	cores     = coreLedger{usable: inherited, siblings: siblings}
@@ -22,10 +21,10 @@ type coreLedger struct {
 	crowd    atomic.Int32         // live claims that got no core, and what Share has told
 }
 
-// Crowded reports whether some thread of a holder may run on cores that others have
-// claimed: a live claim is Oversubscribed, or other processes share the cores ([Share]).
-// Nothing should wait awake then. Any goroutine; one atomic load; the answer changes as
-// claims come and go.
+// Crowded reports whether threads of a holder may run on cores of another claim: a live
+// claim is Oversubscribed, or other processes share the cores ([Share]). Then no thread
+// should spin while it waits. Any goroutine; one atomic load; the answer changes with the
+// claims.
 func Crowded() bool { return cores.crowd.Load() > 0 }
 
 // Share says that other processes use the same cores as this one, for good.
@@ -41,17 +40,16 @@ type Claim struct {
 	once   sync.Once
 }
 
-// ClaimCores claims n of the usable cores for the caller: all n, each held by
-// nobody else, or none. With none, nothing is to be pinned, and the claim says
-// Oversubscribed. Cores whose physical core is idle are given before second
-// hardware threads of claimed ones, and lower numbers before higher. n <= 0 claims
-// nothing and is not oversubscribed. Any goroutine; does not block beyond a
-// short mutex; the first claims read a small file per core. The ledger pins
+// ClaimCores claims n usable cores for the caller: all n, which no other claim holds, or
+// none. With none the claim is Oversubscribed, and its threads must not be pinned. Idle
+// physical cores are given before second hardware threads of claimed ones, and lower numbers
+// before higher. n <= 0 claims nothing and is not oversubscribed. Any goroutine; does not
+// block beyond a short mutex; the first claims read a small file per core. The ledger pins
 // nothing: the holder's threads call [SetAffinity].
 func ClaimCores(n int) *Claim { return cores.claim(Usable(), n) }
 
-// ClaimCoresIn is [ClaimCores] among those usable cores that are in set: the
-// share of one of several ranks in this process.
+// ClaimCoresIn is [ClaimCores] among the usable cores in set: the share of one of several
+// ranks in this process.
 func ClaimCoresIn(set CPUSet, n int) *Claim { return cores.claim(Usable().And(set), n) }
 
 // Cores returns the claimed cores: as many as were asked for, or nil. The slice

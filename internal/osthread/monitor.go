@@ -1,8 +1,8 @@
 package osthread
 
-// CalmMonitor makes the monitor thread of the Go runtime (sysmon) wait for a core that
-// computes, where it would otherwise take it at once at each of its wake-ups: it becomes
-// a SCHED_BATCH thread, with the same share of the core.
+// CalmMonitor makes the monitor thread of the Go runtime (sysmon) a SCHED_BATCH thread, with
+// the same share of the core. It then waits for a core that computes; before, it took the
+// core at each of its wake-ups.
 //
 // The reason: a locked goroutine never advances the tick of its P, so the monitor takes
 // the P back at every sleep in a system call, and each time falls back to a period of
@@ -10,9 +10,9 @@ package osthread
 // took 3 to 4 ms of every 30 ms of a worker, in turns of 14 us; calmed, a message that
 // cost the worker 8 ms over TCP cost 2 to 3 ms (measured on 2 cores).
 //
-// It lasts for the process, and needs no privilege. The price: where all cores compute,
-// the runtime notices a goroutine that runs for long, or a P in a system call, up to one
-// tick of the kernel (1 to 4 ms) later. Any goroutine; a few system calls. It reports
-// whether the thread was found; where it was not (outside Linux, or if it was running
-// at each of a few looks), nothing changes, and a later call may find it.
+// It lasts for the process, and needs no privilege. The price: if all cores compute, the
+// runtime notices a goroutine that runs for long, or a P in a system call, up to one tick of
+// the kernel (1 to 4 ms) later. Any goroutine; a few system calls. It reports whether it
+// found the thread. If not (outside Linux, or if the thread was running at each of a few
+// looks), nothing changes, and a later call may find it.
 func CalmMonitor() bool { return calmMonitor() }

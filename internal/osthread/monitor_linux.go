@@ -20,8 +20,8 @@ func calmMonitor() bool {
 	return false
 }
 
-// monitorThread finds the monitor: the first thread that the runtime starts, which is
-// the second that the kernel lists, and the one that spends its life in nanosleep.
+// monitorThread finds the monitor: the first thread that the runtime starts, so the second
+// in the kernel's list. It spends its life in nanosleep.
 func monitorThread() (tid int, ok bool) {
 	const tasks = "/proc/self/task/"
 	dir, err := os.Open(tasks)
@@ -44,7 +44,7 @@ func monitorThread() (tid int, ok bool) {
 func setBatch(tid int) error {
 	attr, err := unix.SchedGetAttr(tid, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {
-		return err // another policy is somebody's choice
+		return err // the program chose another policy
 	}
 	attr.Policy = unix.SCHED_BATCH
 	return unix.SchedSetAttr(tid, attr, 0)

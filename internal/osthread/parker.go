@@ -13,18 +13,16 @@ const (
 	parked   int32 = -1
 )
 
-// Parker lets one goroutine, the owner, sleep until another one wakes it. It
-// holds at most one token: Unpark leaves it, Park takes it or sleeps until it comes.
-// The zero value is ready and holds no token. A Parker must not be copied after
-// first use, and lives in ordinary Go memory (the race detector follows its word
-// only there). On Linux it is four bytes; whoever keeps several side by side pads
-// them to cache lines.
+// Parker lets one goroutine, the owner, sleep until another goroutine wakes it. It holds at
+// most one token: Unpark leaves it, Park takes it or sleeps until it comes. The zero value
+// is ready and holds no token. A Parker must not be copied after first use, and lives in
+// ordinary Go memory (the race detector follows its word only there). On Linux it is four
+// bytes; pad adjacent Parkers to cache lines.
 //
-// The owner may change from one Park to the next if the program orders the two.
-// What happened before an Unpark synchronizes before the return of the Park that
-// took its token.
+// The owner may change from one Park to the next if the program orders the two. An Unpark
+// synchronizes before the return of the Park that took its token.
 type Parker struct {
-	bed  bed // what the sleeper sleeps on, beside the word: nothing on Linux
+	bed  bed // for the sleeper; empty on Linux, where the word is enough
 	word atomic.Int32
 }
 
@@ -75,10 +73,9 @@ func (p *Parker) Unpark() {
 	}
 }
 
-// Asleep reports whether the owner sleeps, or is on its way to sleep, with no
-// token left for it. Any goroutine; one atomic load; the answer may be old when it
-// arrives, so it serves to choose whom to wake and never to skip an Unpark that is
-// owed.
+// Asleep reports whether the owner sleeps, or is about to, without a token. Any goroutine;
+// one atomic load. The answer may be out of date: use it to choose a thread to wake, never to
+// skip a necessary Unpark.
 func (p *Parker) Asleep() bool { return p.word.Load() == parked }
 
 // takeOrAnnounce is step P1: it takes the token and reports true, or announces

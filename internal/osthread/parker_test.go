@@ -64,7 +64,7 @@ func TestParker_asleep(t *testing.T) {
 		runtime.Gosched()
 	}
 	assert.Panics(t, p.Park, "a second owner")
-	p.word.Store(parked) // what the second owner spoilt
+	p.word.Store(parked) // the second owner changed it
 	p.Unpark()
 	finishes(t, done)
 	assert.False(t, p.Asleep())

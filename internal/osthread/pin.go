@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// pins knows which threads of the process are pinned, and what to.
+// pins lists the pinned threads of the process, and their cores.
 var pins = pinLedger{threads: map[int]*pinned{}}
 
 type pinLedger struct {
@@ -27,10 +27,10 @@ type Pin struct {
 	core   int
 }
 
-// PinTo confines the calling thread to one core. Pins of one thread may overlap in
-// any order: the latest that is not released holds, and the release of the last one
-// brings back the mask that the first one found. The caller stays locked to its
-// thread until the release. Errors: those of [SetAffinity]; then nothing changes.
+// PinTo confines the calling thread to one core. Pins of one thread may be released in any
+// order: the latest one not released holds. The last release restores the mask that the
+// first pin found. The caller stays locked to its thread until the release. Errors: as with
+// [SetAffinity]; then nothing changes.
 func PinTo(core int) (*Pin, error) {
 	found, err := Affinity()
 	if err != nil {
@@ -51,8 +51,8 @@ func PinTo(core int) (*Pin, error) {
 	return p, nil
 }
 
-// Release ends the pin; called once, on the thread of PinTo. Errors: those of
-// [SetAffinity]; the pin has ended nevertheless.
+// Release ends the pin; called once, on the thread of PinTo. Errors: as with [SetAffinity];
+// the pin has ended nevertheless.
 func (p *Pin) Release() error { return SetAffinity(pins.release(p)) }
 
 // release forgets p and returns the mask that its thread is to have now.
@@ -68,11 +68,10 @@ func (l *pinLedger) release(p *Pin) CPUSet {
 	return t.found
 }
 
-// Unpinned calls f with the calling thread free to run on all cores of the mask that
-// the process was started with ([Inherited]), and puts back the mask that the thread
-// has now when f returns, panics or ends its goroutine. Any goroutine, which is locked
-// to its thread meanwhile. Errors: that of f, joined with those of [SetAffinity]; where
-// the system has no masks, that of f alone.
+// Unpinned calls f with the calling thread free to run on all cores of [Inherited]. When f
+// returns, panics or ends its goroutine, it restores the mask. Any goroutine, which is
+// locked to its thread meanwhile. It returns the error of f, joined with errors of
+// [SetAffinity] where the system has masks.
 func Unpinned(f func() error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -21,8 +21,8 @@ type procsLedger struct {
 // Procs is what a holder of the GOMAXPROCS ledger needs.
 type Procs struct {
 	// Compute counts goroutines that take turns on the cores. All holders together get at
-	// most two Ps per usable core for them: one for who computes, one for who sleeps
-	// there in a way that keeps its P.
+	// most two Ps per usable core for them: one for a goroutine that computes, one for a
+	// goroutine that sleeps and keeps its P.
 	Compute int
 	// Sleep counts goroutines that may sleep and keep their P, beyond those: comm
 	// threads, and bodies that block. Each gets a P.
@@ -34,20 +34,20 @@ func (p Procs) total(cores int) int { return min(p.Compute, 2*cores) + p.Sleep }
 
 func (p Procs) plus(q Procs) Procs { return Procs{p.Compute + q.Compute, p.Sleep + q.Sleep} }
 
-// RaiseProcs keeps GOMAXPROCS at least at what all live holders need together, plus one
-// for the rest of the program, whatever the environment says; need counts goroutines
-// that may sleep and keep their P. It is never lowered while there is a holder, and the last restore brings back what the
-// first holder found, unless the program has set another number meanwhile: then
-// that one stays. Restoring twice does nothing. After an explicit change the Go
+// RaiseProcs raises GOMAXPROCS to the sum of the needs of all live holders, plus one for the
+// rest of the program, even over the environment. need counts goroutines that may sleep and
+// keep their P. GOMAXPROCS is not lowered while there is a holder. The last restore sets it
+// to its value before the first holder, unless the program has set another number meanwhile:
+// then that number stays. Restoring twice does nothing. After an explicit change the Go
 // runtime no longer follows the container's CPU limit by itself.
 //
 // Any goroutine. A change stops the world, so it waits until every running
 // goroutine can be interrupted; without a change nothing stops. need >= 0.
 func RaiseProcs(need int) (restore func()) { return RaiseProcsFunc(Procs{Sleep: need}, nil) }
 
-// RaiseProcsFunc is [RaiseProcs] for needs of both kinds, and tells the caller: if this very call had to
-// change GOMAXPROCS, changed is called once with the number before and after,
-// on the calling goroutine, before RaiseProcsFunc returns and outside any lock.
+// RaiseProcsFunc is [RaiseProcs] for needs of both kinds. If this call changes GOMAXPROCS, it
+// calls changed once with the numbers before and after, on the calling goroutine, before it
+// returns and outside any lock.
 func RaiseProcsFunc(need Procs, changed func(from, to int)) (restore func()) {
 	if need.Compute < 0 || need.Sleep < 0 {
 		panic(fmt.Sprintf("osthread: RaiseProcs of %+v", need))

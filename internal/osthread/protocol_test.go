@@ -7,13 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The protocol of the package doc as a model: one owner, who parks once with or
-// without a timeout, two wakers, who unpark once each, and a kernel that compares
-// and sleeps as one step and may wake for no reason. Every interleaving of the
-// steps is visited. Verified: no interleaving ends with the owner asleep, the
-// second owner's panic is never reached, a plain Park returns only with a token,
-// and a token left before the end is taken or still there. Not verified: the
-// kernel, the compiler, more than two wakers.
+// The protocol of the package doc as a model: one owner that parks once, with or without a
+// timeout, two wakers that unpark once each, and a kernel that compares and sleeps as one
+// step and may wake for no reason. Every interleaving of the steps is visited. Verified: no
+// interleaving ends with the owner asleep. The second owner's panic is never reached. A
+// plain Park returns only with a token. A token left before the end is taken or still there.
+// Not verified: the kernel, the compiler, more than two wakers.
 type model struct {
 	word    int32
 	owner   string // step the owner is about to take

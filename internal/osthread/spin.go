@@ -1,8 +1,7 @@
 package osthread
 
-// relaxPauses is the number of pauses in a [Relax]: enough to leave the core to
-// its other hardware thread and the bus to the writer we wait for, few enough
-// that what we wait for is seen soon.
+// relaxPauses is the number of pauses in a [Relax]: enough to leave the core to its other
+// hardware thread and the bus to the writer, few enough to see the write soon.
 const relaxPauses = 2
 
 // Relax is one step of a spin loop: a few pauses, at a place where the scheduler
@@ -10,9 +9,8 @@ const relaxPauses = 2
 // never sleeps; 60 ns on a virtual EPYC core, nearly all of it the pauses. A loop
 // that spins without it can keep a collection waiting for ever.
 //
-// It is the call that counts. The compiler puts the stack check, by which the
-// scheduler stops a goroutine, into functions that are not inlined and that call
-// something themselves; the call of Pause is that something.
+// The scheduler stops a goroutine at the stack check of a function. The compiler puts this
+// check into functions that are not inlined and call another function: here Pause.
 //
 //go:noinline
 func Relax() { Pause(relaxPauses) }

@@ -64,9 +64,8 @@ func child(t *testing.T, role string, bound time.Duration) (out string, killed b
 	return string(text), ctx.Err() != nil
 }
 
-// With asynchronous preemption off, a collection gets past a loop over Relax and
-// does not get past a bare loop. The second half is the control: it shows that the
-// first would notice.
+// With asynchronous preemption off, a collection ends beside a loop over Relax, and does not
+// end beside a bare loop. The bare loop is the negative control.
 func TestRelax_lets_a_collection_in(t *testing.T) {
 	if runtime.GOARCH == "wasm" {
 		t.Skip("this platform starts no child processes")

@@ -91,8 +91,8 @@ func TestSetTimeSlice(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// The thread that is calmed is one of this process, no thread of a goroutine, and the
-// kernel confirms the policy; the caller's own thread keeps its own.
+// CalmMonitor changes a thread of this process that runs no goroutine, and the kernel
+// confirms the policy; the caller's thread keeps its policy.
 func TestCalmMonitor(t *testing.T) {
 	if !CalmMonitor() {
 		t.Skip("the monitor thread was not found: it runs, or /proc does not tell")
