@@ -658,6 +658,31 @@ func TestCancel_takes_effect_at_once(t *testing.T) {
 	}
 }
 
+// hasty is a context that is over before it can have told anybody.
+type hasty struct {
+	context.Context
+	over *atomic.Bool
+}
+
+func (c hasty) Err() error {
+	if c.over.Load() {
+		return errOwn
+	}
+	return nil
+}
+
+// What the program sees of its context, the waits see too.
+func TestCancel_is_reported_at_once(t *testing.T) {
+	var over atomic.Bool
+	err := run(t, func(rt *dataflow.Runtime) error {
+		require.NoError(t, rt.Wait())
+		over.Store(true)
+		require.ErrorIs(t, rt.Wait(), errOwn)
+		return nil
+	}, dataflow.Context(hasty{t.Context(), &over}))
+	assert.ErrorIs(t, err, errOwn)
+}
+
 // Cancellation from another goroutine while the program spawns without end, also
 // above its window, with children, held events, blocked bodies and weak tasks.
 func TestCancel_drains_whatever_is_there(t *testing.T) {

@@ -140,7 +140,7 @@ func (l *Lane) Reason() error {
 	if err := l.rt.domain.Failures(); err != nil {
 		return err
 	}
-	return context.Cause(l.rt.ctx)
+	return l.rt.cause()
 }
 
 // Aside waits for something outside of the runtime on the calling goroutine, which

@@ -163,7 +163,7 @@ func (w *worker) WaitChildren(r *task.Record) error {
 	d.Trim()
 	err := d.TakeFailures()
 	if n := d.Skips(); n > 0 && err == nil {
-		err = errors.Join(fmt.Errorf("weft: %d children of task %q were skipped: what they depend on has failed, or the runtime was cancelled", n, r.Label()), context.Cause(w.rt.ctx))
+		err = errors.Join(fmt.Errorf("weft: %d children of task %q were skipped: what they depend on has failed, or the runtime was cancelled", n, r.Label()), w.rt.cause())
 	}
 	d.Forgive()
 	return err
@@ -196,7 +196,7 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 	}
 	r := d.Begin(waitDecl)
 	if r == nil {
-		return errors.Join(d.Failures(), context.Cause(w.rt.ctx))
+		return errors.Join(d.Failures(), w.rt.cause())
 	}
 	r.Flags |= task.Inline | task.Internal
 	for _, region := range regions {
@@ -224,7 +224,7 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 
 // whySkipped says why a WaitOn in d was skipped, with all that is known of the cause.
 func (w *worker) whySkipped(d *task.Domain) error {
-	err := errors.Join(d.Failures(), context.Cause(w.rt.ctx))
+	err := errors.Join(d.Failures(), w.rt.cause())
 	if err == nil { // the task whose children d has was not to depend on it either
 		err = w.rt.domain.FirstFailure() // not all: each such error becomes one of them
 	}

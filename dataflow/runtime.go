@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -287,7 +288,7 @@ func (rt *Runtime) wait() error {
 		return err
 	}
 	d.Trim()
-	err := errors.Join(d.TakeFailures(), context.Cause(rt.ctx))
+	err := errors.Join(d.TakeFailures(), rt.cause())
 	d.Forgive()
 	if rt.ctx.Err() == nil {
 		rt.skip.Store(false)
@@ -347,6 +348,10 @@ func (rt *Runtime) Cancel(cause error) {
 	rt.uncause(cause)
 	rt.cancelled()
 }
+
+// cause returns why the runtime was cancelled, nil if it was not. The context of the program
+// is done a moment before that of the runtime, and may be what made the program wait.
+func (rt *Runtime) cause() error { return cmp.Or(context.Cause(rt.ctx), context.Cause(rt.opt.ctx)) }
 
 // cancelled is also called, a little later, when the context of the program ends.
 func (rt *Runtime) cancelled() {

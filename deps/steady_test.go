@@ -1,6 +1,7 @@
 package deps
 
 import (
+	"math"
 	"math/bits"
 	"runtime"
 	"testing"
@@ -126,7 +127,12 @@ func TestNoAllocationInSteadyState(t *testing.T) {
 			}
 			many := 100_000 / raceFactor
 			run(many)
-			perTask := testing.AllocsPerRun(1, func() { run(many) }) / float64(many)
+			perTask := math.Inf(1)
+			for range 5 { // the Go runtime allocates now and then, for its own purposes
+				if perTask = min(perTask, testing.AllocsPerRun(1, func() { run(many) })/float64(many)); perTask == 0 {
+					break
+				}
+			}
 			if c.hits {
 				assert.Zero(t, perTask, "allocations per task")
 			} else {

@@ -104,6 +104,7 @@ func accessAny(r *task.Record, s spec, x any) error {
 			return fmt.Errorf("Each needs a slice, not %T", x)
 		}
 		s.each = false
+		r.Expect(v.Len(), s.mode, s.weak)
 		for i := range v.Len() {
 			if err := accessAny(r, s, v.Index(i).Interface()); err != nil {
 				return fmt.Errorf("element %d: %w", i, err)

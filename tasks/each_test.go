@@ -1,12 +1,14 @@
 package tasks_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -53,6 +55,33 @@ func TestEach_elements(t *testing.T) {
 	b := []*tasks.Buffer[int]{tasks.NewBuffer[int](1), tasks.NewBuffer[int](1), nil}
 	assert.Equal(t, []int{0, 1}, each(t, []any{b[0], b[1]}, b))
 	assert.Equal(t, []int{0}, each(t, []any{deps.Handle(1)}, []deps.Regioner{number(1), byValue{2}}))
+}
+
+// The memory for a long list of accesses is made at one time.
+func TestEach_memory(t *testing.T) {
+	if invariant.Enabled || invariant.Race {
+		t.Skip("allocates for its own")
+	}
+	x := make([]int64, 4000)
+	all := make([]*int64, len(x))
+	for i := range x {
+		all[i] = &x[i]
+	}
+	for name, a := range map[string]tasks.Access{"inout": tasks.Inout, "commutative": tasks.Commutative, "weak": tasks.Weak(tasks.Concurrent)} {
+		each := tasks.Declare1("each", func([]*int64) {}, tasks.Each(a))
+		assert.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+			each.Spawn(rt, all)     // what the regions need
+			each.Spawn(rt, all[:4]) // and the gates, of which this task waits for some
+			assert.NoError(t, rt.Wait())
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			each.Spawn(rt, all) // the record of the first one has its memory: this is the second
+			each.Spawn(rt, all)
+			runtime.ReadMemStats(&after)
+			assert.Less(t, after.Mallocs-before.Mallocs, uint64(10), name)
+			return nil
+		}, dataflow.Workers(1)))
+	}
 }
 
 // A long list of accesses is one task like any other.

@@ -127,6 +127,7 @@ func (p *param) register(d *task.Domain, r *task.Record, v unsafe.Pointer) {
 		if p.elem.kind == kindBuffer {
 			s = cloneEach(p.typ, v)
 		}
+		r.Expect(len(s), p.elem.mode, p.elem.weak)
 		for i, base := 0, unsafe.Pointer(unsafe.SliceData(s)); i < len(s); i++ {
 			p.elem.register(d, r, unsafe.Add(base, uintptr(i)*p.size))
 		}

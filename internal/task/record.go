@@ -192,6 +192,23 @@ func (r *Record) addAccess(a Access) {
 	r.nacc++
 }
 
+// Expect makes room for n accesses, which are about to be declared: growing little by
+// little would cost more than all else about them. Inserter only.
+func (r *Record) Expect(n int, m deps.Mode, weak bool) {
+	if n <= inlineAccesses {
+		return
+	}
+	r.more = slices.Grow(r.more[:max(0, int(r.nacc)-inlineAccesses)], n)
+	switch {
+	case weak:
+		c := r.Cold()
+		c.Gates = slices.Grow(c.Gates, n)
+	case m == deps.Commutative:
+		c := r.Cold()
+		c.Locks = slices.Grow(c.Locks, n)
+	}
+}
+
 // sortLocks puts the locks of r into the order of their numbers, in which all records
 // take them, each once.
 func (r *Record) sortLocks() {
