@@ -27,7 +27,7 @@ func (p program) compare(comm *mpi.Comm, c *config) error {
 	if comm.Rank() == 0 {
 		progress = report.NewProgress(p.stderr)
 		fmt.Fprintln(p.stdout, machine.Line())
-		fmt.Fprintf(p.stdout, "weft: %s, net %s, dds %v\n", world.Describe(comm), sums[0].net, c.dds)
+		fmt.Fprintf(p.stdout, "weft: %s, net %s\n", world.Describe(comm), sums[0].net)
 		printHeader(p.stdout, c, comm.Size())
 	}
 	for rep := range c.reps {

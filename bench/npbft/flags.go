@@ -27,7 +27,6 @@ type config struct {
 	workers int // of a rank; 0: its share of the cores
 	reps    int // 0: 1, or 5 with -compare
 	compare bool
-	dds     commthread.DDS
 	noLease bool
 	trace   string
 	world   *world.Config
@@ -72,7 +71,6 @@ func newConfig() *config {
 	set.Least(&c.reps, "reps", 0, 1, "`repetitions` of the timed part (default 1, with -compare 5)")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
 	set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&c.noLease))
-	set.Var(&c.dds, "dds", "tasks: the last transforms read blocks while they arrive, and wait in their pages; `mode` off, auto (where memory can make them wait, and messages are long enough) or force; -stage is 0 then")
 	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .dot (graphviz), .txt (summary)")
 	c.world = world.Flags(set.FlagSet)
 	c.world.Ranks = 1
@@ -105,12 +103,6 @@ func (c *config) validate() error {
 		return fmt.Errorf("-trace is of one variant: drop -compare")
 	case c.variant.Form == distributed.Exchange && c.line.Given("stage") && c.stage > 0 && !c.compare:
 		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
-	case c.dds != commthread.DDSOff && !c.compare && c.variant.Form != distributed.Tasks:
-		return fmt.Errorf("-dds %v: only the variant tasks has blocks that can be read while they arrive", c.dds)
-	case c.dds != commthread.DDSOff && c.variant.OneSided && !c.compare:
-		return fmt.Errorf("-dds %v: blocks are messages: drop -onesided", c.dds)
-	case c.dds != commthread.DDSOff && c.line.Given("stage") && c.stage > 0:
-		return fmt.Errorf("-dds %v with -stage %d: blocks have all planes: drop -stage, or say 0", c.dds, c.stage)
 	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".txt", ".dot"}, filepath.Ext(c.trace)):
 		return fmt.Errorf("-trace %s: the extension is .html, .json, .txt or .dot", c.trace)
 	}
@@ -147,9 +139,6 @@ func (c *config) dist(comm *mpi.Comm, v nas.Variant) distributed.Config {
 	if d.Workers == 0 {
 		d.Workers = world.Workers(comm)
 	}
-	if v.Form == distributed.Tasks && !v.OneSided {
-		d.DDS = c.dds
-	}
 	if c.noLease {
 		d.ThreadOptions = append(d.ThreadOptions, commthread.Lease(false))
 	}
@@ -159,10 +148,9 @@ func (c *config) dist(comm *mpi.Comm, v nas.Variant) distributed.Config {
 	return d
 }
 
-// stageOf returns the planes that may wait: the exchange sends when all are done, and so
-// do blocks that are read while they arrive.
+// stageOf returns the planes that may wait: the exchange sends when all are done.
 func (c *config) stageOf(v nas.Variant) int {
-	if v.Form == distributed.Exchange || v.Form == distributed.Tasks && !v.OneSided && c.dds != commthread.DDSOff {
+	if v.Form == distributed.Exchange {
 		return 0
 	}
 	if v.Form == distributed.Tasks && !c.line.Given("stage") && c.network() {

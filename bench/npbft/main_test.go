@@ -127,29 +127,6 @@ func TestSingle_variants(t *testing.T) {
 	}
 }
 
-// What arrives is transformed while it does, and the result line says how much of it
-// could have been waited for; off, nothing could.
-func TestSingle_dds(t *testing.T) {
-	for _, args := range []string{"-dds force -net gige", "-dds auto -net gige", "-dds off -stage 0", "-dds force -layout 2d -ranks 4"} {
-		code, out, complaints := execute("-class S -ranks 2 -workers 1 "+args, nil)
-		require.Zero(t, code, "%s: %s", args, complaints)
-		lines := strings.Split(strings.TrimSpace(out), "\n")
-		pairs, ok := report.Parse(lines[len(lines)-1])
-		require.True(t, ok)
-		assert.Equal(t, "true", pairs["verified"])
-		assert.Equal(t, "0", pairs["stage"])
-		assert.Contains(t, args, "-dds "+pairs["dds"])
-		assert.Contains(t, pairs, "dds_faults")
-		assert.Contains(t, pairs, "dds_stalls")
-		if pairs["dds"] == "off" {
-			assert.Equal(t, "0", pairs["dds_strips"])
-		}
-		if small() {
-			return
-		}
-	}
-}
-
 func TestCompare(t *testing.T) {
 	args := "-class S -ranks 2 -workers 1 -net ib -compare -onesided -reps 2"
 	if small() {
@@ -234,11 +211,7 @@ func TestRun_usage(t *testing.T) {
 		"-reps 0":                         "-reps 0",
 		"-compare -variant slabs":         "drop -variant",
 		"-compare -trace x.json":          "drop -compare",
-		"-dds maybe":                      "none of off, auto, force",
 		"-lease maybe":                    "neither on nor off",
-		"-dds force -variant slabs":       "only the variant tasks",
-		"-dds auto -onesided":             "drop -onesided",
-		"-dds auto -stage 4":              "drop -stage",
 		"-trace x.pdf":                    "the extension is",
 		"-net slow":                       "slow",
 		"-nonsense":                       "not defined",

@@ -45,7 +45,7 @@ func (p program) fits(comm *mpi.Comm, c *config) error {
 // needs returns the bytes of the hungriest variant on all ranks.
 func (c *config) needs(class nas.Class, comm *mpi.Comm) (most int) {
 	for _, v := range c.variants() {
-		d := distributed.Config{Form: v.Form, Pad: c.pad, Grid: c.grid(comm.Size()), Stage: c.stageOf(v), OneSided: v.OneSided, DDS: c.dds}
+		d := distributed.Config{Form: v.Form, Pad: c.pad, Grid: c.grid(comm.Size()), Stage: c.stageOf(v), OneSided: v.OneSided}
 		most = max(most, class.Memory(comm.Size(), d))
 	}
 	return most

@@ -7,8 +7,6 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/commthread"
-	"github.com/weft-hpc/weft/fft/distributed"
 )
 
 // The layout of NPB 3.4 (ft.f90, print_results.f90), column by column.
@@ -91,12 +89,7 @@ func resultLine(w io.Writer, c *config, v nas.Variant, s *summary) {
 	if c.twoD {
 		layout = "2d"
 	}
-	lazy := commthread.DDSOff
-	if v.Form == distributed.Tasks && !v.OneSided {
-		lazy = c.dds
-	}
 	report.Line(w, append(pairs, report.Text("layout", layout), report.Integer("pad", c.pad), report.Integer("stage", c.stageOf(v)),
 		report.Integer("ranks", s.ranks), report.Integer("workers", s.workers), report.Text("engine", s.engine),
-		report.Text("net", s.net), report.Integer("reps", len(s.runs)),
-		report.Text("dds", lazy.String()), report.Integer("dds_strips", int(t.DDS.Strips)), report.Integer("dds_faults", int(t.DDS.Faults)), report.Integer("dds_stalls", int(t.DDS.Stalls)))...)
+		report.Text("net", s.net), report.Integer("reps", len(s.runs)))...)
 }

@@ -24,7 +24,7 @@ func (p program) single(comm *mpi.Comm, c *config) error {
 	s.workers = solver.Plan().Workers()
 	if first {
 		fmt.Fprintln(p.stdout, machine.Line())
-		fmt.Fprintf(p.stdout, "weft: %s, variant %s, %d workers per rank, net %s, dds %v\n", world.Describe(comm), c.variant, s.workers, s.net, c.dds)
+		fmt.Fprintf(p.stdout, "weft: %s, variant %s, %d workers per rank, net %s\n", world.Describe(comm), c.variant, s.workers, s.net)
 		printHeader(p.stdout, c, comm.Size())
 	}
 	err = p.runs(solver, c, s, first)

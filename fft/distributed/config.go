@@ -79,11 +79,6 @@ type Config struct {
 	// needs all to hide messages behind the last pass, too.
 	Stage int
 
-	// DDS lets Tasks transform its deferred groups while they arrive. It needs two-sided
-	// messages, a pass of pencils after the exchange, and a stage for all planes (Stage 0);
-	// otherwise it does nothing. It costs a copy of these groups on both sides.
-	DDS commthread.DDS
-
 	Workers int          // cores of this rank; 0 stands for 1
 	Kernels *codelet.Set // nil: the fastest of the machine
 
@@ -121,8 +116,6 @@ func (c *Config) complete(ranks int) error {
 		return fmt.Errorf("distributed: form %d: there are %d", c.Form, len(formNames))
 	case c.Pad < 0 || c.Stage < 0 || c.Workers < 0 || c.Groups < 0:
 		return fmt.Errorf("distributed: padding %d, stage %d, %d workers, %d groups: none can be negative", c.Pad, c.Stage, c.Workers, c.Groups)
-	case c.DDS < commthread.DDSOff || c.DDS > commthread.DDSForce:
-		return fmt.Errorf("distributed: DDS is %v: it is off, auto or force", c.DDS)
 	case c.Groups > maxParts:
 		return fmt.Errorf("distributed: %d groups: there can be %d, because each has a notification counter of a window", c.Groups, maxParts)
 	case c.Form == Exchange && c.Stage > 0:

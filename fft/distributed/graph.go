@@ -2,12 +2,11 @@ package distributed
 
 // This file schedules a transform as Tasks: it spawns the receives, then the planes with
 // their sends, then the ranges of columns, and waits. The exchange is in pipeline.go, the
-// dependences of columns in tokens.go, reading while messages arrive in lazy.go.
+// dependences of columns in tokens.go.
 //
 // Ownership: a slot of the stage belongs to the task that computes its plane, then to the
 // tasks that send it, by their dependences. All MPI calls are made by the communication
-// thread, in the order of the spawns. A worker that waits in a fault gives its core to a
-// spare worker, if the communication thread is the plan's.
+// thread, in the order of the spawns.
 
 import (
 	"sync/atomic"
@@ -22,8 +21,7 @@ import (
 // plane, depend on tokens instead (tokens.go).
 var (
 	planeTask   = tasks.Declare5("plane", computePlane, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output)
-	columnsTask = tasks.Declare4("columns", computeColumns, tasks.Value, tasks.Each(tasks.Lazy(tasks.Input)), tasks.Input, tasks.Input)
-	packTask    = tasks.Declare3("pack", packBlock, tasks.Value, tasks.Input, tasks.Output)
+	columnsTask = tasks.Declare3("columns", computeColumns, tasks.Value, tasks.Input, tasks.Input)
 )
 
 type tile = tasks.Tile[complex128]
@@ -51,9 +49,6 @@ func (p *Plan) runGraph(st *steps, a *arrays) error {
 	for i := range st.passes {
 		if x := st.passes[i].after; x != nil {
 			after[i] = g.pipeline(x)
-			if p.lazy != nil && p.lazy.end != nil && st.canBeLazy(i) {
-				after[i].reserve(p.lazy)
-			}
 		}
 		if i+1 < len(st.passes) && st.passes[i+1].columns != nil {
 			g.tokens = newTokens(st.passes[i].items, after[i])
@@ -98,27 +93,18 @@ func (g *graph) pass(it item, earlier []*pipeline) {
 // columns spawns the last pencils of a range of columns. It waits for all own planes, and
 // for all early messages or its own deferred group.
 func (g *graph) columns(it item) {
-	var blocks [][]complex128
 	messages := g.tokens.gathered[1:]
 	if t := it.before; t != nil {
 		if k := it.ps.columns.ranges[it.i].part - t.early; k >= 0 {
 			messages = g.tokens.deferred[k]
-			if t.incoming != nil {
-				blocks = t.incoming[k]
-			}
 		}
 	}
-	columnsTask.Spawn(g.p.rt, it, blocks, &g.tokens.gathered[0], messages)
+	columnsTask.Spawn(g.p.rt, it, &g.tokens.gathered[0], messages)
 }
 
-// computeColumns transforms a range of columns. Time spent waiting for blocks is not busy.
-func computeColumns(it item, blocks [][]complex128, _ *byte, _ []byte) {
-	it.g.compute(func(s *scratch) {
-		if blocks != nil {
-			it.g.busy.Add(-it.before.unpack(it.ps.columns.ranges[it.i], blocks))
-		}
-		it.ps.do(it.i, it.g.a, s)
-	})
+// computeColumns transforms a range of columns.
+func computeColumns(it item, _ *byte, _ []byte) {
+	it.g.compute(func(s *scratch) { it.ps.do(it.i, it.g.a, s) })
 }
 
 // plane spawns the computation of a plane. A plane before an exchange lies in the stage:
@@ -215,16 +201,13 @@ func (g *graph) sendDeferred(t *pipeline, width int) {
 				continue
 			}
 			at, n := t.offset(q, first), count*width
-			inOrder := tasks.Updates(&t.order[q][k%deferredWindow])
-			switch {
-			case t.outgoing != nil:
-				g.sendBlock(t, tile{Data: g.p.stage.mem[at:], Rows: n, Cols: planes, LD: slot}, q, k, inOrder)
-			case t.win == nil:
+			if t.win == nil {
+				inOrder := tasks.Updates(&t.order[q][k%deferredWindow])
 				g.send(t, mpi.Tile(g.p.stage.mem[at:], n, planes, slot), q, planes+k, inOrder)
-			default:
-				for u := range planes {
-					g.put(t, mpi.Of(g.p.stage.mem[u*slot+at:u*slot+at+n]), q, u, k, first)
-				}
+				continue
+			}
+			for u := range planes {
+				g.put(t, mpi.Of(g.p.stage.mem[u*slot+at:u*slot+at+n]), q, u, k, first)
 			}
 		}
 	}

@@ -19,9 +19,6 @@ type pipeline struct {
 	perMessage int          // planes whose early groups share a message
 	order      [][deferredWindow]byte
 	tokens     *tokens // nil: the pass after it depends on the array itself
-
-	lazy               *lazyBlocks
-	incoming, outgoing [][][]complex128 // blocks, by deferred group and peer; nil: none are lazy
 }
 
 // deferredWindow is how many deferred messages to a peer are under way at a time: they
@@ -81,6 +78,9 @@ func (t *pipeline) messageOf(u, planes int) (first, count int) {
 	return first, min(end, t.perMessage, planes) - first
 }
 
+// earlyGroups returns how many groups travel with their planes if the stage keeps all.
+func (c *Config) earlyGroups() int { return (2*c.Groups + 1) / 3 }
+
 // peers yields the other ranks of the group, beginning with the next one.
 func (t *pipeline) peers(yield func(rank int) bool) {
 	for i := 1; i < t.size && yield((t.me+i)%t.size); i++ {
@@ -107,9 +107,7 @@ func (t *pipeline) receive(g *graph) {
 	for s := range t.peers {
 		t.receiveEarly(g, s)
 		for k := t.early; k < t.groups; k++ {
-			if t.incoming != nil {
-				t.receiveBlock(g, s, k)
-			} else if to := t.deferredTile(s, k); to.Rows*to.Cols > 0 {
+			if to := t.deferredTile(s, k); to.Rows*to.Cols > 0 {
 				_, planes := t.planes(s)
 				g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(to.Data, to.Rows, to.Cols, to.LD), s, planes+k, t.tokens.deferredMessage(s, k-t.early)...)
 			}

@@ -27,8 +27,7 @@ type Plan struct {
 	work    []complex128 // nil in slabs
 	windows map[*mpi.Comm]map[*complex128]*mpi.Win
 	stage   *stage
-	lazy    *lazyBlocks // messages that are read while they arrive; nil: none are
-	scratch sync.Pool   // of *scratch
+	scratch sync.Pool // of *scratch
 
 	rt           *dataflow.Runtime
 	ct           *commthread.Thread // only with Tasks
@@ -58,9 +57,6 @@ func New(c *mpi.Comm, cfg Config) (*Plan, error) {
 	}
 	if err == nil {
 		err = p.start()
-	}
-	if err == nil {
-		err = p.openLazy()
 	}
 	if err == nil && p.work != nil {
 		err = p.makeWindow(p.groups[1], p.work)
@@ -323,7 +319,6 @@ func (p *Plan) revoke(err error) {
 			c.Revoke(err)
 		}
 	}
-	p.lazy.abandon(err)
 }
 
 // Workers returns the number of cores that this rank computes on.
@@ -332,17 +327,12 @@ func (p *Plan) Workers() int { return p.workers }
 // Stats returns the cost of the transforms since the last ResetStats on this rank.
 func (p *Plan) Stats() Stats {
 	s := p.stats
-	s.Stage, s.DDS = len(p.stage.mem)*element, p.lazy.counts()
+	s.Stage = len(p.stage.mem) * element
 	return s
 }
 
 // ResetStats sets Stats to zero.
-func (p *Plan) ResetStats() {
-	p.stats = Stats{}
-	if p.lazy != nil {
-		p.lazy.before = p.lazy.arena.Counts()
-	}
-}
+func (p *Plan) ResetStats() { p.stats = Stats{} }
 
 // Log returns the event log of the runtime, with its messages if it has a
 // communication thread; nil without dataflow.Trace.
@@ -362,7 +352,7 @@ func (p *Plan) Close() (err error) {
 	}
 	p.closed = true
 	if p.failure == nil {
-		err = errors.Join(p.closeWindows(), p.lazy.closeEnd())
+		err = p.closeWindows()
 	}
 	if p.ownCT {
 		err = errors.Join(err, p.ct.Stop())
@@ -378,7 +368,6 @@ func (p *Plan) Close() (err error) {
 			err = errors.Join(err, mpi.Free(x))
 		}
 	}
-	err = errors.Join(err, p.lazy.closeArena())
 	if p.stage != nil {
 		err = errors.Join(err, mpi.Free(p.stage.mem))
 	}

@@ -1,10 +1,6 @@
 package distributed
 
-import (
-	"time"
-
-	"github.com/weft-hpc/weft/commthread/dds"
-)
+import "time"
 
 // Stats is the cost of transforms on one rank.
 type Stats struct {
@@ -19,10 +15,6 @@ type Stats struct {
 	Smallest      int   // message, in bytes
 	Largest       int
 	Stage         int // bytes of the stage
-
-	// DDS counts the strips of lazy messages (Strips) and the waits of workers for a strip
-	// (Stalls): with Config.DDS, where memory can make readers wait.
-	DDS dds.Counts
 }
 
 // message counts a message to another rank.

@@ -4,9 +4,7 @@ import "github.com/weft-hpc/weft/fft/distributed"
 
 // Memory returns the bytes that a class needs on so many ranks together: two arrays, and
 // on several ranks the stage, planes that wait for their transfer (of all of them, or as
-// many on each rank as cfg.Stage says; twice in a two-dimensional grid). With
-// cfg.DDS come the blocks that are read while they arrive: a third of the stage on either side,
-// with groups that divide. Tables and scratch, some tens of MiB, are not counted.
+// many on each rank as cfg.Stage says; twice in a two-dimensional grid). Tables and scratch, some tens of MiB, are not counted.
 func (c Class) Memory(ranks int, cfg distributed.Config) int {
 	plane := 16 * c.NX * c.NY
 	array := c.NZ * (plane + 16*cfg.Pad)
@@ -21,9 +19,6 @@ func (c Class) Memory(ranks int, cfg distributed.Config) int {
 	stage := planes * plane / ranks * (ranks - 1)
 	if cfg.Grid[0] > 1 && cfg.Grid[1] > 1 {
 		stage *= 2
-	}
-	if cfg.DDS != 0 && cfg.Form == distributed.Tasks && cfg.Stage == 0 && !cfg.OneSided {
-		total += 2 * stage / 3
 	}
 	return total + stage
 }

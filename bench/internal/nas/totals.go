@@ -3,7 +3,6 @@ package nas
 import (
 	"math"
 
-	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -16,8 +15,6 @@ type Totals struct {
 	Smallest      int     // message in bytes, 0 if there was none
 	Largest       int
 	Stage         int // bytes of planes waiting for their transfer: most of a rank
-
-	DDS dds.Counts // of all ranks: strips that workers could have waited for, and did
 }
 
 // totals adds up the costs of the ranks, for all of them. Collective.
@@ -34,13 +31,7 @@ func totals(c *mpi.Comm, st distributed.Stats) (t Totals, err error) {
 	if err := c.Allreduce(mpi.InPlace, mpi.Of(most), mpi.Max); err != nil {
 		return t, err
 	}
-	d := &st.DDS
-	strips := []int64{d.Strips, d.Faults, d.Stalls, d.Stray, d.Retired, d.Pages, d.Moved}
-	if err := c.Allreduce(mpi.InPlace, mpi.Of(strips), mpi.Sum); err != nil {
-		return t, err
-	}
 	t = Totals{Communication: sums[0] / float64(c.Size()), Bytes: sums[1], Messages: most[0], Largest: most[2], Stage: most[3]}
-	t.DDS = dds.Counts{Strips: strips[0], Faults: strips[1], Stalls: strips[2], Stray: strips[3], Retired: strips[4], Pages: strips[5], Moved: strips[6]}
 	if t.Messages > 0 {
 		t.Smallest = -most[1]
 	}
