@@ -190,38 +190,3 @@ func TestReadmeProgram(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, string(readme), "```text\n"+stdout+"```")
 }
-
-// The commands of README.md for a module of one's own: what they name, the first program
-// finds. Nothing is downloaded.
-func TestReadmeOwnModule(t *testing.T) {
-	sameInEveryBuild(t)
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	tree, err := filepath.Abs("..")
-	require.NoError(t, err)
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), firstProgram.FindSubmatch(readme)[1], 0o666))
-	command := func(args ...string) (string, error) {
-		cmd := exec.Command("go", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=")
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	out, err := command("mod", "init", "own")
-	require.NoError(t, err, out)
-	out, err = command("build", "-o", os.DevNull)
-	require.Error(t, err, "negative control: it builds without weft\n%s", out)
-	lines := ownModule.FindSubmatch(readme)
-	require.NotNil(t, lines, "README.md does not say how to use weft from another module")
-	for line := range strings.Lines(string(lines[1])) {
-		out, err = command(strings.Fields(strings.ReplaceAll(line, "../weft", tree))[1:]...)
-		require.NoError(t, err, "%s%s", line, out)
-	}
-	out, err = command("run", ".")
-	require.NoError(t, err, out)
-	require.Contains(t, string(readme), "```text\n"+out+"```")
-}
-
-// ownModule is the shell block of README.md for a module of one's own.
-var ownModule = regexp.MustCompile("(?s)```sh\n(go mod edit .*?)```")
