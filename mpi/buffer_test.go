@@ -13,7 +13,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// model is a buffer as a list of places in a slice.
+// model is a buffer as a list of indices of a slice.
 func model(blocks, block, stride int) (at []int) {
 	for i := range blocks {
 		for j := range block {
@@ -120,8 +120,8 @@ func TestPart(t *testing.T) {
 	require.Equal(t, mpi.Of(x).Pointer(), mpi.Of(x).Part(60, 0).Pointer(), "no pointer may lie behind the memory")
 }
 
-// A buffer must not make the collector believe that the next object is in use: the
-// runtime stops the program if a pointer leads to a free object.
+// A buffer must not keep the next object alive: the runtime stops the program if a pointer
+// leads to a free object.
 func TestEmptyPartsAtTheEnd(t *testing.T) {
 	var parts []mpi.Buffer
 	for range 1000 {
@@ -146,8 +146,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// copyRandomly compares Copy and CopyPart between two random layouts with a loop
-// over the places.
+// copyRandomly compares Copy and CopyPart between two random layouts with a loop over the
+// elements.
 func copyRandomly(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	layout := func() (b mpi.Buffer, x []int32, at []int) {

@@ -107,8 +107,8 @@ type Call struct {
 	Count     int
 	Message   *Message
 
-	// Counts and displacements, in elements, by rank; nil if all ranks have equal
-	// parts, which lie one after another. Not changed until completion.
+	// Counts and displacements, in elements, by rank; nil for equal parts without gaps. The
+	// caller does not change them until completion.
 	SendCounts, SendDispls []int
 	RecvCounts, RecvDispls []int
 

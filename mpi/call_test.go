@@ -28,7 +28,7 @@ func TestCallLife(t *testing.T) {
 	require.False(t, k.Done())
 	require.NoError(t, k.Err)
 	require.Equal(t, 4, k.Tag)
-	k.OnDone = func(x *mpi.Call) { x.Reset() } // the call may be used again inside it
+	k.OnDone = func(x *mpi.Call) { x.Reset() } // as OnDone may
 	k.Complete(mpi.Status{}, nil)
 	require.False(t, k.Done())
 	require.Nil(t, k.Comm)

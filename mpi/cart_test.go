@@ -11,8 +11,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// bestSplit finds by trial of all factors the descending split of n into k factors
-// whose largest one is smallest, then the next, and so on.
+// bestSplit tries all factors: it returns the descending split of n into k factors with the
+// smallest largest factor, then the smallest second, and so on.
 func bestSplit(n, k int) (best []int) {
 	var try func(n int, sofar []int)
 	try = func(n int, sofar []int) {
@@ -149,7 +149,7 @@ func TestSub(t *testing.T) {
 	})
 }
 
-// agree reports whether two places differ in kept dimensions only.
+// agree reports whether two coordinates differ in kept dimensions only.
 func agree(x, y []int, keep []bool) bool {
 	for i := range x {
 		if !keep[i] && x[i] != y[i] {

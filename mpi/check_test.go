@@ -112,7 +112,7 @@ var badCollectives = []bad{
 	{"type string contains a pointer", mpi.ErrBuffer, func(c *mpi.Comm) error { return c.Bcast(mpi.Of([]string{""}), 0) }},
 }
 
-// checkBad makes every call of a table, on an engine that must not be asked.
+// checkBad makes every call of a table on an engine that must not be called.
 func checkBad(t *testing.T, table []bad) {
 	for _, b := range table {
 		e, c := newManual(1, 3)

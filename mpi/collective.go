@@ -58,7 +58,7 @@ func (c *Comm) Barrier() error { return c.now(args{kind: CallBarrier}) }
 // Ibarrier starts Barrier.
 func (c *Comm) Ibarrier() *Request { return c.later(args{kind: CallBarrier}) }
 
-// Bcast copies b of rank root to b of all others.
+// Bcast copies b of rank root to b of all other ranks.
 func (c *Comm) Bcast(b Buffer, root int) error {
 	return c.now(args{kind: CallBcast, recv: b, root: root})
 }
@@ -89,7 +89,7 @@ func (c *Comm) Iallreduce(s, r Buffer, op *Op) *Request {
 	return c.later(args{kind: CallAllreduce, send: s, recv: r, op: op})
 }
 
-// Scan combines s of this rank and all lower ones into r. s may be InPlace.
+// Scan combines s of this rank and all lower ranks into r. s may be InPlace.
 func (c *Comm) Scan(s, r Buffer, op *Op) error {
 	return c.now(args{kind: CallScan, send: s, recv: r, op: op})
 }
@@ -99,8 +99,7 @@ func (c *Comm) Iscan(s, r Buffer, op *Op) *Request {
 	return c.later(args{kind: CallScan, send: s, recv: r, op: op})
 }
 
-// Exscan combines s of all lower ranks into r; rank 0 keeps r as it was. s may be
-// InPlace.
+// Exscan combines s of all lower ranks into r; r of rank 0 is not written. s may be InPlace.
 func (c *Comm) Exscan(s, r Buffer, op *Op) error {
 	return c.now(args{kind: CallExscan, send: s, recv: r, op: op})
 }

@@ -12,7 +12,7 @@ import (
 const (
 	AnySource = -1 // receive from any rank
 	AnyTag    = -1 // receive any tag
-	ProcNull  = -2 // no rank: sending to it, receiving from it and accesses to its window do nothing, at once
+	ProcNull  = -2 // no rank: messages to and from it, and accesses to its window, do nothing
 	AllRanks  = -3 // Flush: every target
 	Undefined = -1 // color of Split: this rank joins no communicator
 )
@@ -27,7 +27,7 @@ type Comm struct {
 	name   string
 	rank   int
 	world  []int
-	seq    atomic.Uint32 // communicators and windows made from this one
+	seq    atomic.Uint32 // number of communicators made from this one
 	id     uint32
 	limits Limits
 

@@ -127,7 +127,7 @@ type exchange struct {
 func (p *port) get() Engine { return *p.engine.Load() }
 
 // scratch returns a call for a blocking operation; release returns it. With a communication
-// thread several goroutines may use it at once.
+// thread several goroutines may be inside at once.
 func (p *port) scratch() *Call {
 	if p.inUse.CompareAndSwap(false, true) {
 		return p.single
@@ -142,7 +142,7 @@ func (p *port) release(c *Call) {
 	}
 }
 
-// exchange returns the two calls of an exchange; release gives them back.
+// exchange returns the calls of a Sendrecv; release returns them to the port.
 func (p *port) exchange() *exchange {
 	if p.pair.inUse.CompareAndSwap(false, true) {
 		return &p.pair

@@ -11,7 +11,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// manual is an engine of one rank whose calls end when the test says so.
+// manual is an engine of one rank. The test ends its calls.
 type manual struct {
 	mpi.Engine // nil: other methods are not called
 	rank, size int
@@ -90,7 +90,7 @@ type hub struct {
 	hosts []string
 }
 
-// meeting is where the ranks of a communicator wait for each other.
+// meeting is a barrier of the ranks of a communicator, with their data.
 type meeting struct {
 	arrived, round int
 	data, last     [][]byte
@@ -170,8 +170,8 @@ func (h *hub) meet(g group, mine []byte) [][]byte {
 	return m.last
 }
 
-// together runs body on p ranks, and returns when all have ended. Hosts are given
-// in turn to the ranks.
+// together runs body on p ranks and returns when all have ended. The ranks get the hosts in
+// turn.
 func together(t *testing.T, p int, hosts []string, body func(c *mpi.Comm) error) {
 	t.Helper()
 	h := &hub{meets: map[string]*meeting{}}

@@ -9,7 +9,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// describe returns all that a caller fills in.
+// describe returns the fields that a caller fills in, as text.
 func describe(k *mpi.Call) string {
 	return fmt.Sprint(k.Kind, k.Peer, k.Tag, k.Send, k.Recv, k.Op, k.Offset, k.Count, k.Exclusive, k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls, k.Win != nil)
 }

@@ -16,7 +16,7 @@ func (c *Comm) do(k *Call) (Status, error) {
 // Prepare checks a call of c that a tool has filled in, and reports whether to post it.
 // Otherwise it has completed, with an error or without effect (ProcNull).
 func (c *Comm) Prepare(k *Call) bool {
-	if k.Comm != c { // a report may be reading a call of c
+	if k.Comm != c { // not written again: a report may read it
 		k.Comm = c
 	}
 	if err := c.check(k); err != nil {

@@ -60,7 +60,7 @@ func Startall(rs ...*Request) error {
 	return errors.Join(errs...)
 }
 
-// finish takes the result of a completed call.
+// finish makes the request inactive and returns the result of its call.
 func (r *Request) finish() (Status, error) {
 	r.active = false
 	return r.call.Status, r.call.Err
@@ -189,7 +189,7 @@ func Waitsome(rs ...*Request) ([]int, error) {
 	return takeDone(rs)
 }
 
-// Testsome is Waitsome that does not wait.
+// Testsome is Waitsome without the wait.
 func Testsome(rs ...*Request) ([]int, error) {
 	if p := portOf(rs); p != nil {
 		p.get().Poll()

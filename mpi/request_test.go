@@ -374,7 +374,8 @@ func TestBlockingCallsDoNotAllocate(t *testing.T) {
 	require.NotZero(t, testing.AllocsPerRun(10, func() { c.Isend(mpi.Of(x), 1, 0) }), "negative control: a request is an object")
 }
 
-// Two goroutines inside at once, as with a communication thread: each has a call.
+// Two goroutines at once in blocking calls, as with a communication thread: each has a call
+// of its own.
 func TestNestedBlockingCalls(t *testing.T) {
 	e, c := newManual(0, 2)
 	e.onDo = func(outer *mpi.Call) {

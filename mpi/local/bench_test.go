@@ -11,8 +11,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// BenchmarkLatency8 times one way of a message of 8 bytes between two spinning ranks:
-// the mean, and the best thousand, which others on the machine have not disturbed.
+// BenchmarkLatency8 times one way of a message of 8 bytes between two spinning ranks: the
+// mean, and the best thousand, which show no disturbance by other programs.
 func BenchmarkLatency8(b *testing.B) {
 	batches := b.N/2000 + 2
 	best := time.Duration(1 << 62)
@@ -91,9 +91,8 @@ func benchBandwidth(b *testing.B, size, window int) {
 	b.ReportMetric(float64(size*window)/float64(best), "best-GB/s")
 }
 
-// BenchmarkInFlight times the completion of one of 10, 1000 and 10000 receives in
-// flight, whose messages are sent in random order: from the first send to the last
-// completion.
+// BenchmarkInFlight times the completion of each of 10, 1000 and 10000 receives in flight,
+// whose messages are sent in random order: from the first send to the last completion.
 func BenchmarkInFlight(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { benchInFlight(b, n) })

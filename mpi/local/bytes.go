@@ -54,7 +54,7 @@ type packet struct {
 
 const packetClasses = 40
 
-var packets [packetClasses]sync.Pool // by the bits of the size
+var packets [packetClasses]sync.Pool // by the logarithm of the size
 
 func newPacket(n int) *packet {
 	class := bits.Len(uint(max(n, 256) - 1))

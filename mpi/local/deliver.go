@@ -219,7 +219,7 @@ func (e *endpoint) receiveMessage(m *message, c *mpi.Call) {
 	switch {
 	case m.transfer != nil && !m.transfer.confirm(): // a matched probe held it; withdrawn
 		m.transfer.release()
-		e.fail(c, c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d took the message back: it has gone, or its communicator was revoked", st.Source))
+		e.fail(c, c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d withdrew the message: it has left, or its communicator was revoked", st.Source))
 	case m.transfer != nil:
 		e.addPending(c)
 		e.begin(m.transfer, c)

@@ -141,8 +141,8 @@ func (e *endpoint) ringTo(dst *endpoint) *ring {
 	return r
 }
 
-// ringing reports whether a ring to this rank has a message. Owner only.
-func (e *endpoint) ringing() bool {
+// anyInRings reports whether a ring to this rank has a message. Owner only.
+func (e *endpoint) anyInRings() bool {
 	for i := range e.rings {
 		if r := e.rings[i].Load(); r != nil && r.waiting() {
 			return true

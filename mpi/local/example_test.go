@@ -22,7 +22,7 @@ func ExampleRun() {
 	// <nil>
 }
 
-// A simulated network between the ranks: messages take as long as they would on it.
+// A simulated network between the ranks: a message takes the time of that network.
 func ExampleNetwork() {
 	net, err := local.ParseNet("gige,L=20us,progress=nic")
 	if err != nil {
@@ -37,12 +37,12 @@ func ExampleNetwork() {
 	// <nil>
 }
 
-// A rank that dies fails those that wait for it, and nobody hangs.
+// A rank dies: the ranks that wait for it get an error.
 func ExampleInject() {
 	err := local.Run(2, func(c *mpi.Comm) error {
 		x := 0
 		if c.Rank() == 0 {
-			return c.Send(mpi.One(&x), 1, 0) // its first operation, and its last
+			return c.Send(mpi.One(&x), 1, 0) // the rank dies in its first operation
 		}
 		_, err := c.Recv(mpi.One(&x), 0, 0)
 		if err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// depart takes the rank of e out of the world when its body has ended. Owner only.
+// depart takes the rank out of the world. Its body has ended with err. Owner only.
 func (e *endpoint) depart(err error) {
 	d := &departure{err: err, clean: err == nil, calls: map[uint32]int{}}
 	if err == nil {

@@ -85,8 +85,8 @@ func (e *endpoint) failureOf(c *mpi.Call, m *comm) error {
 	if mismatch != "" {
 		return c.Fail(mpi.ErrOrder, 0, 0, "%s", mismatch)
 	}
-	if f := e.departure.Load(); f != nil {
-		return peerGoneError(c, m, m.rank, f)
+	if d := e.departure.Load(); d != nil {
+		return peerGoneError(c, m, m.rank, d)
 	}
 	if !e.world.anyGone.Load() {
 		return nil
@@ -220,7 +220,7 @@ func (e *endpoint) failPending(c *mpi.Call, m *comm, err error) {
 		}
 		if i := slices.Index(e.waiting, c); i >= 0 {
 			e.waiting = slices.Delete(e.waiting, i, i+1)
-			e.fail(c, err) // nil for one that has succeeded
+			e.fail(c, err) // a nil err: it has succeeded
 		}
 	}
 }

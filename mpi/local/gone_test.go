@@ -79,7 +79,7 @@ func TestRank_that_fails(t *testing.T) {
 	}
 }
 
-// Notifications of a rank that fails are not waited for, those that are there count.
+// A wait for notifications of a failed rank ends; notifications that have arrived count.
 func TestAwaitNotify_of_a_rank_that_fails(t *testing.T) {
 	for name, opts := range nets {
 		err := guarded(t, func() error {
@@ -88,7 +88,7 @@ func TestAwaitNotify_of_a_rank_that_fails(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if c.Rank() == 1 { // has made the window, and needs nothing but notifications any more
+				if c.Rank() == 1 { // has made the window, and now needs only notifications
 					if err := c.Send(mpi.Buffer{}, 0, 0); err != nil {
 						return err
 					}
@@ -199,8 +199,8 @@ func TestKill_after_operations(t *testing.T) {
 	}
 }
 
-// Everything that is pending fails when one rank revokes, and the buffers are left
-// alone afterwards.
+// All pending calls fail when one rank revokes the communicator, and no buffer is written
+// afterwards.
 func TestRevoke(t *testing.T) {
 	for name, opts := range nets {
 		for what, wait := range waits {
@@ -266,7 +266,7 @@ func TestRevoke_is_needed(t *testing.T) {
 	require.NoError(t, w.Close())
 }
 
-// A body that ends its goroutine, as the functions of package testing do.
+// A body that ends its goroutine, like FailNow of package testing.
 func TestGoexit(t *testing.T) {
 	err := guarded(t, func() error {
 		return Run(2, func(c *mpi.Comm) error {
@@ -280,8 +280,8 @@ func TestGoexit(t *testing.T) {
 	require.EqualError(t, err, "rank 0: the body ended its goroutine (runtime.Goexit)")
 }
 
-// The sender of a message that a matched probe has taken can leave: the message is
-// gone then. The receiver can leave, too: the send ends.
+// The sender of a message that a matched probe has taken can leave: then the receive fails.
+// The receiver can leave, too: then the send ends.
 func TestMprobe_and_leave(t *testing.T) {
 	for name, opts := range nets {
 		w, err := New(2, opts...)
@@ -363,8 +363,8 @@ func TestFinalize_reports(t *testing.T) {
 	assert.ErrorContains(t, err, "mpi: finalize on world, rank 1, peer 0, tag 9: unmatched or unfinished at the end: a message of 5 bytes")
 }
 
-// When all others have finished, a receive from any source is still answered by the rank
-// itself, until it waits for nothing else.
+// When all others have finished, the rank itself may still answer its receive from any
+// source, until it waits for nothing else.
 func TestAny_source_that_the_rank_itself_answers(t *testing.T) {
 	every(t, 3, func(c *mpi.Comm) error {
 		if c.Rank() > 0 {

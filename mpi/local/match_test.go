@@ -11,7 +11,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// reference matches as the contract says it, by looking at everything.
+// reference matches as in the contract, by a search through everything.
 type reference struct {
 	posted  []refRecv
 	arrived []*message
@@ -104,8 +104,8 @@ func TestMatcher_against_reference(t *testing.T) {
 	}
 }
 
-// The negative control: a matcher that prefers exact receives to older wildcards is
-// found out.
+// The negative control: the test finds a matcher that prefers exact receives to older
+// wildcards.
 func TestReference_sees_a_wrong_order(t *testing.T) {
 	var ref reference
 	older, newer := new(mpi.Call), new(mpi.Call)

@@ -14,7 +14,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// takesAll is a mover that copies when it is told to.
+// takesAll is a mover that accepts all bytes and can delay its copies until release.
 type takesAll struct {
 	mu    sync.Mutex
 	later []func() // guarded by mu

@@ -15,7 +15,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// guarded runs f and fails the test if it does not come back.
+// guarded runs f and fails the test if it does not return.
 func guarded(t *testing.T, f func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -138,7 +138,7 @@ func sizeOf(r *rand.Rand) int {
 	return r.IntN(400_000)
 }
 
-// More small messages than a ring holds, to a rank that does not look.
+// More small messages than a ring holds, to a rank that does not poll.
 func TestRing_overflow_does_not_block(t *testing.T) {
 	every(t, 2, func(c *mpi.Comm) error {
 		const n = 10 * 128
@@ -191,7 +191,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// A message takes no memory in steady state, on either side.
+// A message allocates nothing in steady state, on either rank.
 func TestAllocations(t *testing.T) {
 	if invariant.Race {
 		t.Skip("the race detector empties pools at random")

@@ -106,7 +106,7 @@ func (e *endpoint) Poll() int {
 // progress does all work that is there now. Owner only.
 func (e *endpoint) progress() {
 	for {
-		if e.ringing() {
+		if e.anyInRings() {
 			e.mu.Lock()
 			e.drain(e)
 			e.mu.Unlock()
@@ -138,7 +138,7 @@ func (e *endpoint) progress() {
 
 // ready reports whether progress may have something to do. Owner only.
 func (e *endpoint) ready() bool {
-	return e.ringing() || e.inbox.n.Load() > 0 || len(e.active) > 0 || e.recheck.Load() || e.doneHead != nil || !e.collectives.runner.Idle() ||
+	return e.anyInRings() || e.inbox.n.Load() > 0 || len(e.active) > 0 || e.recheck.Load() || e.doneHead != nil || !e.collectives.runner.Idle() ||
 		len(e.timers.heap) > 0 && e.timers.heap[0].due <= e.world.clock()
 }
 
@@ -180,7 +180,7 @@ func anyDone(calls []*mpi.Call) bool {
 	return false
 }
 
-// spinRound is the number of spins from one look at the clock to the next.
+// spinRound is the number of spins between two readings of the clock.
 const spinRound = 32
 
 // waitStep is one step of waiting until ready: a spin, and after enough of them a sleep,

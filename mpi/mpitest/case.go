@@ -22,7 +22,7 @@ const (
 	OrderCheck Needs = 1 << iota
 	// FullRevoke: a revocation ends the operations under way on all ranks, too.
 	FullRevoke
-	// KeepsNaN: Max and Min of floats give NaN if one of them is.
+	// KeepsNaN: Max and Min of floats are NaN if an operand is.
 	KeepsNaN
 	needsEnd
 )

@@ -153,7 +153,7 @@ func collectiveOrder(r *rank) {
 	r.toldOfOrder(q, aside)
 }
 
-// collectiveOrderLate: the ranks agree for a while, and differ in the root then.
+// collectiveOrderLate: the ranks make equal calls first, and then differ in the root.
 func collectiveOrderLate(r *rank) {
 	aside := r.keep(r.Dup())
 	x := make([]int64, 4)

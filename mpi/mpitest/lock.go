@@ -100,7 +100,7 @@ func lockShared(r *rank) {
 	r.close(w)
 }
 
-// lockMixed has writers that keep two elements equal, and readers that check it.
+// lockMixed: writers keep two elements equal, and readers check it.
 func lockMixed(r *rank) {
 	mem := make([]int64, 2)
 	w := r.open(mpi.Of(mem))

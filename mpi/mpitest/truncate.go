@@ -17,7 +17,7 @@ func truncateCases() []Case {
 		one("truncate/one of many", truncateOneOfMany),
 		one("truncate/from anywhere", truncateFromAnywhere),
 		one("truncate/persistent", truncatePersistent),
-		two("truncate/long ones among others", truncateAmongOthers), // Open MPI does not tell a rank of its own
+		two("truncate/long ones among others", truncateAmongOthers), // Open MPI reports none from a rank to itself
 		two("truncate/broadcast", truncateBroadcast),
 	}
 }

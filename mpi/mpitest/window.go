@@ -235,7 +235,7 @@ func windowFlushBarrier(r *rank) {
 	r.close(w)
 }
 
-// windowFlushMessage: a message tells that data has been put.
+// windowFlushMessage: after a Put and a Flush, a message announces the data.
 func windowFlushMessage(r *rank) {
 	const n = 3000
 	mem := blank(n)
@@ -358,7 +358,7 @@ func accumulateReplace(r *rank) {
 	r.close(w)
 }
 
-// accumulateAtomic adds one many times from all ranks to one element.
+// accumulateAtomic adds 1 to one element many times, from all ranks.
 func accumulateAtomic(r *rank) {
 	const times = 200
 	mem := make([]int64, 2)

@@ -74,7 +74,7 @@ func TestRun_in_this_process(t *testing.T) {
 	}
 }
 
-// The environment alone asks for the analysis of a program.
+// An environment variable alone switches the analysis on.
 func TestAdvised(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run.json")
 	body := func(c *mpi.Comm) error { return c.Barrier() }

@@ -34,7 +34,7 @@ func printingRank() int {
 	return 0
 }
 
-// printed is an error that the user has seen, or will see from another rank.
+// printed is an error that this or another rank prints.
 type printed struct {
 	err  error
 	code int

@@ -128,8 +128,8 @@ func TestUnderLauncher(t *testing.T) {
 	}
 }
 
-// Collective calls that do not fit together are found if the environment asks for it, also
-// if MPI lets them pass; those that fit are left alone.
+// With CheckVariable in the environment, collective calls that differ between ranks are
+// errors, even if MPI lets them pass; equal ones are not.
 func TestCollectivesAreCompared(t *testing.T) {
 	t.Setenv(system.CheckVariable, "1")
 	for _, l := range libraries {

@@ -28,7 +28,7 @@ const grace = 2 * time.Second
 // processes when one exits with an error.
 type shutdown struct {
 	world, control *mpi.Comm
-	failed         int64     // Nanotime at which this rank knew of a failure; 0: none
+	failed         int64     // Nanotime when this rank learned of a failure; 0: none
 	out            io.Writer // nil: standard error
 }
 

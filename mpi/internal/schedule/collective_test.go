@@ -83,8 +83,8 @@ func TestCollectivesOfManyRanks(t *testing.T) {
 	}
 }
 
-// All collectives are under way at once on three communicators, whose ranks are
-// different; then again, with the objects and buffers of the first time.
+// All collectives are under way at once on three communicators with different ranks; then
+// again, with the recycled schedules and buffers of the first time.
 func TestCollectivesAtOnce(t *testing.T) {
 	seeds := uint64(8)
 	if invariant.Race { // one goroutine: there is no more to see
@@ -116,7 +116,7 @@ func TestCollectivesAtOnce(t *testing.T) {
 	}
 }
 
-// The elements have no bytes, but there are some of them.
+// Buffers of several elements of no bytes.
 func TestElementsWithoutBytes(t *testing.T) {
 	op := must(mpi.NewOp("nothing", true, func(_, in []struct{}) { require.Len(t, in, 3) }))
 	d := data[struct{}]{op, func(*rand.Rand) struct{} { return struct{}{} }, func(a, _ struct{}) struct{} { return a }}

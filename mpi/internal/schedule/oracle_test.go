@@ -74,8 +74,8 @@ var locs = data[mpi.Loc[float64]]{mpi.MaxLoc,
 		return a
 	}}
 
-// array is the memory of one buffer of a rank: contiguous, or in blocks with gaps
-// that must stay as they are.
+// array is the memory of one buffer of a rank: contiguous, or in blocks with gaps that must
+// stay unchanged.
 type array[T comparable] struct {
 	mem    []T
 	before []T
@@ -93,7 +93,7 @@ func (d data[T]) values(r *rand.Rand, n int) []T {
 	return x
 }
 
-// newArray lays values out, strided if asked for and possible.
+// newArray stores values in an array, strided if wanted and possible.
 func newArray[T comparable](r *rand.Rand, d data[T], values []T, strided bool) *array[T] {
 	n := len(values)
 	a := &array[T]{n: n, block: n, stride: n}
@@ -287,7 +287,7 @@ func (x *trial[T]) counts() []int {
 	return counts
 }
 
-// image returns before with the parts put into their places.
+// image returns a copy of before with the parts at their displacements.
 func image[T any](before []T, rows [][]T, displs []int) []T {
 	out := slices.Clone(before)
 	for i, row := range rows {

@@ -11,8 +11,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// caught reports whether a trial of the collective with this change of its messages
-// fails: by a result, by a message left over, or by not ending.
+// caught reports whether a trial of the collective fails if alter changes its messages: by a
+// wrong result, a message left over, or a hang.
 func caught(t *testing.T, kind mpi.CallKind, d data[affine], n int, alter func(c *mpi.Call)) (bad bool) {
 	m := newSim(&panicT{TB: t}, 5, 7)
 	m.alter = alter
@@ -216,7 +216,7 @@ func TestErrorsOfEngines(t *testing.T) {
 	}
 }
 
-// wire joins runners without allocating: messages are matched when it is pumped.
+// wire connects runners without allocating. Messages match when it is pumped.
 type wire struct {
 	nodes []*Runner
 	sends []*mpi.Call

@@ -203,7 +203,7 @@ func (m *sim) step() bool {
 	return true
 }
 
-// run goes on until done, or nothing happens any more.
+// run makes steps until done, or until none is possible.
 func (m *sim) run(done func() bool) {
 	for !done() {
 		if m.step() {
@@ -222,7 +222,7 @@ func (m *sim) run(done func() bool) {
 	}
 }
 
-// finish runs until nothing is left, and checks that all is used up.
+// finish runs until no step is possible, and checks that nothing is left over.
 func (m *sim) finish(rs ...*mpi.Request) {
 	m.t.Helper()
 	m.run(func() bool { return false })
@@ -234,7 +234,7 @@ func (m *sim) finish(rs ...*mpi.Request) {
 	m.audit()
 }
 
-// audit finds messages without a partner, and schedules that are not given back.
+// audit fails for unmatched messages and for schedules not recycled.
 func (m *sim) audit() {
 	m.t.Helper()
 	require.Empty(m.t, m.leftover())

@@ -57,7 +57,7 @@ type text struct {
 
 func (x *text) add(s string) { x.n += int32(copy(x.chars[x.n:], s)) }
 
-// bracket is not associative: its result tells in which order it was done.
+// bracket is not associative: its result shows the order of the operations.
 var bracket = must(mpi.NewOp("bracket", false, func(acc, in []text) {
 	for i := range acc {
 		var x text
