@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -103,4 +104,24 @@ func TestTile_overlap(t *testing.T) {
 		})
 		require.Equal(t, common, len(got) > 0, "%+v and %+v", a, b)
 	}
+}
+
+// A tile that is none is refused, also where its elements would fit the slice.
+func TestTile_columns_that_overlap(t *testing.T) {
+	_, err := tasks.Tile[int]{Data: make([]int, 100), Rows: 4, Cols: 2, LD: 2}.RegionErr()
+	assert.Error(t, err)
+	region, err := tasks.Tile[int]{Rows: 0, Cols: 2, LD: 2}.RegionErr()
+	assert.NoError(t, err)
+	assert.True(t, region.Empty())
+}
+
+// The clauses of a record of another package's kind are accesses, too.
+func TestSubmit_with_accesses(t *testing.T) {
+	decl := &task.Decl{ID: task.NextDeclID(), Name: "other", New: task.SlabOf[task.Record],
+		Run: func(*task.Record) error { return nil }, Clear: func(*task.Record) {}}
+	x := make([]int, 4)
+	assert.Equal(t, [][2]int{{0, 1}}, edges(t, func(rt *dataflow.Runtime) {
+		rt.Spawn("writer", func(*tasks.Context) error { return nil }, tasks.Writes(x))
+		tasks.Submit(rt.TaskDomain().Begin(decl), []tasks.Clause{tasks.Label("reader"), tasks.Reads(x)})
+	}))
 }

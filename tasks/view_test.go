@@ -1,0 +1,303 @@
+package tasks
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/deps"
+)
+
+// viewOf is an Output of all elements of x.
+func viewOf[T any](x []T) *view {
+	return &view{role: roleOut, region: deps.Slice(x), base: unsafe.Pointer(unsafe.SliceData(x)), layout: layoutOf(reflect.TypeFor[T]()), seed: 77}
+}
+
+// tileView is the view of a tile of x.
+func tileView[T any](x []T, rows, cols, ld int) *view {
+	w := viewOf(x)
+	w.region, _ = Tile[T]{Data: x, Rows: rows, Cols: cols, LD: ld}.RegionErr()
+	return w
+}
+
+// checkMarks marks a view of x, under both patterns, and takes the marks back.
+func checkMarks[T any](t *testing.T, parts int, x ...T) {
+	t.Run(fmt.Sprintf("%T", x), func(t *testing.T) {
+		old := append([]T{}, x...)
+		w := viewOf(x)
+		for _, other := range []bool{false, true} {
+			w.save()
+			w.mark(other)
+			n := 0
+			w.leaves(func(p unsafe.Pointer, l *leaf, i uint64) {
+				n++
+				assert.True(t, l.is(p, l.bits(w.seed, i, other)))
+				if l.kind != leafPointer && l.kind != leafBool {
+					assert.NotEqual(t, l.bits(w.seed, i, true), l.bits(w.seed, i, false))
+				}
+				if l.kind != leafInt && l.kind != leafFloat32 && l.kind != leafFloat64 {
+					assert.False(t, l.derived(p))
+				}
+			})
+			assert.Equal(t, parts*len(x), n)
+			result := w.judge()
+			assert.Equal(t, n, result.all)
+			assert.Equal(t, n, result.left)
+			left, read := result.verdict()
+			assert.True(t, left)
+			assert.False(t, read)
+			w.unmark()
+			assert.Equal(t, old, x, "all of it is back")
+		}
+	})
+}
+
+// Every part of an element gets a mark of its own kind, which is found again and taken back.
+func TestView_marks(t *testing.T) {
+	many := func() (x []int8) { return append(make([]int8, 60), 1, 2, 3) }
+	checkMarks(t, 1, many()...)
+	checkMarks(t, 1, uint16(1), 2, 3, 4, 5, 6)
+	checkMarks(t, 1, int32(1), 2, 3, 4)
+	checkMarks(t, 1, 1, 2, 3)
+	checkMarks(t, 1, 1.5, math.Inf(1), -2)
+	checkMarks(t, 1, float32(1.5), -7, 0)
+	checkMarks(t, 1, true, false, true)
+	checkMarks(t, 2, complex(1, 2), complex(3, 4))
+	checkMarks(t, 2, complex64(complex(1, 2)), complex64(complex(3, 4)))
+	checkMarks(t, 1, "a", "", "c")
+	checkMarks(t, 1, new(int), nil)
+	checkMarks(t, 1, any(1), any("x"), nil)
+	checkMarks(t, 3, [3]float64{1, 2, 3}, [3]float64{4, 5, 6})
+	type mixed struct {
+		a int64
+		_ int32
+		b float32
+		s string
+		c [2]bool
+	}
+	checkMarks(t, 5, mixed{a: 1, b: 2, s: "s"}, mixed{a: 5, c: [2]bool{true, false}})
+}
+
+// The other marks of floats are numbers as large as they come, of either sign.
+func TestView_other_marks_of_floats(t *testing.T) {
+	f64, f32 := &leaf{kind: leafFloat64, size: 8}, &leaf{kind: leafFloat32, size: 4}
+	for i := range uint64(4) {
+		sign := 1 - 2*int(1-i%2)
+		x, y := math.Float64frombits(f64.bits(1, i, true)), float64(math.Float32frombits(uint32(f32.bits(1, i, true))))
+		assert.Greater(t, x*float64(sign), 1e299)
+		assert.Greater(t, y*float64(sign), 1e36)
+		assert.False(t, math.IsInf(x, 0) || math.IsInf(y, 0))
+	}
+	assert.True(t, math.IsNaN(math.Float64frombits(f64.bits(1, 1, false))))
+	assert.True(t, math.IsNaN(float64(math.Float32frombits(uint32(f32.bits(1, 1, false))))))
+}
+
+// What locks and atomic variables are in is not marked.
+func TestLayout_of_what_synchronizes(t *testing.T) {
+	assert.True(t, synchronizes(reflect.TypeFor[sync.Mutex]()))
+	assert.True(t, synchronizes(reflect.TypeFor[atomic.Int64]()))
+	assert.False(t, synchronizes(reflect.TypeFor[deps.Region]()))
+	assert.Nil(t, layoutOf(reflect.TypeFor[struct {
+		mu sync.Mutex
+		x  int
+	}]()))
+	assert.Nil(t, layoutOf(reflect.TypeFor[struct{ x [maxLeaves + 1]int }]()), "too many parts")
+	assert.NotNil(t, layoutOf(reflect.TypeFor[struct{ x [maxLeaves]int }]()))
+}
+
+// A part that another view has a byte of is left alone, its neighbours are not.
+func TestView_shared(t *testing.T) {
+	x := make([]byte, 32)
+	at := func(i int) unsafe.Pointer { return unsafe.Pointer(&x[i]) }
+	w := viewOf(x)
+	w.share(viewOf(x[8:16]))
+	require.Len(t, w.shared, 1)
+	for _, c := range []struct {
+		from, size int
+		shared     bool
+	}{{0, 8, false}, {1, 8, true}, {8, 1, true}, {15, 1, true}, {15, 8, true}, {16, 8, false}, {4, 16, true}} {
+		assert.Equal(t, c.shared, w.isShared(at(c.from), uintptr(c.size)), "%d bytes from %d", c.size, c.from)
+	}
+	w.share(viewOf(make([]byte, 4)))
+	assert.Len(t, w.shared, 1, "elsewhere")
+}
+
+// A verifier knows which of its views overlap, by whatever bytes.
+func TestVerifier_share(t *testing.T) {
+	x := make([]byte, 64)
+	tile := tileView(x, 4, 8, 8) // bytes 0 to 3 of each eight
+	column, between, apart := viewOf(x[58:60]), viewOf(x[12:16]), viewOf(make([]byte, 8))
+	v := &verifier{views: []view{*column, *apart, *between, *tile}}
+	v.share()
+	for i := range v.views {
+		w := &v.views[i]
+		switch w.base {
+		case tile.base:
+			assert.Equal(t, []span{{uintptr(column.base), uintptr(column.base) + 2}}, w.shared)
+		case column.base:
+			assert.Len(t, w.shared, 8, "the columns of the tile")
+		default:
+			assert.Empty(t, w.shared)
+		}
+	}
+}
+
+// What is kept is what is there now, however often.
+func TestView_save_again(t *testing.T) {
+	x := []float64{1, 2, 3}
+	w := viewOf(x)
+	w.save()
+	x[1] = 7
+	w.save()
+	assert.Len(t, w.bytes, 24)
+	x[0], x[1] = 5, 5
+	w.restore()
+	assert.Equal(t, []float64{1, 7, 3}, x)
+}
+
+// The pieces that a view and a region have in common, by bytes.
+func TestView_overlap(t *testing.T) {
+	x := make([]byte, 64)
+	for i := range x {
+		x[i] = byte(i)
+	}
+	views := map[string]*view{"interval": viewOf(x[8:40]), "tile": tileView(x[8:], 3, 4, 8), "column": tileView(x[8:], 3, 1, 8)}
+	for name, w := range views {
+		inside := map[byte]uintptr{}
+		i := uintptr(0)
+		w.columns(func(piece []byte) {
+			for _, b := range piece {
+				inside[b] = i
+				i++
+			}
+		})
+		for from := range 64 {
+			for size := 1; from+size <= 64; size++ {
+				want := map[byte]uintptr{}
+				for _, b := range x[from : from+size] {
+					if at, ok := inside[b]; ok {
+						want[b] = at
+					}
+				}
+				got := map[byte]uintptr{}
+				w.overlap(deps.Slice(x[from:from+size]), func(at uintptr, piece []byte) {
+					for k, b := range piece {
+						got[b] = at + uintptr(k)
+					}
+				})
+				require.Equal(t, want, got, "%s and [%d,%d)", name, from, from+size)
+			}
+		}
+	}
+}
+
+// Memory that cannot be read is not looked at.
+func TestView_readable(t *testing.T) {
+	assert.True(t, viewOf([]byte{1}).readable())
+	nowhere := unsafe.Add(unsafe.Pointer(nil), 64)
+	assert.False(t, (&view{region: deps.Bytes(nowhere, 8), base: nowhere}).readable())
+}
+
+// What the body may do with each access, and whether it may be run twice.
+func TestVerifier_roles(t *testing.T) {
+	x, any1 := []float64{1}, []any{1}
+	sum := Reduction(0.0, func(dst, src []float64) {}).access()
+	for _, c := range []struct {
+		acc   Access
+		role  role
+		again bool
+	}{
+		{Input, roleIn, true}, {Output, roleOut, true}, {Inout, roleUpdate, true}, {Concurrent, roleUpdate, true}, {Commutative, roleUpdate, true},
+		{Weak(Input), roleLeave, false}, {Weak(Output), roleLeave, false}, {Weak(Inout), roleLeave, false},
+		{Weak(Concurrent), roleUpdate, false}, {Weak(Commutative), roleUpdate, false}, {Weak(sum), roleUpdate, false},
+	} {
+		v := &verifier{again: true}
+		v.view(*viewOf(x), c.acc.access())
+		require.Len(t, v.views, 1)
+		assert.Equal(t, c.role, v.views[0].role, "%+v", c.acc)
+		assert.Equal(t, c.again, v.again, "%+v", c.acc)
+		v.view(*viewOf(x), Input.access())
+		assert.Equal(t, c.again, v.again, "once no, never yes")
+	}
+	v := &verifier{again: true}
+	v.view(*viewOf(x), sum)
+	v.view(*viewOf(x[:0]), Inout.access())
+	v.view(view{region: deps.Handle(1)}, Inout.access())
+	assert.Empty(t, v.views, "nothing to look at")
+	v.view(*viewOf(any1), Input.access())
+	assert.True(t, v.again)
+	v.view(*viewOf(any1), Inout.access())
+	assert.False(t, v.again, "it has pointers")
+}
+
+// A Value slice is looked at as what the body leaves alone.
+func TestVerifier_addValue(t *testing.T) {
+	p, err := newParam(reflect.TypeFor[[]float64](), Value, 2, 0)
+	require.NoError(t, err)
+	v, x := &verifier{}, make([]float64, 3)
+	v.addValue(&p, unsafe.Pointer(&x))
+	require.Len(t, v.views, 1)
+	assert.True(t, v.views[0].value && v.views[0].role == roleLeave && v.views[0].name == "parameter 3")
+	assert.Equal(t, deps.Slice(x), v.views[0].region)
+	x = nil
+	v.addValue(&p, unsafe.Pointer(&x))
+	assert.Len(t, v.views, 1)
+	x = make([]float64, maxValue)
+	v.addValue(&p, unsafe.Pointer(&x))
+	assert.Equal(t, deps.Slice(x[:maxValue/8]), v.views[1].region)
+}
+
+// An outcome has the values of outputs, which may be marks, and then those of updates, which
+// cannot; two are the same if they differ in marks only.
+func TestVerifier_outcome(t *testing.T) {
+	out, update := []int64{0, 0, 0}, []int64{8, 9}
+	v := &verifier{views: []view{*viewOf(update), *viewOf(out)}}
+	v.views[0].role = roleUpdate
+	v.views[1].save()
+	v.views[1].mark(false)
+	out[1] = 5
+	first := v.outcome()
+	assert.Equal(t, []bool{true, false, true, false, false}, first.left)
+	assert.Equal(t, []int64{5, 8, 9}, []int64{int64(first.values[1]), int64(first.values[3]), int64(first.values[4])})
+	v.views[1].mark(true)
+	out[1] = 5
+	second := v.outcome()
+	assert.True(t, first.same(second))
+	update[0]++
+	assert.False(t, first.same(v.outcome()))
+
+	v.unwritten(first, second)
+	require.Len(t, v.errs, 1)
+	assert.ErrorContains(t, v.errs[0], "left 2 of its 3 values unwritten")
+}
+
+// A mark of a float that is left is a fact; of integers it takes so many bits of evidence.
+func TestTally_verdict(t *testing.T) {
+	left, read := (&tally{sure: true}).verdict()
+	assert.True(t, left && !read)
+	left, read = (&tally{leftBits: evidence{sum: sure}}).verdict()
+	assert.True(t, left && !read)
+	left, read = (&tally{leftBits: evidence{sum: sure - 1}, readBits: evidence{sum: sure - 1}, near: 3}).verdict()
+	assert.False(t, left || read)
+	left, read = (&tally{readBits: evidence{sum: sure}, near: 3}).verdict()
+	assert.True(t, read && !left)
+}
+
+// Nearness is full for equal numbers, falls by a bit for each doubling of the distance, to
+// either side, and ends at the middle of the bits.
+func TestTally_nearness(t *testing.T) {
+	assert.Equal(t, 64., nearness(0, 64))
+	assert.Equal(t, 16., nearness(0, 16))
+	assert.Equal(t, nearness(5, 32), nearness(^uint64(4), 32))
+	assert.InDelta(t, 32-math.Log2(3), nearness(1, 32), 1e-9)
+	assert.InDelta(t, 1, nearness(1000, 64)-nearness(2000, 64), 1e-2)
+	assert.Positive(t, nearness(1<<31, 64))
+	assert.Zero(t, nearness(1<<32, 64))
+}
