@@ -125,3 +125,17 @@ func TestSubmit_with_accesses(t *testing.T) {
 		tasks.Submit(rt.TaskDomain().Begin(decl), []tasks.Clause{tasks.Label("reader"), tasks.Reads(x)})
 	}))
 }
+
+// A task without a name is called after its kind where it could not be spawned.
+func TestSpawn_without_a_name(t *testing.T) {
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		done := make(chan bool)
+		go func() {
+			rt.Spawn("", func(*tasks.Context) error { return nil })
+			close(done)
+		}()
+		<-done
+		return rt.Wait()
+	}, dataflow.Workers(1))
+	assert.ErrorContains(t, err, `task "dynamic task" was spawned`)
+}

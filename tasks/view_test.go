@@ -301,3 +301,110 @@ func TestTally_nearness(t *testing.T) {
 	assert.Positive(t, nearness(1<<31, 64))
 	assert.Zero(t, nearness(1<<32, 64))
 }
+
+// Memory of unknown type is looked at if it can be, and not restored for a second run.
+func TestVerifier_unknown_type(t *testing.T) {
+	x := make([]byte, 8)
+	nowhere := unsafe.Add(unsafe.Pointer(nil), 64)
+	v := &verifier{again: true}
+	v.view(view{region: deps.Slice(x)}, Input.access())
+	assert.True(t, v.again)
+	v.view(view{region: deps.Slice(x)}, Inout.access())
+	assert.False(t, v.again)
+	v.view(view{region: deps.Bytes(nowhere, 8)}, Inout.access())
+	assert.Len(t, v.views, 2)
+	v.views[1].role = roleOut
+	v.Before()
+	assert.False(t, v.views[1].marked, "what a mark would be is not known")
+	assert.NoError(t, v.After(false))
+}
+
+// Before keeps what a second run begins with, if there may be one.
+func TestVerifier_Before(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		v := &verifier{again: again}
+		v.view(*viewOf([]float64{1}), Inout.access())
+		v.view(*viewOf([]float64{1}), Output.access())
+		v.Before()
+		assert.Equal(t, again, len(v.views[0].bytes) == 8)
+		assert.True(t, v.views[1].marked)
+	}
+}
+
+// The body may write to an Input if another access lets it; a slice passed as Value does not.
+func TestVerifier_written(t *testing.T) {
+	x := make([]byte, 8)
+	for _, c := range []struct {
+		other   Access
+		part    []byte
+		written bool
+	}{{Output, x[4:], true}, {Inout, x[:1], true}, {Concurrent, x, true}, {Weak(Inout), x, true}, {Input, x, false}, {Inout, make([]byte, 8), false}} {
+		v := &verifier{}
+		v.view(*viewOf(x), Input.access())
+		v.view(*viewOf(c.part), c.other.access())
+		assert.Equal(t, c.written, v.written(&v.views[0]), "%+v", c.other)
+	}
+	value := viewOf(x)
+	value.role, value.value = roleLeave, true
+	v := &verifier{views: []view{*viewOf(x), *value}}
+	v.views[0].role = roleIn
+	assert.False(t, v.written(&v.views[0]))
+}
+
+// A body whose results depend on its outputs is found out by a second run, one that is right
+// or random is not.
+func TestVerifier_second_run(t *testing.T) {
+	in, out, calls := []int64{3, 4}, make([]int64, 2), 0
+	run := func(body func()) (int, error) {
+		calls = 0
+		out[0], out[1] = 1, 2
+		v := &verifier{again: true}
+		v.view(*viewOf(in), Input.access())
+		v.view(*viewOf(out), Output.access())
+		v.Before()
+		err := v.Run(func() error { calls++; body(); return nil })
+		assert.NoError(t, err)
+		return calls, v.After(false)
+	}
+	n, err := run(func() { out[0], out[1] = in[0], in[1] })
+	assert.NoError(t, err)
+	assert.Equal(t, 2, n)
+	n, err = run(func() { out[0], out[1] = max(0, min(out[0], 1)), 7 })
+	assert.ErrorContains(t, err, "depends on what was there before")
+	assert.Greater(t, n, 2)
+	_, err = run(func() { out[0], out[1] = int64(calls), 7 })
+	assert.NoError(t, err, "it is random, whatever was there")
+}
+
+// A function that refers to a variable of its surroundings captures it.
+func TestCaptures(t *testing.T) {
+	plain, n := func() {}, 0
+	closure := func() { n++ }
+	closure()
+	assert.Equal(t, unsafe.Sizeof(uintptr(0)) < 8, captures(unsafe.Pointer(&plain)))
+	assert.True(t, captures(unsafe.Pointer(&closure)))
+	plain = nil
+	assert.True(t, captures(unsafe.Pointer(&plain)))
+}
+
+// Arithmetic with a mark makes what only that can be.
+func TestLeaf_derived(t *testing.T) {
+	x, y := math.Float64frombits(mark64), math.Float32frombits(mark32)
+	f64, f32 := &leaf{kind: leafFloat64, size: 8}, &leaf{kind: leafFloat32, size: 4}
+	assert.False(t, f64.derived(unsafe.Pointer(&x)) || f32.derived(unsafe.Pointer(&y)), "the mark itself")
+	x, y = -(x + 1), -(y + 1)
+	assert.True(t, f64.derived(unsafe.Pointer(&x)) && f32.derived(unsafe.Pointer(&y)))
+	x, y = math.NaN(), float32(math.NaN())
+	assert.False(t, f64.derived(unsafe.Pointer(&x)) || f32.derived(unsafe.Pointer(&y)), "another NaN")
+}
+
+// The first finding costs the places where it could be, each further one a choice besides.
+func TestEvidence(t *testing.T) {
+	var e evidence
+	e.add(20, 4)
+	assert.Equal(t, evidence{sum: 16, n: 1}, e)
+	e.add(20, 4)
+	assert.Equal(t, evidence{sum: 29, n: 2}, e)
+	e.add(7, 4)
+	assert.Equal(t, evidence{sum: 29, n: 2}, e, "worth nothing")
+}
