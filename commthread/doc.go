@@ -188,6 +188,14 @@
 // A window in which everything waits doubles: two ranks whose windows held only calls
 // that wait for each other's next ones would stand still.
 //
+// # Deadlocks
+//
+// When the runtime has reported a stall and nothing in it goes on by itself, the thread, or the
+// leased body, waits inside the engine (mpi.Stander), which then knows of every rank that
+// does nothing else, and ends the program if some certainly wait for each other: with any calls in one
+// process, with one call each over mpi/system. Other stalls are reported again after twice as
+// long. A goroutine that is none of the runtime's, and makes its first call later, is not seen.
+//
 // # Errors across ranks
 //
 // A comm task that is skipped, cancelled or refused revokes its communicator and the

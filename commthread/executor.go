@@ -3,6 +3,7 @@ package commthread
 import (
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/mpi"
 )
 
 // executor is what the runtime sees of a thread.
@@ -88,6 +89,22 @@ func (x *executor) Await(done func() bool) { (*Thread)(x).await(done) }
 
 // Report is part of dataflow.Executor.
 func (x *executor) Report() []string { return (*Thread)(x).report() }
+
+// Quiet is part of dataflow.Executor.
+func (x *executor) Quiet() {
+	t := (*Thread)(x)
+	t.quiet.Store(true)
+	t.wake()
+}
+
+// standStill waits inside the engine for the next call to complete, so that the engine knows
+// of every rank that does nothing else, and finds out if they wait for each other.
+func (t *Thread) standStill() {
+	t.quiet.Store(false)
+	if s, can := t.engine.(mpi.Stander); can {
+		s.StandStill(func() bool { return t.lease.poked.Load() || t.lease.asker.Load() != nil || t.stop.Load() })
+	}
+}
 
 // drop skips a task that is not to run. Its communicator is revoked: the peers would
 // wait for its message.

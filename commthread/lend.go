@@ -130,7 +130,7 @@ func (t *Thread) giveBack() {
 // needed reports whether there is something that only the thread can do: coroutines live
 // and die with it.
 func (t *Thread) needed() bool {
-	if t.fresh || t.stop.Load() {
+	if t.fresh || t.stop.Load() || t.quiet.Load() {
 		return true
 	}
 	for _, b := range t.bodies {
@@ -278,6 +278,8 @@ func (t *Thread) heldTurn() {
 	switch {
 	case t.turn():
 		t.idle.busy()
+	case t.quiet.Load():
+		t.standStill()
 	case t.polls%nowAndThen == 0:
 		t.saturate(osthread.Nanotime())
 		if !t.lane.Spacious() {

@@ -31,7 +31,10 @@ const (
 func (t *Thread) rest() {
 	now := osthread.Nanotime()
 	s := &t.idle
-	t.saturate(now)
+	if t.saturate(now); t.quiet.Load() {
+		t.standStill()
+		return
+	}
 	if t.place == Help && t.help() {
 		s.busy()
 		return

@@ -69,6 +69,7 @@ type Thread struct {
 	active atomic.Uintptr  // identity of the goroutine that may call the engine now
 	awaits atomic.Bool     // something is under way that polling is of use for, or was
 	stop   atomic.Bool
+	quiet  atomic.Bool // the runtime does nothing before a call completes: standStill
 	gone   atomic.Bool // set with mu held: the thread has ended, nothing is handed to it any more
 	warned sync.Once
 

@@ -250,6 +250,7 @@ func (noBodies) Spawned(*task.Record) {}
 func (noBodies) Await(func() bool)    {}
 func (noBodies) Wake()                {}
 func (noBodies) Report() []string     { return nil }
+func (noBodies) Quiet()               {}
 
 type executorFunc func(r *task.Record)
 
@@ -257,5 +258,6 @@ func (f executorFunc) Spawned(*task.Record) {}
 func (f executorFunc) Await(func() bool)    {}
 func (f executorFunc) Wake()                {}
 func (f executorFunc) Report() []string     { return nil }
+func (f executorFunc) Quiet()               {}
 
 func (f executorFunc) Ready(r *task.Record) { f(r) }

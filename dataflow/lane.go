@@ -28,6 +28,10 @@ type Executor interface {
 	Wake()
 	// Report says what the executor waits for, a line each. Any goroutine.
 	Report() []string
+	// Quiet says, after a report has been printed, that nothing of the runtime goes on before
+	// a call of the executor has completed: no body is at work, and those that wait do so
+	// for calls. Any goroutine.
+	Quiet()
 }
 
 // Lane is how an Executor speaks to the runtime. Its methods, except those that say
@@ -36,6 +40,7 @@ type Lane struct {
 	rt    *Runtime
 	w     *worker
 	moves atomic.Uint64
+	aside atomic.Int32 // bodies that wait in Aside
 }
 
 // Attach makes e the executor of comm tasks. Submitting goroutine, with no comm task
@@ -165,6 +170,8 @@ func (l *Lane) Aside(done func() bool, register func(wake func()), sleep func(),
 				w.run(done, true)
 				return
 			}
+			l.aside.Add(1)
+			defer l.aside.Add(-1)
 			w.Block(w.cur, sleep)
 			return
 		}

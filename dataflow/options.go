@@ -99,7 +99,7 @@ func RenameBudget(n int64) Option { return func(o *options) { o.rename = n } }
 
 // Stall sets after how long without any progress a report says what waits for
 // what, and whether Wait returns it as a *StallError instead of printing it to
-// standard error and waiting on. A task that computes is progress. With asError, a
+// standard error, again after twice as long and so on, and waiting. A task that computes is progress. With asError, a
 // spawn that waits for a task to be run in place (If(false), Final, Serial, Verify)
 // returns when there is a report, the task runs when it becomes ready, as others do,
 // and the next Wait returns the report; WaitOn returns it at once. 0 turns the report

@@ -95,14 +95,15 @@ func (rt *Runtime) look() {
 		rt.moved(g, now)
 		return
 	}
-	switch {
-	case g.told == 0:
-		g.told++
+	if elapsed>>g.told < rt.opt.stall { // again after twice as long
+		return
+	}
+	if g.told++; g.told == 1 || rt.stalls.asked.Load() == 0 {
 		rt.reportStall(g.last)
-	case g.told == 1 && elapsed > 2*rt.opt.stall && rt.stalls.asked.Load() != 0: // it may still answer
-		g.told++
+	} else { // the submitter has not answered, and may still do so
 		fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that sleeps\n%s\n",
 			elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
+		rt.tellQuiet()
 	}
 }
 
@@ -117,6 +118,14 @@ func (rt *Runtime) moves() uint64 {
 		n += v.inner.Load()
 	}
 	return n
+}
+
+// stalledFor returns for how long nothing has moved.
+func (rt *Runtime) stalledFor() time.Duration {
+	g := &rt.stalls.dog
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return rt.opt.stall << max(g.told-1, 0)
 }
 
 func (rt *Runtime) reportStall(moves uint64) {
@@ -158,15 +167,35 @@ func (rt *Runtime) answerWatchdog() {
 		return // not, or not any more
 	}
 	report := rt.stallText()
-	if report == "" {
-		return // the last task has just ended, and is about to be counted
+	if report == "" { // the program waits for something else; or the last task has just ended, and is about to be counted
+		if report = strings.Join(rt.outsiders(), "\n"); report == "" {
+			return
+		}
 	}
 	err := &StallError{After: rt.opt.stall, Report: report}
 	if rt.w0.yields {
 		rt.stalls.err = err
 		return
 	}
+	err.After = rt.stalledFor()
 	fmt.Fprintln(os.Stderr, err)
+	rt.tellQuiet()
+}
+
+// tellQuiet tells the executor if nothing of the runtime goes on by itself: nothing is ready,
+// no body is at work, and those that wait do so in calls of the executor. The submitter is in
+// a wait.
+func (rt *Runtime) tellQuiet() {
+	l := rt.lane.Load()
+	if l == nil || rt.hasWork() || len(rt.blocked.list()) > int(l.aside.Load()) {
+		return
+	}
+	for _, v := range *rt.workers.Load() {
+		if s := v.state.Load(); (s == active || s == waking) && !v.waiting.Load() {
+			return
+		}
+	}
+	(*l.w.foreign.Load()).Quiet()
 }
 
 // forsaken reports whether a wait inside a body, or for a task to be run in place, is to

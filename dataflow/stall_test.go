@@ -460,7 +460,8 @@ func TestStall_printed(t *testing.T) {
 			out, code := child(t, name)
 			assert.Zero(t, code, out)
 			contains(t, out, append(want, "weft: no progress for", "result 1")...)
-			assert.Equal(t, 1, strings.Count(out, want[1]), "this state, once; on a slow machine others are reported, too: %s", out)
+			n := strings.Count(out, want[1])
+			assert.True(t, n == 2 || n == 3, "this state after 1, 2 and 4 periods of 6, or 2, 4 and 8 of 8, not %d times: %s", n, out)
 		})
 	}
 }

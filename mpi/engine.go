@@ -96,6 +96,16 @@ type PostWaiter interface {
 	PostWait(calls []*Call, d time.Duration)
 }
 
+// Stander is an engine that finds deadlocks of ranks that wait for any of their calls, as a
+// communication thread does. The method belongs to whoever is inside the engine.
+type Stander interface {
+	// StandStill is for a rank that does nothing more before one of the calls under way has
+	// completed. It returns when one has, or within some 20 ms after over reports true. If
+	// the ranks that stand still, or wait in Await, certainly wait for each other, the
+	// program is ended: with a report, and code 1.
+	StandStill(over func() bool)
+}
+
 // Limits of an engine.
 type Limits struct {
 	MaxTag int // largest tag

@@ -36,6 +36,25 @@ func (w *World) watch(stop <-chan struct{}) {
 	}
 }
 
+// StandStill implements [mpi.Stander].
+func (e *endpoint) StandStill(over func() bool) {
+	const slice = 20 * time.Millisecond
+	var open []*mpi.Call
+	e.Outstanding(func(c *mpi.Call) { open = append(open, c) })
+	e.awaited, e.anyOf = open, true
+	if e.world.anyGone.Load() {
+		e.scan() // while it waits, this rank cannot answer its own calls
+	}
+	for before := e.completed; e.completed == before && !over(); {
+		if e.ready() {
+			e.progress()
+		} else {
+			e.Sleep(slice)
+		}
+	}
+	e.awaited = nil
+}
+
 // look returns what the stuck ranks wait for, "" if there are none: first in a form that is
 // equal as long as none of them has moved, then for people. Any goroutine.
 func (w *World) look() (seen, report string) {

@@ -82,7 +82,8 @@
 // question that comes back twice by the same waits is the proof of a deadlock: the first
 // of its ranks prints the circle and aborts the program. A rank that has ended well answers
 // that it has, and the call fails. After a minute in one call, and again after twice as
-// long, a rank says on standard error what it waits for. All of this takes place once per
+// long, a rank says on standard error what it waits for. With a communication thread, all
+// this begins when the runtime has reported a stall ([mpi.Stander]). All of this takes place once per
 // second at most, and costs calls that end sooner nothing.
 //
 // # Windows
@@ -127,8 +128,8 @@
 //   - If a rank dies, the launcher ends the program. [mpi.ErrPeerGone] is only what a blocking
 //     call gets that waits for a rank that has ended well.
 //   - Deadlocks are found among ranks in blocking calls that each need certain others; not
-//     where any one of several could go on (any source, Waitany, locks), in circles of more
-//     than eight ranks, or with a communication thread.
+//     where any one of several could go on (any source, Waitany, locks, several calls of a
+//     communication thread), or in circles of more than eight ranks.
 //   - The order of collectives is checked only with WEFT_CHECK_COLLECTIVES=1 in the
 //     environment of all ranks ([CheckVariable]) and in invariant builds; otherwise ranks
 //     that differ hang, or worse. The check is not in time for the call itself: it ends the

@@ -104,6 +104,19 @@ func (e *engine) stalled(any bool, calls []*mpi.Call) {
 	}
 }
 
+// StandStill implements [mpi.Stander]. Deadlocks are found among ranks with one call under way.
+func (e *engine) StandStill(over func() bool) {
+	var open []*mpi.Call
+	e.Outstanding(func(k *mpi.Call) { open = append(open, k) })
+	for before := e.completed; e.completed == before && !over(); {
+		if e.Poll() == 0 {
+			e.stalled(true, open)
+			e.Sleep(time.Millisecond)
+		}
+	}
+	e.goOn()
+}
+
 // waitID names the present wait among those of all ranks.
 func (e *engine) waitID() string { return fmt.Sprintf("%d %d", e.comms[0].rank, e.stall.began) }
 

@@ -105,6 +105,10 @@ func TestUnderLauncher(t *testing.T) {
 				{[]string{"circle"}, 3, 1, []string{"a deadlock: ", "rank 2 waits for recv on world from rank 0, tag 5"}},
 				{[]string{"barrier-circle"}, 2, 1, []string{"a deadlock: ", "rank 1 waits for barrier on world"}},
 				{[]string{"slow"}, 2, 0, nil},
+				{[]string{"thread-head-to-head"}, 2, 1, []string{"a deadlock: ", "rank 0 waits for recv on world from rank 1, tag 5", "rank 1 waits for recv on world from rank 0, tag 5"}},
+				{[]string{"thread-barrier"}, 2, 1, []string{"a deadlock: ", "rank 0 waits for recv on world from rank 1, tag 5", "rank 1 waits for barrier on world"}},
+				{[]string{"thread-slow"}, 2, 0, nil},
+				{[]string{"thread-leaver"}, 2, 1, []string{"peer is gone: rank 1 of the world has finished"}},
 				{[]string{"leaver"}, 2, 1, []string{"rank 0: mpi: recv on world, rank 0, peer 1, tag 5: peer is gone: rank 1 of the world has finished"}},
 				{[]string{"leaver-barrier"}, 2, 1, []string{"rank 0: mpi: barrier on world, rank 0: peer is gone: rank 1 of the world has finished"}},
 				{[]string{"dies"}, 2, anyFailure, nil}, // its own code, or the code of an abort

@@ -8,9 +8,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/mpitest"
 	"github.com/weft-hpc/weft/mpi/world"
+	"github.com/weft-hpc/weft/tasks"
 )
 
 var mode = map[string]func(c *mpi.Comm) error{
@@ -129,6 +132,34 @@ var mode = map[string]func(c *mpi.Comm) error{
 		err := c.Send(mpi.Of(x), 1, 5)
 		return errors.Join(err, mpi.Waitall(q))
 	},
+	"thread-head-to-head": threaded(func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread) {
+		ct.Recv(rt, c, mpi.Of(make([]byte, 1)), 1-c.Rank(), 5)
+	}),
+	"thread-barrier": threaded(func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread) {
+		if c.Rank() > 0 {
+			ct.Barrier(rt, c)
+			return
+		}
+		rt.Spawn("receives", func(*tasks.Context) error {
+			_, err := c.Recv(mpi.Of(make([]byte, 1)), 1, 5)
+			return err
+		}, tasks.OnComm)
+	}),
+	"thread-slow": threaded(func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread) { // no deadlock
+		in, out := make([]byte, 1), make([]byte, 1)
+		ct.Recv(rt, c, mpi.Of(in), 1-c.Rank(), 5)
+		if c.Rank() == 0 {
+			rt.Spawn("sleeps", func(*tasks.Context) error { time.Sleep(2 * time.Second); return nil }, tasks.Writes(out))
+			ct.Send(rt, c, mpi.Of(out), 1, 5)
+			return
+		}
+		ct.Send(rt, c, mpi.Of(in), 0, 5)
+	}),
+	"thread-leaver": threaded(func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread) {
+		if c.Rank() == 0 {
+			ct.Recv(rt, c, mpi.Of(make([]byte, 1)), 1, 5)
+		}
+	}),
 	"leaver": func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
 			return nil
@@ -148,6 +179,16 @@ var mode = map[string]func(c *mpi.Comm) error{
 		}
 		return c.Barrier()
 	},
+}
+
+// threaded is a program with a communication thread, which reports stalls soon.
+func threaded(body func(*mpi.Comm, *dataflow.Runtime, *commthread.Thread)) func(c *mpi.Comm) error {
+	return func(c *mpi.Comm) error {
+		return commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
+			body(c, rt, ct)
+			return rt.Wait()
+		}, []dataflow.Option{dataflow.Workers(1), dataflow.Stall(300*time.Millisecond, false)})
+	}
 }
 
 func main() {
