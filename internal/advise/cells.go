@@ -2,8 +2,7 @@ package advise
 
 import "github.com/weft-hpc/weft/mpi"
 
-// cells says which bytes of memory a buffer consists of: blocks of size bytes from
-// base on, a stride apart.
+// cells is the memory of a buffer: blocks of size bytes from base on, a stride apart.
 type cells struct {
 	base                 uintptr
 	blocks, size, stride int

@@ -9,7 +9,7 @@ import (
 // manyPatterns is how many patterns of a chain are kept apart.
 const manyPatterns = 8
 
-// chainStats is what a rank knows of a chain.
+// chainStats holds the measurements of a chain on one rank.
 type chainStats struct {
 	index    int // in tracker.order
 	sites    []int
@@ -27,7 +27,7 @@ type chainStats struct {
 	next     map[int]*Summary // distance to the chain that follows
 }
 
-// variant is a pattern and how it is recognised.
+// variant is a pattern with the key that recognises it.
 type variant struct {
 	hash    uint64
 	pattern Pattern

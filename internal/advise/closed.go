@@ -1,9 +1,9 @@
 package advise
 
-// way is what messages must agree on to meet.
+// way holds the properties that a send and its receive have in common.
 type way struct{ from, to, tag, comm int }
 
-// meeting is where a message is sent or received: a request of a pattern.
+// meeting is a request of a pattern: one side of a message.
 type meeting struct{ pattern, request int }
 
 // meetings lists the sends and receives of the patterns by their way, in order.
@@ -48,9 +48,9 @@ func closed(patterns []Pattern) bool {
 	return true
 }
 
-// completes reports whether closed patterns, call after call as written, come to their
-// end: every rank waits in a call for the other ends of its messages, except for sends
-// up to the eager limit. It is what keeps a rehearsal from hanging.
+// completes reports whether closed patterns, call after call as written, come to their end.
+// Every rank waits in a call for the other ends of its messages, except for sends up to the
+// eager limit. A rehearsal of such patterns cannot hang.
 func completes(patterns []Pattern, eager int) bool {
 	sends, recvs := meetings(patterns)
 	other := map[meeting]meeting{}
@@ -86,8 +86,8 @@ func callEnd(p *Pattern, i int) int {
 	return i
 }
 
-// passable reports whether the present call of pattern p returns while the others are
-// where at says.
+// passable reports whether the present call of pattern p returns while the other patterns
+// are at the requests in at.
 func passable(patterns []Pattern, other map[meeting]meeting, at []int, p, eager int) bool {
 	for i := at[p]; i < callEnd(&patterns[p], at[p]); i++ {
 		m := &patterns[p].Requests[i]

@@ -5,13 +5,13 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// engine stands between the program and the engine of a rank, and notes what passes.
+// engine stands between the program and the engine of a rank, and notes the calls.
 type engine struct {
 	mpi.Engine
 	t *tracker
 }
 
-// messages reports whether chains are made of such calls.
+// messages reports whether calls of this kind form chains.
 func messages(k mpi.CallKind) bool {
 	return k == mpi.CallSend || k == mpi.CallSsend || k == mpi.CallRecv
 }
@@ -91,7 +91,7 @@ func (e *engine) pass(calls []*mpi.Call, start int64) {
 	e.t.resumed(calls[0], before)
 }
 
-// Poll implements mpi.Engine: what has completed is told to the program now.
+// Poll implements mpi.Engine: the program learns of completed requests here.
 func (e *engine) Poll() int {
 	n := e.Engine.Poll()
 	if len(e.t.verify.open) > 0 {

@@ -30,7 +30,7 @@ type envelope struct {
 	Run     json.RawMessage `json:"run"`
 }
 
-// WriteFile writes a run, over what is there, in one step.
+// WriteFile writes a run in one step, and replaces an existing file.
 func WriteFile(name string, r *Run) error {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -55,8 +55,8 @@ func WriteFile(name string, r *Run) error {
 	return nil
 }
 
-// CheckFile says why a results file of that name could not be written, before a long run
-// finds out; nil if it could.
+// CheckFile returns an error if a results file with this name cannot be written, before a
+// long run finds out.
 func CheckFile(name string) error {
 	if s, err := os.Stat(name); err == nil && !s.Mode().IsRegular() {
 		return fmt.Errorf("results file %s: it is there, and is no regular file", name)
@@ -105,7 +105,7 @@ func parse(text []byte) (*Run, error) {
 	return r, r.check()
 }
 
-// check finds references to what is not there.
+// check finds references to missing elements.
 func (r *Run) check() error {
 	site := func(i int) bool { return i >= 0 && i < len(r.Sites) }
 	if r.Ranks < 1 || !(r.Seconds > 0) {
@@ -162,8 +162,8 @@ func sources(sites []Site) (all []Source) {
 	return all
 }
 
-// Unchanged reports whether a source file is what it was at the run; it says false of
-// files that could not be read then, or cannot be now.
+// Unchanged reports whether a source file is the same as at the run; false if it could not be
+// read then, or cannot be read now.
 func (r *Run) Unchanged(file string) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {

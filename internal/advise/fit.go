@@ -17,8 +17,8 @@ type Curve struct {
 	Error     float64 `json:"error"` // root mean square of the relative errors at the samples
 }
 
-// Powers that a curve may have: those of edges, faces and volumes, and of what is
-// divided among ranks in one, two or three dimensions.
+// Powers that a curve may have: of edges, faces and volumes, and of shares of ranks in one,
+// two or three dimensions.
 var (
 	sizePowers = []float64{0, 0.5, 1, 1.5, 2, 2.5, 3}
 	rankPowers = []float64{0, -1.0 / 3, -0.5, -2.0 / 3, -1, 1.0 / 3, 0.5, 1}
@@ -43,8 +43,8 @@ func (c *Curve) String() string {
 }
 
 // fit finds the curve with the smallest relative errors (least squares, weighted by the
-// values). A constant is preferred to a curve that is not much better, and a power of the
-// size without a base to one with; powers of the ranks are tried if these vary.
+// values). It prefers a constant to a curve that is not much better, and a power of the size
+// without a base to a power with a base. It tries powers of the ranks if their number varies.
 func fit(all []sample) Curve {
 	best := constant(all)
 	if !varies(all, func(s sample) float64 { return s.size }) && !varies(all, func(s sample) float64 { return s.ranks }) {

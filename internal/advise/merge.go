@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// rankData is what a rank tells rank 0.
+// rankData is the data that a rank sends to rank 0.
 type rankData struct {
 	Sites      []Site
 	Chains     []rankChain
@@ -93,9 +93,9 @@ type merger struct {
 	of    [][]int // by chain and call: how many ranks have gone into the mean
 }
 
-// merge puts the ranks together. Chains are the same if their calls stand at the same
-// sites; one that lacks some calls of another, because neighbours lack at the edge of a
-// grid, is part of that.
+// merge merges the data of the ranks. Chains are the same if their calls are at the same
+// sites. A chain that lacks some calls of another one, because a rank at the edge of a grid
+// has fewer neighbours, is part of the other one.
 func merge(all []*rankData, size float64) *Run {
 	m := &merger{run: &Run{Ranks: len(all), Size: size}, sites: map[string]int{}}
 	type item struct {
@@ -164,7 +164,7 @@ func (m *merger) totals(d *rankData, ranks int) {
 	r.HeapBuffers += d.Heap
 }
 
-// collective adds what collective calls at a site took on one rank of so many.
+// collective adds the time of collective calls at a site on one of the ranks.
 func (m *merger) collective(site int, sum Summary, ranks int) {
 	i := slices.IndexFunc(m.run.Collectives, func(p Place) bool { return p.Site == site })
 	if i < 0 {
@@ -251,8 +251,8 @@ func identity(n int) []int {
 	return all
 }
 
-// within returns where the elements of part stand in whole, in order; nil if part is not
-// a subsequence of it.
+// within returns the indices of the elements of part in whole, in order; nil if part is not a
+// subsequence.
 func within(part, whole []int) (at []int) {
 	for i, x := range whole {
 		if len(at) < len(part) && part[len(at)] == x {

@@ -5,17 +5,16 @@ import (
 	"sort"
 )
 
-// Network is what the calibration at the start found out: the one-way time of a message
-// by its size, over all pairs of ranks.
+// Network is the result of the calibration at the start: the one-way time of a message by
+// its size, over all pairs of ranks.
 type Network struct {
 	Points []Point `json:"points"` // by size; median of the pairs
 	Worst  []Point `json:"worst"`  // of the slowest pair
 }
 
-// Time returns the time of a message: between two sizes that were measured it is
-// interpolated, beyond the largest it goes on as between the last two (the paper,
-// section 2.1: linear beyond 512 KiB). No message is faster than the smallest one. 0 if
-// nothing was measured.
+// Time returns the time of a message. It interpolates between two measured sizes, and
+// continues the last two beyond the largest (the paper, section 2.1: linear beyond 512 KiB).
+// No message is faster than the smallest one. 0 if nothing was measured.
 func (n *Network) Time(bytes float64) float64 {
 	p := n.Points
 	switch len(p) {

@@ -12,13 +12,13 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// arenaBytes is how much mpi.Alloc gets that can be watched.
+// arenaBytes is the size of the arena: of all memory of mpi.Alloc that can be watched.
 const arenaBytes = 64 << 20
 
-// PageWatch is a [Watch] of what mpi.Alloc returns: that then lies in an arena of package
-// dds, whose pages fault at their first touch. One serves all ranks of a process. Messages
-// received into less than a page, and what is sent, are not watched; nor is anything where
-// userfaultfd cannot be used ([PageWatch.State] says why).
+// PageWatch is a [Watch] of memory of mpi.Alloc: it puts that memory into an arena of package
+// dds, whose pages fault at their first touch. One serves all ranks of a process. Send
+// buffers, and messages of less than a page, are not watched. Without userfaultfd nothing is
+// watched ([PageWatch.State] says why).
 //
 // Locks: mu guards the fields below it; the arena's are taken inside.
 type PageWatch struct {
@@ -31,7 +31,7 @@ type PageWatch struct {
 	undo  func()
 }
 
-// armedPages are pages whose first touch somebody wants to know.
+// armedPages are pages whose first touch is to be reported.
 type armedPages struct {
 	from, to int // pages of the arena
 	touched  func(place string, at int64)
@@ -50,7 +50,7 @@ func (w *PageWatch) begin() {
 	}
 }
 
-// stop is the opposite. The arena stays: what Alloc returned may be in use.
+// stop is the opposite of begin. The arena stays, because its memory may be in use.
 func (w *PageWatch) stop() {
 	if w.users.Add(-1) == 0 {
 		w.mu.Lock()
@@ -59,7 +59,7 @@ func (w *PageWatch) stop() {
 	}
 }
 
-// State says what is watched, for people.
+// State describes the watched memory as text.
 func (w *PageWatch) State() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *PageWatch) alloc(bytes int) ([]byte, func() error) {
 	return b, func() error { return dds.Free(w.arena, b) }
 }
 
-// open makes the arena, and tries whether its pages can be observed; it says why not.
+// open makes the arena, and tries to observe its pages; it returns the reason if it cannot.
 func (w *PageWatch) open() string {
 	a, err := dds.NewArena(arenaBytes, dds.TracePages())
 	if err != nil {
@@ -143,7 +143,7 @@ func (w *PageWatch) Poll() {
 	w.poll()
 }
 
-// poll tells of touches; mu is held.
+// poll reports touches; mu is held.
 func (w *PageWatch) poll() {
 	if len(w.armed) == 0 || w.arena == nil {
 		return

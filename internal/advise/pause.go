@@ -36,9 +36,9 @@ func timed(rounds int) int64 {
 	return osthread.Nanotime() - start
 }
 
-// spend computes for so many seconds of an undisturbed core. A loop to a deadline would
-// not do: it ends on time however many ranks share the core, and what a message gains there
-// is then promised for a program that does not gain it.
+// spend computes for some seconds of an undisturbed core. A loop to a deadline would be
+// wrong: it ends on time however many ranks share the core. A message would gain time there
+// that the program does not gain.
 func (r rate) spend(t float64) { toil(int(float64(r) * t)) }
 
 // toiled keeps the work from being optimized away.
@@ -57,8 +57,8 @@ func toil(rounds int) {
 	toiled.Store(x)
 }
 
-// thinned keeps values that are spread evenly over all that were added, for a median
-// that the interruptions of a busy machine do not move.
+// thinned keeps a sample spread evenly over all added values, for a median that does not
+// depend on interruptions of a busy machine.
 type thinned struct {
 	every, n int
 	values   []float64

@@ -32,7 +32,7 @@ type chainSet struct {
 	fixPer float64
 }
 
-// Projection is what a set says about a size and a number of ranks.
+// Projection is the forecast of a set for a size and a number of ranks.
 type Projection struct {
 	Size     float64         `json:"size"`
 	Ranks    int             `json:"ranks"`
@@ -148,7 +148,8 @@ func (s *Set) fitChain(c *chainSet) {
 	c.fixed, c.fixPer = line(b, fixed)
 }
 
-// meanBytes returns what a rank sends and receives in an occurrence, mean of the ranks.
+// meanBytes returns the bytes that a rank sends and receives in an occurrence, mean of the
+// ranks.
 func (c *Chain) meanBytes() (sum float64) {
 	for i := range c.Patterns {
 		for j := range c.Patterns[i].Requests {
@@ -158,8 +159,8 @@ func (c *Chain) meanBytes() (sum float64) {
 	return sum
 }
 
-// Project returns what the set says about a size and a number of ranks, 0 for that of the
-// largest run.
+// Project returns the forecast for a size and a number of ranks; 0 ranks stands for the
+// number of the largest run.
 func (s *Set) Project(size float64, ranks int) Projection {
 	p := s.project(size, ranks)
 	p.Error = s.confidence(size)
@@ -190,9 +191,9 @@ func (s *Set) project(size float64, ranks int) Projection {
 	return out
 }
 
-// confidence returns the relative error to expect of the times at a size: the error at
-// each run when it is left out of the fit, root mean square, and more for every doubling
-// beyond the largest size.
+// confidence returns the expected relative error of the times at a size: the root mean square
+// of the error at each run if the fit leaves it out, and more for every doubling beyond the
+// largest size.
 func (s *Set) confidence(size float64) float64 {
 	sum, n, largest := 0.0, 0, 0.0
 	for i, r := range s.runs {
@@ -211,8 +212,8 @@ func (s *Set) confidence(size float64) float64 {
 	return math.Sqrt(sum/float64(n)) * (1 + math.Max(math.Log2(size/largest), 0))
 }
 
-// warnings says what a projection leaves: the sizes, numbers of ranks and caches that
-// were measured.
+// warnings names the limits that a projection exceeds: measured sizes, numbers of ranks, and
+// caches.
 func (s *Set) warnings(size, ranks float64) (all []string) {
 	lo, hi := math.Inf(1), 0.0
 	counts := map[float64]bool{}
@@ -238,7 +239,7 @@ func (s *Set) warnings(size, ranks float64) (all []string) {
 	return all
 }
 
-// level returns how many caches are too small for so many bytes.
+// level returns how many caches are too small for a number of bytes.
 func level(bytes float64, caches []float64) (n int) {
 	for _, c := range caches {
 		if bytes > c {

@@ -24,14 +24,14 @@ const (
 	stuck        = "its calls alone wait for one another: others come between"
 )
 
-// part is one set of messages that is rehearsed: a chain, or several that different
-// ranks pass through at the same time.
+// part is one set of messages to rehearse: a chain, or several chains that different ranks
+// pass through at the same time.
 type part struct {
 	Chains   []int
 	Passes   int
 	Pairs    int
 	Pause    float64   // seconds between occurrences
-	Patterns []Pattern // by rank; those of ranks without a part are empty
+	Patterns []Pattern // by rank; empty for ranks without a part
 	Gaps     [][]float64
 }
 
@@ -63,7 +63,7 @@ func plan(run *Run, budget float64, eager int) (parts []part) {
 	return parts
 }
 
-// divide sets how often passes that take once are made in so many seconds.
+// divide sets the number of passes, each of which takes once, in some seconds.
 func (p *part) divide(once, budget float64) {
 	once = max(once, 1e-7)
 	p.Passes = min(max(int(blockTime/once), fewestPasses), mostPasses)
@@ -111,8 +111,8 @@ func newPart(run *Run, chains ...int) part {
 	return p
 }
 
-// join puts chains of different ranks together whose messages go to one another, as those
-// of even and odd ranks do, or of ranks at the ends and between: first two, then more.
+// join joins chains of different ranks that exchange messages, such as the chains of even and
+// odd ranks, or of ranks at the ends and between: first two, then more.
 func join(run *Run, loose []int, eager int) (parts []part) {
 	used := map[int]bool{}
 	take := func(set []int) {
@@ -163,7 +163,7 @@ func fits(run *Run, set []int, j int) bool {
 	return true
 }
 
-// about reports whether two counts are the same but for chains that were seen in pieces.
+// about reports whether two counts are the same, except for chains that were seen in pieces.
 func about(a, b int) bool { return max(a, b)-min(a, b) <= max(2, a/4) }
 
 func patternsOf(run *Run, chains []int) (all []Pattern) {
@@ -239,9 +239,9 @@ func (s *session) rehearse(run *Run, p *part) error {
 	return nil
 }
 
-// block passes through the chain several times and returns the mean time of a pass
-// without the pause; 0 on ranks that have no part in it. The first pass is not timed: from
-// its end to the end of the last one the ranks are in the same phase of an exchange.
+// block passes through the chain several times and returns the mean time of a pass without
+// the pause; 0 on ranks that have no part in it. The first pass is not timed: the time runs
+// from its end to the end of the last pass, at the same phase of an exchange.
 func (s *session) block(mine *scene, form int, p *part) (float64, error) {
 	if err := s.c.Barrier(); err != nil {
 		return 0, err
@@ -310,7 +310,7 @@ func newScene(c *mpi.Comm, r rate, p *Pattern, gaps []float64) *scene {
 	return s
 }
 
-// written makes the calls as the program does.
+// written makes the calls as the program made them.
 func (s *scene) written() error {
 	for i := range s.calls {
 		k := &s.calls[i]
@@ -335,7 +335,7 @@ func (s *scene) written() error {
 	return nil
 }
 
-// fixed makes them as rewrite leaves them.
+// fixed makes the calls as after the rewrite.
 func (s *scene) fixed() error {
 	s.requests = s.requests[:0]
 	for i := range s.calls {

@@ -1,6 +1,6 @@
 package advise
 
-// Run is what one instrumented run of a program has measured: the contents of a results
+// Run holds the measurements of one instrumented run of a program: the contents of a results
 // file, merged over all ranks. Times are seconds.
 type Run struct {
 	Program     string    `json:"program"`
@@ -27,7 +27,7 @@ type Run struct {
 	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
 }
 
-// Place is a site and what the calls there took.
+// Place is a site and the time of the calls there.
 type Place struct {
 	Site    int     `json:"site"`
 	Count   int     `json:"count"`   // of all ranks
@@ -40,7 +40,7 @@ type Source struct {
 	Sum  string `json:"sha256,omitempty"`
 }
 
-// Site is where a call stands: its context (section 2 of the paper).
+// Site is the place of a call: its context (section 2 of the paper).
 type Site struct {
 	API     string   `json:"api"`     // method of mpi.Comm: "Sendrecv"
 	Func    string   `json:"func"`    // the function that calls it
@@ -79,7 +79,7 @@ type End struct {
 	Count  int    `json:"count"`
 }
 
-// Pattern is what a rank sends and receives in an occurrence of a chain.
+// Pattern lists the messages that a rank sends and receives in an occurrence of a chain.
 type Pattern struct {
 	Rank     int       `json:"rank"`
 	Seen     int       `json:"seen"`
@@ -106,8 +106,8 @@ func (m *Message) Bytes() int { return m.Blocks * m.Block }
 // span returns the bytes from the first to the last.
 func (m *Message) span() int { return max((m.Blocks-1)*m.Stride+m.Block, 0) }
 
-// Trial is what the rehearsal of a chain measured: the time of an occurrence, pauses
-// between the calls included, mean of the ranks, by pairs of blocks.
+// Trial is the result of the rehearsal of a chain: the time of an occurrence, including the
+// pauses between its calls, mean of the ranks, by pairs of blocks.
 type Trial struct {
 	Written []float64 `json:"written"`
 	Fixed   []float64 `json:"fixed"`

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Saving is what starting calls of a chain together is expected to save.
+// Saving is the expected saving if calls of a chain start together.
 type Saving struct {
 	PerPass float64 `json:"per_pass"` // seconds of an occurrence
-	// Between Low and High the median of the pairs of blocks lies, at 95 %. Those of an
-	// estimate are less and more by what it misses of the time as written.
+	// Low and High are the 95 % interval of the median of the pairs of blocks. For an
+	// estimate, they differ from it by its error for the time as written.
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
 	Total     float64 `json:"total"`     // seconds of the program, mean of all ranks
@@ -18,8 +18,8 @@ type Saving struct {
 	Part      bool    `json:"part"`      // only a part of the chain, in the ratio of the estimates
 }
 
-// Saving returns what it saves to start these calls of a chain together, all of them if
-// calls is nil (the paper, section 3.2). It is never more than the chain takes.
+// Saving returns the saving if these calls of a chain start together, all if calls is nil
+// (the paper, section 3.2). It is never more than the time of the chain.
 func (r *Run) Saving(chain int, calls []int) Saving {
 	c := &r.Chains[chain]
 	if calls == nil {
@@ -67,7 +67,7 @@ func (r *Run) estimate(c *Chain, calls []int) (written, fixed float64) {
 	return written, fixed
 }
 
-// of returns the part of a pattern that some calls make.
+// of returns the messages of a pattern that some calls make.
 func (p *Pattern) of(calls []int) Pattern {
 	part := Pattern{Rank: p.Rank, Seen: p.Seen}
 	for _, m := range p.Requests {
@@ -88,14 +88,14 @@ func ratio(a, b float64) float64 {
 // middle returns the median.
 func middle(x []float64) float64 { return quantile(x, 0.5) }
 
-// bounds returns the values between which the median lies with a probability of 95 %: order
-// statistics, whose number is binomial.
+// bounds returns the 95 % confidence interval of the median, from order statistics: the
+// number of values below the median is binomial.
 func bounds(x []float64) (low, high float64) {
 	d := 0.98 / math.Sqrt(math.Max(float64(len(x)), 1))
 	return quantile(x, math.Max(0.5-d, 0)), quantile(x, math.Min(0.5+d, 1))
 }
 
-// quantile returns the value below which a part q of the values lies, interpolated; 0 of none.
+// quantile returns the q-quantile of the values, interpolated; 0 without values.
 func quantile(x []float64, q float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -167,8 +167,8 @@ func (r *Run) Merges() (all []Merge) {
 	return all
 }
 
-// Later is a chain whose wait could stand lower: what it received is not touched at once.
-// It comes on top of what starting its calls together saves, and wants work of the program
+// Later is a chain whose wait could move down, because its received buffers are not touched at
+// once. Its saving adds to that of starting the calls together. It needs work of the program
 // between the last call and the touch.
 type Later struct {
 	Chain   int     `json:"chain"`
@@ -198,7 +198,7 @@ func (r *Run) Laters() (all []Later) {
 	return all
 }
 
-// joined estimates what it saves to start calls of the second chain with the first one.
+// joined estimates the saving if calls of the second chain start with the first one.
 func (r *Run) joined(first, second *Chain, calls []int) (saving float64) {
 	var stay []int
 	for j := range second.Sites {

@@ -11,8 +11,8 @@ const (
 	callers = 3  // return addresses above the call, as in the paper
 )
 
-// places finds the site of a call from the stack. The raw program counters are the fast
-// key; sites that differ in nothing a reader sees are one.
+// places finds the site of a call from the stack. The program counters are a fast key; sites
+// that print the same are one site.
 type places struct {
 	byPCs  map[[depth]uintptr]int
 	byText map[string]int

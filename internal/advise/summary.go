@@ -11,7 +11,7 @@ type Summary struct {
 	Max  float64 `json:"max"`
 }
 
-// Add takes one more value in (Welford's method).
+// Add adds a value (Welford's method).
 func (s *Summary) Add(x float64) {
 	if s.N == 0 || x < s.Min {
 		s.Min = x
@@ -25,7 +25,7 @@ func (s *Summary) Add(x float64) {
 	s.M2 += d * (x - s.Mean)
 }
 
-// Merge takes all values of t in.
+// Merge adds all values of t.
 func (s *Summary) Merge(t Summary) {
 	if t.N == 0 {
 		return

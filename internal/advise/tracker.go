@@ -111,14 +111,14 @@ func (t *tracker) enter(site int, c *mpi.Call, now int64) {
 	t.verify.against(w.cells, w.Recv, site)
 }
 
-// goesOn reports whether c is the send of the Sendrecv whose receive came last, without a
-// look at the stack: as long as that receive has not completed the program is inside the call.
+// goesOn reports whether c is the send of the Sendrecv whose receive came last. It needs no
+// stack: until this receive has completed, the program is inside the call.
 func (t *tracker) goesOn(c *mpi.Call) bool {
 	return t.have && t.cur.open && t.cur.n == 1 && !t.cur.sends && c.Kind.Sends() && !t.cur.calls[0].Done()
 }
 
-// clashes reports whether w shares a cell with a request of the chain, and one of the
-// two receives.
+// clashes reports whether w shares a cell with a request of the chain, and at least one of
+// both receives.
 func clashes(chain []noted, w *wish) bool {
 	for i := range chain {
 		for j := range chain[i].n {
@@ -146,7 +146,8 @@ func (t *tracker) wish(c *mpi.Call) wish {
 		Blocks: blocks, Block: block * b.ElemSize(), Stride: stride * b.ElemSize()}, cells: cellsOf(b)}
 }
 
-// unrelated says why a call at site does not belong to the chain so far; "" if it does.
+// unrelated returns the reason for which a call at site does not belong to the chain so far;
+// "" if it does.
 func (t *tracker) unrelated(site int, now int64) string {
 	if len(t.chain) == 0 {
 		return ""
@@ -173,8 +174,8 @@ func (t *tracker) unrelated(site int, now int64) string {
 	return ""
 }
 
-// touchesBetween reports whether what the chain has received was touched between two calls;
-// where nobody looked, whether it was when somebody did.
+// touchesBetween reports whether received buffers of the chain were touched between two
+// calls. Without a look in this occurrence, the last look counts.
 func (t *tracker) touchesBetween(pair [2]int) bool {
 	if !t.looks {
 		return t.touches[pair]
@@ -187,7 +188,7 @@ func (t *tracker) touchesBetween(pair [2]int) bool {
 	return touched
 }
 
-// owns reports whether a wait is that of the present Sendrecv.
+// owns reports whether a wait belongs to the present Sendrecv.
 func (t *tracker) owns(calls []*mpi.Call) bool {
 	if !t.have || !t.cur.open || len(calls) == 0 {
 		return false
@@ -223,7 +224,7 @@ func (t *tracker) poll() {
 	}
 }
 
-// view returns what the engine is given in place of a buffer: see [Watch].
+// view returns the buffer for the engine in place of the program's: see [Watch].
 func (t *tracker) view(b mpi.Buffer) mpi.Buffer {
 	if t.watch == nil || b.Bytes() == 0 || b.IsInPlace() {
 		return b
@@ -238,7 +239,7 @@ func (t *tracker) show(c *mpi.Call) {
 	}
 }
 
-// arm watches what a completed call has received, and counts what cannot be.
+// arm watches the received buffers of a completed call, and counts the others.
 func (t *tracker) arm(cur *noted) {
 	if !t.looks {
 		return

@@ -22,8 +22,8 @@ const (
 	RaceTouched  = "the program touches it"
 )
 
-// shadow is the call that the engine sees in place of one that the program has started
-// and not waited for.
+// shadow is the call that the engine sees in place of a call that the program has started and
+// not waited for.
 type shadow struct {
 	call   mpi.Call
 	self   [1]*mpi.Call
@@ -33,7 +33,7 @@ type shadow struct {
 	recv   bool
 	close  bool       // the buffer is compared
 	before uint64     // hash of the buffer at the start
-	aside  mpi.Buffer // what is received, until the wait
+	aside  mpi.Buffer // receives the message, until the wait
 	disarm func()
 	touch  atomic.Pointer[string] // place of the first touch
 }
@@ -53,7 +53,7 @@ func newVerifier(t *tracker) *verifier {
 	return &verifier{t: t, open: map[*mpi.Call]*shadow{}, passes: map[int]int{}, races: map[Race]int{}, seed: t.seed}
 }
 
-// start begins to watch over a request, and returns what to post in its place.
+// start begins to watch a request, and returns the call to post in its place.
 func (v *verifier) start(c *mpi.Call, site int) *shadow {
 	s := &shadow{outer: c, site: site, recv: c.Kind.Receives()}
 	s.self[0] = &s.call
@@ -101,9 +101,8 @@ func (v *verifier) hash(b mpi.Buffer) uint64 {
 	return h.Sum64()
 }
 
-// against checks a use of memory by an operation against all requests that have not
-// been waited for, and reports whether one was found. site is that of the operation, -1
-// to find it.
+// against checks a use of memory by an operation against all requests without a wait yet, and
+// reports whether it found a race. site is the site of the operation, -1 to find it.
 func (v *verifier) against(c cells, writes bool, site int) (raced bool) {
 	for _, s := range v.open {
 		if !(writes || s.recv) || !s.cells.overlap(c) {
@@ -117,7 +116,7 @@ func (v *verifier) against(c cells, writes bool, site int) (raced bool) {
 			site = v.t.places.here(0)
 		}
 		v.report(Race{Kind: kind, Request: s.site, Other: site})
-		s.close = false // what is found there now says nothing about the program
+		s.close = false // a difference would not show a write of the program
 		raced = true
 	}
 	return raced
@@ -128,7 +127,7 @@ func (v *verifier) report(r Race) {
 	v.races[r]++
 }
 
-// innerOf returns the call that the engine knows.
+// innerOf returns the engine's call in place of the program's.
 func (v *verifier) innerOf(c *mpi.Call) *mpi.Call {
 	if s := v.open[c]; s != nil {
 		return &s.call
@@ -136,7 +135,7 @@ func (v *verifier) innerOf(c *mpi.Call) *mpi.Call {
 	return c
 }
 
-// inner translates a list of calls, in room that the next use overwrites.
+// inner translates a list of calls, into memory that the next use overwrites.
 func (v *verifier) inner(calls []*mpi.Call) []*mpi.Call {
 	if len(v.open) == 0 {
 		return calls
@@ -148,7 +147,7 @@ func (v *verifier) inner(calls []*mpi.Call) []*mpi.Call {
 	return v.calls
 }
 
-// settle completes those of the program's calls that have ended.
+// settle completes the program's calls that have ended.
 func (v *verifier) settle(calls []*mpi.Call) {
 	for _, c := range calls {
 		if s := v.open[c]; s != nil && s.call.Done() {
@@ -168,7 +167,8 @@ func (v *verifier) settleAll() (n int) {
 	return n
 }
 
-// complete looks for races, puts what has arrived in its place, and tells the program.
+// complete looks for races, copies a received message to its buffer, and completes the
+// program's call.
 func (v *verifier) complete(s *shadow) {
 	delete(v.open, s.outer)
 	v.t.poll()

@@ -6,8 +6,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Watch tells of the first touch of memory: what page protection can do for arena
-// memory. Package commthread/dds offers one where the system has the means.
+// Watch reports the first touch of memory, by page protection. [PageWatch] is one, on systems
+// that have the means.
 type Watch interface {
 	// Arm watches [p, p+n) until the first access, or the first write if writesOnly,
 	// and calls touched once, from any goroutine or thread, or in Poll, with the place in
@@ -16,7 +16,7 @@ type Watch interface {
 	// touched is not called. Bytes of the range that share a page with others may be left
 	// out. The engine's own accesses do not count.
 	Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(place string, at int64)) (disarm func(), ok bool)
-	// Poll calls what has been touched and not told yet. It does not wait.
+	// Poll calls the outstanding calls of touched. It does not wait.
 	Poll()
 	// View returns the buffer under the addresses that engines are given: an access there
 	// is no touch. b itself if it is not watched.

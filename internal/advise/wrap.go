@@ -63,9 +63,9 @@ func FromEnvironment() (*Options, error) {
 	return o, nil
 }
 
-// Wrap returns a body that does what body does, analysed: all ranks run it, on the
-// world communicator. If body fails on a rank its error is returned and no file is written.
-// It adds collective calls before and after body.
+// Wrap returns a body that runs body under the analysis. All ranks run it, on the world
+// communicator. If body fails on a rank, its error is returned and no file is written. Wrap
+// adds collective calls before and after body.
 func Wrap(o *Options, body func(*mpi.Comm) error) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		s, err := begin(o, c)
@@ -129,7 +129,7 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 	return s, nil
 }
 
-// stop takes the tool out.
+// stop removes the tool.
 func (s *session) stop() error {
 	s.took = seconds(osthread.Nanotime() - s.began)
 	s.t.end()
@@ -154,7 +154,7 @@ func (s *session) conclude() error {
 	return s.agree(err)
 }
 
-// agree makes an error of rank 0 one of all ranks.
+// agree returns the error of rank 0 on all ranks.
 func (s *session) agree(err error) error {
 	failed := []byte{0}
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *session) write(run *Run) error {
 	return nil
 }
 
-// broadcast gives v of rank 0 to all ranks.
+// broadcast sends v of rank 0 to all ranks.
 func broadcast[T any](c *mpi.Comm, v *T) error {
 	var text []byte
 	n := []int64{0}
