@@ -1,6 +1,6 @@
-// Package fft computes discrete Fourier transforms of complex128 and float64:
-// one-dimensional ones of any length, many at a time, and arrays of several
-// dimensions, alone or as a graph of tasks.
+// Package fft computes discrete Fourier transforms of complex128 and float64: many
+// one-dimensional transforms of any length at a time, and transforms of arrays of several
+// dimensions, on one goroutine or as a graph of tasks.
 //
 //	p, err := fft.New(1000)                  // a plan: immutable, use it often and from anywhere
 //	err = p.Forward(dst, src)                // dst may be src
@@ -16,10 +16,9 @@
 //
 // # Conventions
 //
-// They are FFTW's: forward has exp(-2 pi i j k / n), inverse exp(+2 pi i j k / n),
-// neither scales, arrays are row-major, and a layout is a stride within and a
-// distance between transforms. In gonum, Forward is called Coefficients and Inverse
-// Sequence.
+// They are FFTW's: forward has exp(-2 pi i j k / n), inverse exp(+2 pi i j k / n), and
+// neither scales. Arrays are row-major. A layout is a stride within and a distance between
+// transforms. In gonum, Forward is called Coefficients and Inverse Sequence.
 //
 // # How
 //
@@ -53,17 +52,17 @@
 // # Accuracy
 //
 // Roots of unity are within an ulp. The error grows as the square root of the number of
-// passes: relative to the root mean square, the largest difference after a round trip is
-// about 1e-15 for 1000 points and 2e-15 for 8 million. Results of one plan do not depend on
+// passes. The largest difference after a round trip is about 1e-15 of the root mean square
+// for 1000 points, and 2e-15 for 8 million. Results of one plan do not depend on
 // the index of a pencil in a batch, or on the number of workers. They differ in the last
 // bits between layouts, instruction sets and machines.
 //
 // # Cost
 //
-// On one core of a 2.6 GHz EPYC (Zen 5, AVX-512), in cache and out of place, counting 5 n
-// log2 n operations: 16 interleaved pencils of 64 to 1024 points 65 to 85 GFLOP/s,
-// contiguous ones 60 to 85; 1.2 to 3.5 times FFTW 3.3.10 on the same core. An array of 256 x
-// 256 x 128 in place: 0.03 s on one core, 0.017 s on two. bench/fft measures.
+// On one core of a 2.6 GHz EPYC (Zen 5, AVX-512), in cache and out of place, 16 interleaved
+// pencils of 64 to 1024 points reach 65 to 85 GFLOP/s, contiguous pencils 60 to 85. That
+// counts 5 n log2 n operations, and is 1.2 to 3.5 times FFTW 3.3.10 on the same core. An
+// array of 256 x 256 x 128 in place takes 0.03 s on one core, 0.017 s on two (bench/fft).
 //
 // # Not guaranteed
 //

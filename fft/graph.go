@@ -3,8 +3,8 @@ package fft
 import "github.com/weft-hpc/weft/tasks"
 
 // A transform as tasks: one for every piece, which declares the memory that the piece reads
-// and writes. So the tasks of one phase run in parallel, a piece of the next phase starts
-// when its input is ready, and a transform is ordered with all other tasks on the same
+// and writes. So the tasks of one phase run in parallel, and a piece of the next phase
+// starts when its input is ready. A transform is ordered with all other tasks on the same
 // arrays.
 
 // work is the Value argument of a task: its piece, besides its memory.
@@ -33,8 +33,8 @@ var (
 
 // SpawnForward spawns Forward as tasks in a scope (a *dataflow.Runtime, or the
 // context of a task) and returns at once; the arrays belong to the tasks until
-// the scope's Wait. Tasks of the program that declare parts of the arrays are
-// ordered with those of the transform by these parts.
+// the scope's Wait. Tasks of the program that declare parts of the arrays are ordered by
+// these parts with the tasks of the transform.
 //
 // Only the goroutine that may spawn in the scope calls it. It spawns a hundred tasks or two.
 // Errors are as with Forward; then it has spawned nothing.

@@ -6,10 +6,10 @@ import (
 )
 
 // RealGrid transforms arrays of real numbers with two, three or any number of
-// dimensions. As in FFTW, the transform keeps the first n/2+1 elements of the last
-// dimension n, because the others are conjugates of these: dimensions 4 x 6 of float64
-// become 4 x 4 of complex128. It is immutable: any number of goroutines may use one at
-// the same time.
+// dimensions. As in FFTW, the transform keeps only the first n/2+1 elements of the last
+// dimension n: dimensions 4 x 6 of float64 become 4 x 4 of complex128. The other elements are
+// conjugates of these. It is immutable: any number of goroutines may use one at the same
+// time.
 type RealGrid struct {
 	dims  []int
 	rows  *Real

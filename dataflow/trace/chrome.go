@@ -73,14 +73,14 @@ type chrome struct {
 // chromeLanes has the first numbers of a rank. Numbers are unique in the file: viewers find
 // the names of threads by number alone.
 type chromeLanes struct {
-	pid    int
-	thread int   // number of the first track; the lane of messages follows the last one
-	edge   int64 // number of the first dependence
-	letter int64 // number of the first message
+	pid     int
+	thread  int   // number of the first track; the lane of messages follows the last one
+	edge    int64 // number of the first dependence
+	message int64 // number of the first message
 }
 
 func (c *chrome) prepareLanes() {
-	next := chromeLanes{pid: chromeAlone, thread: 1, edge: 1, letter: 1}
+	next := chromeLanes{pid: chromeAlone, thread: 1, edge: 1, message: 1}
 	for i := range c.r.ranks {
 		p := &c.r.ranks[i]
 		if !c.r.alone {
@@ -89,7 +89,7 @@ func (c *chrome) prepareLanes() {
 		c.lanes = append(c.lanes, next)
 		next.thread += len(p.tracks) + 1
 		next.edge += int64(len(p.deps.from))
-		next.letter += int64(len(p.messages))
+		next.message += int64(len(p.messages))
 	}
 }
 

@@ -11,7 +11,7 @@ func (c *chrome) messages() {
 	lane := len(c.p.tracks)
 	for i := range c.p.messages {
 		s := &c.p.messages[i]
-		id := c.letter + int64(i)
+		id := c.message + int64(i)
 		b := c.asynchronous("b", lane, s.posted, id, s)
 		if s.failed {
 			b = append(b, `,"cname":"terrible"`...)
@@ -37,7 +37,7 @@ func (c *chrome) asynchronous(phase string, lane int, at, id int64, s *message) 
 func (c *chrome) messageArguments(b []byte, s *message) []byte {
 	b = append(b, `,"args":{"kind":`...)
 	b = append(b, quote(s.kind)...)
-	if s.peer >= 0 || s.way != wayNone {
+	if s.peer >= 0 || s.direction != dirNone {
 		b = append(b, `,"peer":`...)
 		b = strconv.AppendInt(b, int64(s.peer), 10)
 		b = append(b, `,"tag":`...)
@@ -65,7 +65,7 @@ func (c *chrome) messageArguments(b []byte, s *message) []byte {
 	}{
 		{s.failed, `,"failed":true`},
 		{s.open, `,"incomplete":true`},
-		{s.way != wayNone && s.mate == noLetter, `,"unmatched":true`},
+		{s.direction != dirNone && s.mate == noMate, `,"unmatched":true`},
 	} {
 		if odd.so {
 			b = append(b, odd.what...)
@@ -89,7 +89,7 @@ func (c *chrome) arrows() {
 }
 
 // mark writes one end of an arrow, and the slice of one ns that holds it.
-func (c *chrome) mark(phase string, l letter, id int64) {
+func (c *chrome) mark(phase string, l messageRef, id int64) {
 	c.at(int(l.process))
 	lane, s := len(c.p.tracks), &c.p.messages[l.message]
 	at, word := s.posted, " to "

@@ -71,7 +71,7 @@
 //
 // # Costs
 //
-// Writing takes 0.4 to 0.6 us per event of the log, plus the disk: a million events make 82
+// Writing takes 0.4 to 0.6 us per event of the log, plus the disk. A million events make 82
 // MB of Chrome trace in 0.5 s (one core of an EPYC virtual machine; go test -bench Write). A
 // message takes 0.3 to 1.3 us. Memory: 120 to 230 bytes per event besides the log. Nothing
 // here runs while tasks run.

@@ -195,7 +195,7 @@ func (w *pageWriter) messageColumns(rank int, messages []int32) []pageColumn {
 	of := func(i int) *message { return &p.messages[messages[i]] }
 	mate := func(i int) (rank, at int64) {
 		m := of(i).mate
-		if m == noLetter || w.sent[m.process][m.message] == none {
+		if m == noMate || w.sent[m.process][m.message] == none {
 			return unknown, unknown
 		}
 		return int64(m.process), int64(w.sent[m.process][m.message])
@@ -213,8 +213,8 @@ func (w *pageWriter) messageColumns(rank int, messages []int32) []pageColumn {
 		{"seq", func(i int) int64 { return exactUnsigned(of(i).seq) }},
 		{"flags", func(i int) int64 {
 			s := of(i)
-			return flags(pageFlag{s.failed, pageFailed}, pageFlag{s.open, pageOpen}, pageFlag{s.way == wayOut, pageOut}, pageFlag{s.way == wayIn, pageIn},
-				pageFlag{s.way != wayNone && s.mate == noLetter, pageUnmatched})
+			return flags(pageFlag{s.failed, pageFailed}, pageFlag{s.open, pageOpen}, pageFlag{s.direction == dirOut, pageOut}, pageFlag{s.direction == dirIn, pageIn},
+				pageFlag{s.direction != dirNone && s.mate == noMate, pageUnmatched})
 		}},
 		{"mateRank", func(i int) int64 { r, _ := mate(i); return r }},
 		{"mate", func(i int) int64 { _, k := mate(i); return k }},

@@ -171,8 +171,8 @@ func requireLetters(t *testing.T, r *run, on page, i int) {
 		require.Equal(t, []int64{p.shift + m.ready, p.shift + m.posted, p.shift + m.done}, []int64{at("ready"), at("posted"), at("done")})
 		require.Equal(t, []int64{m.bytes, int64(m.task), int64(m.peer), int64(m.tag), int64(m.seq)}, []int64{at("bytes"), at("task"), at("peer"), at("tag"), at("seq")})
 		require.Equal(t, m.kind, on.Kinds[at("kind")].Name)
-		require.Equal(t, m.mate, letter{int32(at("mateRank")), int32(at("mate"))})
-		require.Equal(t, m.way == wayOut, at("flags")&pageOut != 0)
+		require.Equal(t, m.mate, messageRef{int32(at("mateRank")), int32(at("mate"))})
+		require.Equal(t, m.direction == dirOut, at("flags")&pageOut != 0)
 	}
 }
 

@@ -12,56 +12,56 @@ import (
 // maxBytes bounds the size of one message, so that no sum overflows.
 const maxBytes = 1 << 40
 
-// way is the direction of a message.
-type way uint8
+// direction is the direction of a message.
+type direction uint8
 
 const (
-	wayNone way = iota // a collective or one-sided operation: it has no counterpart in a log
-	wayOut             // a send
-	wayIn              // a receive
+	dirNone direction = iota // a collective or one-sided operation: it has no counterpart in a log
+	dirOut                   // a send
+	dirIn                    // a receive
 )
 
-// wayOf reads the direction off the kind: "send", "ssend", "isend"; "recv",
+// directionOf reads the direction off the kind: "send", "ssend", "isend"; "recv",
 // "irecv", "mrecv".
-func wayOf(kind string) way {
+func directionOf(kind string) direction {
 	switch {
 	case strings.HasSuffix(kind, "send"):
-		return wayOut
+		return dirOut
 	case strings.HasSuffix(kind, "recv"):
-		return wayIn
+		return dirIn
 	}
-	return wayNone
+	return dirNone
 }
 
 // message is a dataflow.Message made sound: its times lie in the log, in this
 // order. Times are ns since the start of the log of its rank.
 type message struct {
-	ready  int64
-	posted int64
-	done   int64
-	bytes  int64
-	number uint64 // of its task, 0 if none
-	seq    uint64
-	kind   string
-	peer   int
-	tag    int
-	comm   uint32
-	task   int32 // dense index of its task, or none
-	mate   letter
-	way    way
-	failed bool
-	open   bool // its completion is not in the log: done is the end of the log
+	ready     int64
+	posted    int64
+	done      int64
+	bytes     int64
+	number    uint64 // of its task, 0 if none
+	seq       uint64
+	kind      string
+	peer      int
+	tag       int
+	comm      uint32
+	task      int32 // dense index of its task, or none
+	mate      messageRef
+	direction direction
+	failed    bool
+	open      bool // its completion is not in the log: done is the end of the log
 }
 
-// letter is a message of a run: the indices of its process and in the messages
+// messageRef is a message of a run: the indices of its process and in the messages
 // of this process.
-type letter struct{ process, message int32 }
+type messageRef struct{ process, message int32 }
 
-// noLetter is the mate of a message that has none.
-var noLetter = letter{none, none}
+// noMate is the mate of a message that has none.
+var noMate = messageRef{none, none}
 
 // pair is a message as its two ranks saw it.
-type pair struct{ from, to letter }
+type pair struct{ from, to messageRef }
 
 // readMessages makes the messages of a log sound, and sorts them by the time
 // at which they were posted.
@@ -78,14 +78,14 @@ func readMessages(m *model, raw []dataflow.Message) []message {
 // yet when the log was taken.
 func (m *model) message(raw *dataflow.Message) message {
 	s := message{
-		number: raw.Task, task: m.ids.index(raw.Task), mate: noLetter,
+		number: raw.Task, task: m.ids.index(raw.Task), mate: noMate,
 		kind: strings.TrimSpace(plain(raw.Kind)),
 		comm: raw.Comm, peer: raw.Peer, tag: raw.Tag, seq: raw.Seq,
 		bytes:  min(max(int64(raw.Bytes), 0), maxBytes),
 		posted: m.moment(raw.Posted), done: m.moment(raw.Done),
 		failed: raw.Failed, open: raw.Done < raw.Posted,
 	}
-	s.way = wayOf(s.kind)
+	s.direction = directionOf(s.kind)
 	if s.kind == "" {
 		s.kind = "?"
 	}
@@ -114,7 +114,7 @@ type key struct {
 
 func keyOf(rank int, s *message) key {
 	k := key{comm: s.comm, from: rank, to: s.peer, tag: s.tag, seq: s.seq}
-	if s.way == wayIn {
+	if s.direction == dirIn {
 		k.from, k.to = k.to, k.from
 	}
 	return k
@@ -123,13 +123,13 @@ func keyOf(rank int, s *message) key {
 // match finds the pairs of sends and receives. Of several with the same key the first one
 // counts; the others stay without a mate.
 func (r *run) match() {
-	sent := map[key]letter{}
-	r.letters(wayOut, func(at letter, k key) {
+	sent := map[key]messageRef{}
+	r.eachMessage(dirOut, func(at messageRef, k key) {
 		if _, twice := sent[k]; !twice {
 			sent[k] = at
 		}
 	})
-	r.letters(wayIn, func(at letter, k key) {
+	r.eachMessage(dirIn, func(at messageRef, k key) {
 		from, ok := sent[k]
 		if !ok {
 			return
@@ -138,26 +138,26 @@ func (r *run) match() {
 		r.message(at).mate = from
 		r.message(from).mate = at
 	})
-	r.letters(wayOut, func(at letter, _ key) {
-		if to := r.message(at).mate; to != noLetter {
+	r.eachMessage(dirOut, func(at messageRef, _ key) {
+		if to := r.message(at).mate; to != noMate {
 			r.pairs = append(r.pairs, pair{at, to})
 		}
 	})
 }
 
-// letters visits all messages that go one way.
-func (r *run) letters(w way, visit func(at letter, k key)) {
+// eachMessage visits all messages of one direction.
+func (r *run) eachMessage(w direction, visit func(at messageRef, k key)) {
 	for i := range r.ranks {
 		p := &r.ranks[i]
 		for k := range p.messages {
-			if s := &p.messages[k]; s.way == w {
-				visit(letter{int32(i), int32(k)}, keyOf(p.rank, s))
+			if s := &p.messages[k]; s.direction == w {
+				visit(messageRef{int32(i), int32(k)}, keyOf(p.rank, s))
 			}
 		}
 	}
 }
 
-func (r *run) message(at letter) *message { return &r.ranks[at.process].messages[at.message] }
+func (r *run) message(at messageRef) *message { return &r.ranks[at.process].messages[at.message] }
 
 // trip is a pair on the time axis of the run.
 type trip struct {

@@ -117,8 +117,8 @@ func (m *model) moment(t time.Duration) int64 {
 	return min(max(int64(t), 0), m.elapsed)
 }
 
-// readFacts fills in what does not depend on the nesting of spans (labels,
-// parents, spawn and release times) and returns the dependences it met.
+// readFacts fills in the facts that do not depend on the nesting of spans (labels, parents,
+// spawn and release times), and returns the dependences.
 func (m *model) readFacts(l *dataflow.Log) []edge {
 	var edges []edge
 	for _, w := range l.Workers {

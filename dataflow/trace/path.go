@@ -243,8 +243,7 @@ func (p *paths) finish(task, last int32, at int64) {
 // total is the length of the critical path in ns.
 func (p *paths) total() int64 { return p.length(p.longest) }
 
-// walk visits the strands of the critical path from the last to the first,
-// without those of the program.
+// walk visits the strands of tasks on the critical path, from the last to the first.
 func (p *paths) walk(visit func(s *strand)) {
 	for i := p.longest; i != none; i = p.strands[i].prev {
 		if p.strands[i].task != none {

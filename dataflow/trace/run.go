@@ -12,8 +12,8 @@ import (
 // maxRank bounds the rank of a log; see chooseLogs.
 const maxRank = 1 << 30
 
-// run is the repaired logs of the ranks of one run: a model for each, with a common time axis
-// and a common table of labels, and the messages between them.
+// run is the repaired logs of the ranks of one run: a model for each rank, and the messages
+// between them. The models have a common time axis and a common table of labels.
 //
 // A run is immutable once newRun has returned.
 type run struct {

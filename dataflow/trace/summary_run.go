@@ -158,8 +158,7 @@ type KindSummary struct {
 	Max    time.Duration // the longest from Posted to Done
 }
 
-// messageSummary computes the figures of the messages of a rank, but for those
-// of pairs.
+// messageSummary computes the figures of the messages of a rank, without those for pairs.
 func (r *run) messageSummary(rank int, a *account) (s MessageSummary) {
 	p := &r.ranks[rank]
 	kinds := map[string]*KindSummary{}
@@ -173,7 +172,7 @@ func (r *run) messageSummary(rank int, a *account) (s MessageSummary) {
 		if m.open {
 			s.Unfinished++
 		}
-		if m.way != wayNone && m.mate == noLetter {
+		if m.direction != dirNone && m.mate == noMate {
 			s.Unmatched++
 			if !r.present(m.peer) {
 				s.Absent++

@@ -68,8 +68,8 @@ type Config struct {
 	Grid [2]int
 
 	// Groups is the number of groups into which Pencils and Tasks divide the rows of a
-	// piece; 0 chooses by size. Pad is added to the leading dimension of arrays (the
-	// elements from one plane to the next), so that it is no power of two: 4, a cache
+	// piece; 0 chooses by size. Pad is added to the leading dimension of arrays, the
+	// elements from one plane to the next, so that it is no power of two. 4, a cache
 	// line, is enough.
 	Groups int
 	Pad    int

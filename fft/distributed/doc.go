@@ -55,19 +55,18 @@
 //
 // All forms, transports, paddings and numbers of workers give the same bytes, because they
 // make the same calls of the same kernels for every pencil. Forward transforms give the
-// bytes of fft.Grid. Inverse transforms take the axes in an order that depends on the
-// decomposition (2, 1, 0 on one rank, 2, 0, 1 in slabs, 0, 1, 2 otherwise), and differ by
-// rounding.
+// bytes of fft.Grid. Inverse transforms differ from it by rounding, because the order of
+// their axes depends on the decomposition: 2, 1, 0 on one rank, 2, 0, 1 in slabs, 0, 1, 2
+// otherwise.
 //
 // From Forward or Inverse to its return both arrays belong to the plan. An error on one rank
 // revokes the communicators of the plan: all ranks return from the transform with an error,
-// no request is left, and the plan cannot be used any more. A panic in a hook is such an
+// and no request is left. The plan cannot be used any more. A panic in a hook is such an
 // error.
 //
-// Memory besides source and destination: two planes for each worker; on several ranks the
-// staging buffer, of one array with Exchange and Tasks, and otherwise of the planes not yet
-// sent (Config.Stage bounds it); with a
-// two-dimensional process grid one more array.
+// Memory besides source and destination: two planes for each worker, and with a
+// two-dimensional process grid one more array. On several ranks the staging buffer takes one
+// array with Exchange and Tasks, otherwise the planes not yet sent (Config.Stage bounds it).
 //
 // # Not guaranteed
 //

@@ -6,10 +6,10 @@ import (
 )
 
 // pipeline is an exchange as tasks. A message with the early groups of rows of a few planes
-// leaves as soon as these planes are done. Messages with one of the other, deferred groups
-// of all planes follow when all planes are done: the link has been busy until then, and
-// now the pencils of one group can be transformed while the next groups are on their way.
-// In plane order everything would arrive at the very end.
+// leaves as soon as these planes are done. The other groups are deferred: they leave when
+// all planes are done, in messages with one group of all planes. The link has been busy
+// until then, and now the pencils of one group can be transformed while the next groups are
+// on their way. In plane order everything would arrive at the very end.
 type pipeline struct {
 	*exchange
 	array      []complex128 // of the receiver

@@ -37,10 +37,10 @@ type Plan struct {
 	closed       bool
 }
 
-// New plans transforms over the ranks of c. Collective. It duplicates c, and makes a
-// runtime (package dataflow) with cfg.Workers workers unless one is given, and for
-// Tasks on several ranks a communication thread: the calling goroutine is then worker
-// 0, locked to its thread and pinned until Close.
+// New plans transforms over the ranks of c. Collective. It duplicates c. It makes a runtime
+// (package dataflow) with cfg.Workers workers unless one is given, and for Tasks on several
+// ranks a communication thread. The calling goroutine is then worker 0, locked to its thread
+// and pinned until Close.
 //
 // Any number of ranks works with any dimensions: where they do not divide, the parts of
 // ranks differ by one index, and may be empty. Errors: a dimension below 1; a process grid

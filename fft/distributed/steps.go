@@ -148,8 +148,8 @@ func (g *geometry) slabs(axis int, inverse bool) (*steps, error) {
 }
 
 // pencilsForward makes the steps for a two-dimensional process grid: the last axis, an
-// exchange along the rows of the process grid, the middle axis, an exchange along its
-// columns, the first axis.
+// exchange along the grid's rows, the middle axis, an exchange along its columns, the first
+// axis.
 func (g *geometry) pencilsForward() (*steps, error) {
 	in := g.inputLayout()
 	n0 := in.Extent[0]

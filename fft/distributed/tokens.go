@@ -7,9 +7,9 @@ import (
 
 // tokens are one-byte dependency tokens: tasks write and read them in place of the memory
 // that a pass of columns reads. A range of columns reads part of every plane, so real
-// regions would give it an edge from every plane and message. Tokens give it two: from
-// the task that gathers all planes, and from the one that gathers all early messages or
-// from the messages of its deferred group.
+// regions would give it an edge from every plane and message. With tokens, one task gathers
+// all planes and one all early messages: a range has an edge from the first, and from the
+// second or from the messages of its deferred group.
 type tokens struct {
 	planes   []byte   // own planes, by number
 	early    []byte   // early messages, by source, then by first plane

@@ -1,9 +1,9 @@
 package blas
 
-// blocking is the sizes of the blocks of a product, one choice per table. After Goto and
-// van de Geijn (Anatomy of high-performance matrix multiplication, 2008), under the names of
-// BLIS (Van Zee and van de Geijn 2015): C is updated by loops over blocks, so that each
-// operand of the innermost loops stays in one cache.
+// blocking is the sizes of the blocks of a product, one choice per table. Loops over blocks
+// update C, so that each operand of the innermost loops stays in one cache. The method is by
+// Goto and van de Geijn (Anatomy of high-performance matrix multiplication, 2008), the names
+// are from BLIS (Van Zee and van de Geijn 2015).
 //
 //	a strip of B, KC x nr     the L1 cache: while all strips of the block of A pass by
 //	a block of A, MC x KC     the L2 cache: while all strips of the block of B pass by
@@ -22,9 +22,9 @@ type blocking struct {
 func (t *primitives) mc(kc int) int { return max(t.block.mckc/kc/t.mr*t.mr, t.mr) }
 
 // blocks is the choice of all three tables. With AVX-512 a strip of B, 384 x 8, takes half
-// of the L1 cache, the other half is for strips of A and for C; with AVX2 and in Go it is 384
-// x 4, a quarter, because KC is at most maxDepth. A block of A is 288 KiB: it shares the L2
-// cache with the strips of B and C that pass by.
+// of the L1 cache; the other half is for strips of A and for C. With AVX2 and in Go the strip
+// is 384 x 4, a quarter, because KC is at most maxDepth. A block of A is 288 KiB: it shares
+// the L2 cache with the strips of B and C that pass by.
 var blocks = blocking{kc: maxDepth, mckc: 192 * 192, nc: 2016}
 
 // The largest blocks of any table: work buffers have room for them.

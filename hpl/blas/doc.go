@@ -3,15 +3,15 @@
 // with leading dimensions.
 //
 // [Default] is the fastest implementation on this processor, [Named] any other. There are
-// two in Go assembly, for AVX-512 (F and DQ) and for AVX2 with FMA, and one in portable Go:
-// the reference, which runs on other processors, with the build tag purego, and under the
-// race detector, which does not see assembly. A peer, such as OpenBLAS in the folder
+// two in Go assembly, for AVX-512 (F and DQ) and for AVX2 with FMA. The reference is in
+// portable Go: it runs on other processors, with the build tag purego, and under the race
+// detector, which does not see assembly. A peer, such as OpenBLAS in the folder
 // openblas, implements [Kernels] and [Register]s itself under its name.
 //
 // # Packing
 //
-// A product reads its operands many times, so it first copies (packs) them into the order
-// in which its kernel reads them: A into strips of mr rows, B into strips of nr columns.
+// A product reads its operands many times, so it first copies (packs) them in the order in
+// which its kernel reads them. A becomes strips of mr rows, B strips of nr columns.
 // Dgemm packs inside. A program that multiplies one matrix with many others packs it once:
 //
 //	PackA(panel)                          once per panel, read by all updates

@@ -1,22 +1,22 @@
 package advise
 
-// way holds the properties that a send and its receive have in common.
-type way struct{ from, to, tag, comm int }
+// matchKey holds the properties that a send and its receive have in common.
+type matchKey struct{ from, to, tag, comm int }
 
 // meeting is a request of a pattern: one side of a message.
 type meeting struct{ pattern, request int }
 
-// meetings lists the sends and receives of the patterns by their way, in order.
-func meetings(patterns []Pattern) (sends, recvs map[way][]meeting) {
-	sends, recvs = map[way][]meeting{}, map[way][]meeting{}
+// meetings lists the sends and receives of the patterns by their key, in order.
+func meetings(patterns []Pattern) (sends, recvs map[matchKey][]meeting) {
+	sends, recvs = map[matchKey][]meeting{}, map[matchKey][]meeting{}
 	for i, p := range patterns {
 		for j := range p.Requests {
 			m := &p.Requests[j]
 			if m.Recv {
-				w := way{m.Peer, p.Rank, m.Tag, m.Comm}
+				w := matchKey{m.Peer, p.Rank, m.Tag, m.Comm}
 				recvs[w] = append(recvs[w], meeting{i, j})
 			} else {
-				w := way{p.Rank, m.Peer, m.Tag, m.Comm}
+				w := matchKey{p.Rank, m.Peer, m.Tag, m.Comm}
 				sends[w] = append(sends[w], meeting{i, j})
 			}
 		}

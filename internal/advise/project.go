@@ -191,9 +191,9 @@ func (s *Set) project(size float64, ranks int) Projection {
 	return out
 }
 
-// confidence returns the expected relative error of the times at a size: the root mean square
-// of the error at each run if the fit leaves it out, and more for every doubling beyond the
-// largest size.
+// confidence returns the expected relative error of the times at a size. It is the root mean
+// square of the error at each run if the fit leaves that run out, and more for every
+// doubling beyond the largest size.
 func (s *Set) confidence(size float64) float64 {
 	sum, n, largest := 0.0, 0, 0.0
 	for i, r := range s.runs {

@@ -33,7 +33,7 @@
 // # Numbers stay as they are in memory
 //
 // Vectors hold (re, im) pairs. A multiplication by i is an exchange within pairs and a sign;
-// the next addition does both: a + i b is one fused multiplication of the exchanged b with
+// the next addition does both. a + i b is one fused multiplication of the exchanged b with
 // (-1, +1). So a butterfly of radix 16 needs 16 registers for its data, half of the 32 of
 // AVX-512. A multiplication by a root of unity inside a butterfly is cos (1 + i tan): one
 // fused operation, with the cosine left to the next addition. The constants decide the
@@ -41,7 +41,7 @@
 //
 // # Instruction sets
 //
-// [Sets] lists those of this machine: AVX-512 (4 lanes), AVX2 with FMA (2 lanes),
+// [Sets] lists the sets of this machine: AVX-512 (4 lanes), AVX2 with FMA (2 lanes),
 // portable Go (1 lane). They are found once, when the program starts. Results of different
 // sets differ in the last bits. Results of one set do not depend on the index of a pencil,
 // the number of pencils, or the division of a pass into calls. Under the race detector,

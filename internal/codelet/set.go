@@ -14,9 +14,10 @@ const maxRadix = 25
 // Radices lists the lengths of butterflies, in ascending order.
 func Radices() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 25} }
 
-// kernels are the kernels of one radix: rows without and with twiddle factors, for full
-// vectors and for the rest of a run; rows whose stores bypass the cache; the first pass along
-// a pencil; and the transposition of a square, if the radix is the number of lanes.
+// kernels are the kernels of one radix. There are rows without and with twiddle factors, for
+// full vectors and for the rest of a run; rows whose stores bypass the cache; and the first
+// pass along a pencil. If the radix is the number of lanes, there is also the transposition
+// of a square.
 type kernels struct {
 	rows, rowsTail, twist, twistTail, stream, turn, square func(*arguments)
 }

@@ -24,9 +24,9 @@ func Sleep(d time.Duration) {
 	}
 }
 
-// SetTimerSlack lets the kernel delay the timed sleeps of the calling thread by
-// up to ns nanoseconds in order to batch them; the system's default is 50 000, 1
-// asks for the most exact, and 0 goes back to the default. The caller is locked
+// SetTimerSlack lets the kernel delay the timed sleeps of the calling thread by up to ns
+// nanoseconds, in order to batch them. The system's default is 50 000; 1 asks for the most
+// exact sleeps, 0 restores the default. The caller is locked
 // to its thread; threads created from this one inherit the value. Does not block.
 // Errors: errors.ErrUnsupported outside Linux.
 func SetTimerSlack(ns int) error { return setTimerSlack(max(ns, 0)) }

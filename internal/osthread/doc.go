@@ -1,6 +1,6 @@
-// Package osthread handles threads of the operating system for the runtime: the cores they
-// may run on, the claims to cores, how threads sleep and wake, and how they spin without
-// delaying a collection.
+// Package osthread handles threads of the operating system for the runtime: their cores and
+// the claims to these, how they sleep and wake, and how they spin without delaying a
+// collection.
 //
 // # Vocabulary
 //

@@ -63,10 +63,10 @@ func (p *Parker) ParkTimeout(d time.Duration) bool {
 }
 
 // Unpark leaves the token, if it is not there already, and wakes the owner if it
-// sleeps. Any goroutine, the owner included; never blocks, keeps its P. One atomic
-// exchange, some 7 ns, when the owner is awake; a system call more when it sleeps,
-// about 12 us, and 15 to 30 us from here to the owner running on a halted virtual
-// EPYC core (bench/wake). The owner may be in its next Park when Unpark returns.
+// sleeps. Any goroutine, the owner included; never blocks, keeps its P. If the owner is
+// awake, it costs one atomic exchange, some 7 ns; if it sleeps, a system call more, about 12
+// us. The owner runs 15 to 30 us later on a halted virtual EPYC core (bench/wake). It may be
+// in its next Park when Unpark returns.
 func (p *Parker) Unpark() {
 	if p.word.Swap(notified) == parked {
 		p.bed.wake(&p.word)
