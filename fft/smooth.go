@@ -28,7 +28,7 @@ type schedule struct {
 type lazyTables struct {
 	once   sync.Once
 	passes [][]complex128
-	rest   []complex128 // of what a turned pass leaves over
+	rest   []complex128 // of the points after a turned pass
 }
 
 // newSmooth returns nil if n has a prime factor without a codelet.

@@ -36,8 +36,8 @@ func requireBalanced(t *testing.T, text string) {
 	require.NoError(t, readDOT(text))
 }
 
-// readDOT is the independent reader of what graphviz would read. It refuses
-// texts that graphviz would, and pictures that say something wrong.
+// readDOT is an independent reader of the graph. It refuses texts that graphviz would refuse,
+// and pictures that are wrong.
 func readDOT(text string) error {
 	if err := balanced(text); err != nil {
 		return err

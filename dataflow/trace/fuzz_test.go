@@ -72,7 +72,7 @@ func requireSound(t *testing.T, logs ...*dataflow.Log) {
 	requireMessages(t, s)
 }
 
-// requireMessages checks what must hold for the figures of any messages.
+// requireMessages checks the invariants of the figures of any messages.
 func requireMessages(t *testing.T, s Summary) {
 	m := s.Messages
 	require.Equal(t, m.Time, m.Overlapped+m.Exposed)

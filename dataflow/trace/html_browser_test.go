@@ -35,7 +35,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// verdict is what a page found out about itself; see page/selfcheck.js.
+// verdict is the result of the self-check of a page; see page/selfcheck.js.
 type verdict struct {
 	OK       bool
 	Failures []string

@@ -218,7 +218,7 @@ func TestRunWithChildrenBlocksAndEvents(t *testing.T) {
 	assert.Equal(t, 3, children)
 }
 
-// A WaitOn joins what it waits for and nothing else.
+// A WaitOn joins the tasks that it waits for and nothing else.
 func TestRunWithWaitOn(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		l := traced(t, func(rt *dataflow.Runtime) error {

@@ -46,7 +46,7 @@ func TestSummaryOfCholesky(t *testing.T) {
 	}, s.Path)
 }
 
-// requireShares checks what must hold for every summary.
+// requireShares checks the invariants of every summary.
 func requireShares(t *testing.T, s Summary) {
 	t.Helper()
 	h := s.Shares

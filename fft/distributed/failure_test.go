@@ -53,7 +53,7 @@ func TestPlan_mistakes_are_found(t *testing.T) {
 	}
 }
 
-// A rank that fails takes the others with it, in every form: nobody waits for ever.
+// If one rank fails, the others fail, too, in every form: no rank waits for ever.
 func TestPlan_failure_of_a_rank(t *testing.T) {
 	for _, form := range Forms() {
 		for _, oneSided := range []bool{false, true} {

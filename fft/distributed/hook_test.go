@@ -19,8 +19,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// Hooks see every element once, with its indices; what they give is transformed
-// in place of the input, and the input may be missing altogether.
+// Hooks see every element once, with its indices. Their output is transformed in place of
+// the input, and there may be no input at all.
 func TestPlan_hooks(t *testing.T) {
 	q := newProblem(t, [3]int{7, 6, 8})
 	for _, d := range decompositions() {
@@ -121,7 +121,7 @@ func TestPlan_layouts(t *testing.T) {
 	}
 }
 
-// The counts are those of the paper's table 1: one message per peer, one per plane and
+// The counts are as in the paper's table 1: one message per peer, one per plane and
 // peer, one per plane, peer and group; the volume is the same.
 func TestPlan_stats(t *testing.T) {
 	for form, want := range map[Form]int{Exchange: 3, Slabs: 3 * 4, Pencils: 3 * 4 * 2, Tasks: 3*4 + 3} {

@@ -175,7 +175,7 @@ func requireSame(t *testing.T, want, got [][]complex128, format string, args ...
 	}
 }
 
-// On one rank, and forward on any number of them, the bytes are those of package fft.
+// On one rank, and forward on any number of ranks, the bytes are the same as of package fft.
 func TestPlan_same_bytes_as_fft(t *testing.T) {
 	q := newProblem(t, [3]int{16, 12, 8})
 	for _, d := range decompositions() {
@@ -265,7 +265,7 @@ func TestPlan_kernels(t *testing.T) {
 	}
 }
 
-// Messages may be late, and those of different ranks overtake each other.
+// Messages may be late, and messages of different ranks overtake each other.
 func TestPlan_disorder(t *testing.T) {
 	q := newProblem(t, [3]int{9, 6, 8})
 	want, err := q.run(3, Config{})

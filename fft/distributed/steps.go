@@ -265,7 +265,7 @@ func (g *geometry) lastColumns(x *exchange, inverse bool) (*pass, error) {
 	return &pass{from: x.to, to: x.to, items: len(c.ranges), columns: c, inverse: inverse}, nil
 }
 
-// spans returns the ranges of columns in which a receiver transforms what has come.
+// columnRanges returns the ranges of columns that a receiver transforms, one at a time.
 func (x *exchange) columnRanges(receiver int) (all []columnRange) {
 	const line = 64 // columns: whole cache lines, and a full width of the kernels
 	n, width := x.units.n, x.rows.size(receiver)*x.cols.n

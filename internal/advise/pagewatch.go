@@ -122,7 +122,7 @@ func (w *PageWatch) Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(p
 	if w.arena == nil || writesOnly {
 		return nil, false
 	}
-	w.poll() // what was touched before does not count
+	w.poll() // earlier touches do not count
 	if !w.arena.Observe(p, n) {
 		return nil, false
 	}

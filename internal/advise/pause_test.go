@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The median of values that are kept thinned is that of all, whatever the outliers.
+// The median of a thinned sample is the median of all values, whatever the outliers.
 func TestThinned(t *testing.T) {
 	var x thinned
 	for i := range 10_000 {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	depth   = 12 // stack frames that are looked at: those of mpi, the call, three above
+	depth   = 12 // stack frames that are looked at: frames of mpi, the call, three above
 	callers = 3  // return addresses above the call, as in the paper
 )
 

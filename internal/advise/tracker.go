@@ -61,7 +61,7 @@ type tracker struct {
 	messages    int
 	threadCalls int
 	heap        int
-	touchedAt   atomic.Int64 // first touch of what the chain received, 0: none
+	touchedAt   atomic.Int64 // first touch of a received buffer of the chain, 0: none
 	touchPlace  atomic.Pointer[string]
 	disarms     []func()
 	touches     map[[2]int]bool // between two sites, when last looked at

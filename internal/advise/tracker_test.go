@@ -250,7 +250,7 @@ func TestChain_of_pairs(t *testing.T) {
 	}
 }
 
-// What the program gets under the tool is what it gets without: bytes, statuses, errors.
+// The program gets the same bytes, statuses and errors with and without the tool.
 func TestResultsAreUnchanged(t *testing.T) {
 	texts := func(tool bool) []string {
 		out := make([]string, 3)

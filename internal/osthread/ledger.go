@@ -18,7 +18,7 @@ type coreLedger struct {
 	claimed  CPUSet               // guarded by mu: cores that live claims hold; a subset of usable
 	threads  map[int]CPUSet       // guarded by mu: answers of siblings, which do not change
 	siblings func(cpu int) CPUSet // immutable: hardware threads of the physical core of cpu
-	crowd    atomic.Int32         // live claims that got no core, and what Share has told
+	crowd    atomic.Int32         // live claims that got no core, plus calls of Share
 }
 
 // Crowded reports whether threads of a holder may run on cores of another claim: a live

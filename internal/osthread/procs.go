@@ -12,13 +12,13 @@ var procs procsLedger
 type procsLedger struct {
 	mu      sync.Mutex // guards all fields; held while the world is stopped to change the number
 	holders int        // live holders
-	sum     Procs      // of what they need
+	sum     Procs      // of their needs
 	found   int        // GOMAXPROCS at the first of them
 	set     int        // what this ledger last set it to, 0 if it did not
 	changes int        // how often this ledger has changed it since the process started
 }
 
-// Procs is what a holder of the GOMAXPROCS ledger needs.
+// Procs is the need of a holder of the GOMAXPROCS ledger.
 type Procs struct {
 	// Compute counts goroutines that take turns on the cores. All holders together get at
 	// most two Ps per usable core for them: one for a goroutine that computes, one for a
@@ -29,7 +29,7 @@ type Procs struct {
 	Sleep int
 }
 
-// total is the number of Ps for p on so many cores.
+// total is the number of Ps for p on a number of cores.
 func (p Procs) total(cores int) int { return min(p.Compute, 2*cores) + p.Sleep }
 
 func (p Procs) plus(q Procs) Procs { return Procs{p.Compute + q.Compute, p.Sleep + q.Sleep} }

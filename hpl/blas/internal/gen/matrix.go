@@ -13,7 +13,7 @@ import "fmt"
 
 const (
 	unroll = 4    // steps of k per turn of the loop
-	aheadB = 4096 // bytes between what is read of b and what is prefetched
+	aheadB = 4096 // bytes from the element of b being read to the prefetched one
 )
 
 func (f *file) vecs() int { return f.mr / f.lanes }
