@@ -29,10 +29,10 @@
 // rank gets; a group is some rows of every piece. Tasks sends the first two thirds of the
 // groups with their planes, and defers the rest until all planes are done. While one
 // deferred group is on its way, the pencils of the groups before it are transformed. The
-// price is a staging buffer for all planes. Groups that are read while they arrive (lazy messages
-// of package commthread/dds) did not pay: class W of NAS FT over TCP at 1 Gbit/s took 1.2 to 1.6
-// times as long, class A in process 1.1 times; they need a copy on both sides, and the groups
-// hide as much.
+// price is a staging buffer for all planes. Reading the groups while they arrive (lazy
+// messages of package commthread/dds) did not pay: class W of NAS FT over TCP at 1 Gbit/s
+// took 1.2 to 1.6 times as long, class A in process 1.1 times. It needs a copy on both sides,
+// and hides no more.
 //
 // One-sided transport (Config.OneSided) puts the pieces into windows of the peers: a fence
 // opens the transform, notifications (mpi.Win.PutNotify) announce the pieces.

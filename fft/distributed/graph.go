@@ -45,22 +45,23 @@ type item struct {
 // runGraph runs a transform as Tasks.
 func (p *Plan) runGraph(st *steps, a *arrays) error {
 	g := &graph{p: p, a: a}
-	after := make([]*pipeline, len(st.passes))
+	exchanges := make([]*pipeline, len(st.passes)+1) // before each pass, and after the last
 	for i := range st.passes {
+		var t *pipeline
 		if x := st.passes[i].after; x != nil {
-			after[i] = g.pipeline(x)
+			t = g.pipeline(x)
 		}
 		if i+1 < len(st.passes) && st.passes[i+1].columns != nil {
-			g.tokens = newTokens(st.passes[i].items, after[i])
+			g.tokens = newTokens(st.passes[i].items, t)
 		}
-		if after[i] != nil {
-			after[i].tokens = g.tokens
-			after[i].receive(g)
+		if exchanges[i+1] = t; t != nil {
+			t.tokens = g.tokens
+			t.receive(g)
 		}
 	}
 	since := osthread.Nanotime()
 	for i := range st.passes {
-		g.pass(item{g: g, ps: &st.passes[i], after: after[i]}, after[:i])
+		g.pass(item{g: g, ps: &st.passes[i], before: exchanges[i], after: exchanges[i+1]})
 	}
 	err := p.rt.Wait()
 	p.stats.Communication += nanoseconds(max(0, osthread.Nanotime()-since-g.busy.Load()/int64(p.workers)))
@@ -71,10 +72,7 @@ func (p *Plan) runGraph(st *steps, a *arrays) error {
 }
 
 // pass spawns the items of a pass, and the sends of each plane after it.
-func (g *graph) pass(it item, earlier []*pipeline) {
-	if len(earlier) > 0 {
-		it.before = earlier[len(earlier)-1]
-	}
+func (g *graph) pass(it item) {
 	if it.ps.columns != nil {
 		g.tokens.gather(g.p.rt)
 	}
@@ -126,16 +124,13 @@ func (g *graph) plane(it item) {
 }
 
 // computePlane transforms a plane, and copies its own piece to the array.
-func computePlane(it item, _ []tile, plane, _ []complex128, done *byte) {
+func computePlane(it item, _ []tile, plane, _ []complex128, _ *byte) {
 	it.g.compute(func(s *scratch) {
 		it.ps.plane(it.i, plane, it.g.a, s)
 		if t := it.after; t != nil {
 			t.copyPiece(t.ownPiece(t.array, it.i), plane, t.me)
 		}
 	})
-	if done != nil {
-		*done = 1
-	}
 }
 
 // reads returns the memory from which a plane is made, as far as earlier tasks write it.
@@ -213,6 +208,7 @@ func (g *graph) sendDeferred(t *pipeline, width int) {
 	}
 }
 
+// send spawns the send of b to q.
 func (g *graph) send(t *pipeline, b mpi.Buffer, q, tag int, cl ...tasks.Clause) {
 	g.p.stats.message(b.Bytes())
 	g.p.ct.Send(g.p.rt, t.comm, b, q, tag, cl...)

@@ -109,7 +109,7 @@ func (t *pipeline) receive(g *graph) {
 		for k := t.early; k < t.groups; k++ {
 			if to := t.deferredTile(s, k); to.Rows*to.Cols > 0 {
 				_, planes := t.planes(s)
-				g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(to.Data, to.Rows, to.Cols, to.LD), s, planes+k, t.tokens.deferredMessage(s, k-t.early)...)
+				g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(to.Data, to.Rows, to.Cols, to.LD), s, planes+k, t.tokens.message(s, 0, k-t.early)...)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (t *pipeline) receiveEarly(g *graph, s int) {
 	for u, count := 0, 0; u < planes; u += count {
 		_, count = t.messageOf(u, planes)
 		at, length := t.target(s, t.me, u, 0, n)
-		g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(t.array[at:], length, count, step), s, u, t.tokens.earlyMessage(s, u)...)
+		g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(t.array[at:], length, count, step), s, u, t.tokens.message(s, u, -1)...)
 	}
 }
 

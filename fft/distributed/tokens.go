@@ -12,13 +12,12 @@ import (
 // second or from the messages of its deferred group.
 type tokens struct {
 	planes   []byte   // own planes, by number
-	early    []byte   // early messages, by source, then by first plane
-	starts   []int    // index in early of the messages of a source
+	early    [][]byte // early messages, by source, then by first plane
 	deferred [][]byte // by deferred group, then by source
 	gathered [2]byte  // all of planes, all of early
 }
 
-var gatherTask = tasks.Declare2("gather", func(_ []byte, all *byte) { *all = 1 }, tasks.Input, tasks.Output, tasks.HighPriority)
+var gatherTask = tasks.Declare2("gather", func(_ [][]byte, all *byte) { *all = 1 }, tasks.Each(tasks.Input), tasks.Output, tasks.HighPriority)
 
 // newTokens prepares for the pass of columns after a pass with this number of planes. t is
 // nil if nothing comes from other ranks.
@@ -27,13 +26,10 @@ func newTokens(planes int, t *pipeline) *tokens {
 	if t == nil {
 		return k
 	}
-	n := 0
 	for s := range t.size {
 		_, planes := t.planes(s)
-		k.starts = append(k.starts, n)
-		n += planes
+		k.early = append(k.early, make([]byte, planes))
 	}
-	k.early = make([]byte, n)
 	for range t.groups - t.early {
 		k.deferred = append(k.deferred, make([]byte, t.size))
 	}
@@ -48,19 +44,14 @@ func (k *tokens) plane(u int) *byte {
 	return &k.planes[u]
 }
 
-// earlyMessage returns the access of a task that receives the early message from a source
-// that begins with plane first; none from nil tokens.
-func (k *tokens) earlyMessage(source, first int) (cl []tasks.Clause) {
-	if k == nil {
+// message returns the access of a task that receives a deferred group from a source, or if
+// group is below 0 the early message that begins with plane first; none from nil tokens.
+func (k *tokens) message(source, first, group int) (cl []tasks.Clause) {
+	switch {
+	case k == nil:
 		return nil
-	}
-	return append(cl, tasks.Writes(&k.early[k.starts[source]+first]))
-}
-
-// deferredMessage returns the access of a task that receives a deferred group from a source.
-func (k *tokens) deferredMessage(source, group int) (cl []tasks.Clause) {
-	if k == nil {
-		return nil
+	case group < 0:
+		return append(cl, tasks.Writes(&k.early[source][first]))
 	}
 	return append(cl, tasks.Writes(&k.deferred[group][source]))
 }
@@ -72,7 +63,7 @@ func (k *tokens) notification(group int, memory []any) tasks.Clause {
 	case k == nil:
 		return tasks.Writes(memory...)
 	case group < 0:
-		return tasks.Writes(k.early)
+		return tasks.Writes(&k.gathered[1])
 	}
 	return tasks.Writes(k.deferred[group])
 }
@@ -80,9 +71,8 @@ func (k *tokens) notification(group int, memory []any) tasks.Clause {
 // gather spawns the tasks that wait for all own planes, and for all early messages: they
 // turn many edges into one.
 func (k *tokens) gather(rt *dataflow.Runtime) {
-	for i, all := range [][]byte{k.planes, k.early} {
-		if len(all) > 0 {
-			gatherTask.Spawn(rt, all, &k.gathered[i])
-		}
+	gatherTask.Spawn(rt, [][]byte{k.planes}, &k.gathered[0])
+	if k.early != nil {
+		gatherTask.Spawn(rt, k.early, &k.gathered[1])
 	}
 }

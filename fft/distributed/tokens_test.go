@@ -53,6 +53,19 @@ func TestTokens_dependences(t *testing.T) {
 	}
 }
 
+// Verify finds no mistake in the declarations: bodies write their outputs and tokens, and
+// leave their inputs alone.
+func TestPlan_declarations(t *testing.T) {
+	q := newProblem(t, [3]int{12, 10, 16})
+	for _, d := range decompositions()[:7] {
+		for _, oneSided := range []bool{false, true} {
+			cfg := Config{Form: Tasks, Grid: d.grid, Groups: 3, OneSided: oneSided, RuntimeOptions: []dataflow.Option{dataflow.Verify()}}
+			_, err := q.run(d.ranks, cfg)
+			require.NoError(t, err, "%v, one-sided %v", d.grid, oneSided)
+		}
+	}
+}
+
 // The first messages carry few planes, and all messages together carry all planes.
 func TestPipeline_messageOf(t *testing.T) {
 	for _, planes := range []int{1, 2, 3, 5, 8, 17, 64} {
