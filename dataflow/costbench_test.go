@@ -146,6 +146,20 @@ func BenchmarkRuns(b *testing.B) {
 	b.ReportMetric(float64(most.Load()), "GOMAXPROCS")
 }
 
+// BenchmarkDebug is a task with three accesses, without and with the option Debug.
+func BenchmarkDebug(b *testing.B) {
+	for name, opts := range map[string][]dataflow.Option{"off": nil, "on": {dataflow.Debug()}} {
+		b.Run(name, func(b *testing.B) {
+			x := make([]int64, 64)
+			onOneWorker(b, func(rt *dataflow.Runtime, n int) {
+				for i := range n {
+					tinyWave.Spawn(rt, &x[i%64], &x[(i+1)%64], &x[(i+2)%64])
+				}
+			}, opts...)
+		})
+	}
+}
+
 // BenchmarkChildren is a million children of one task (ns/op is per child).
 func BenchmarkChildren(b *testing.B) {
 	const n = 1_000_000

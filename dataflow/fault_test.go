@@ -658,6 +658,30 @@ func TestCancel_takes_effect_at_once(t *testing.T) {
 	}
 }
 
+// Every spawn is known by its own line, as often as it is asked for, whatever the compiler
+// has put into which function.
+func TestDebug_names_every_spawn(t *testing.T) {
+	var x int64
+	fails := tasks.DeclareCtx1("fails", func(*tasks.Context, *int64) error { return errOwn }, tasks.Concurrent)
+	line := func() int { _, _, n, _ := runtime.Caller(1); return n }
+	_ = run(t, func(rt *dataflow.Runtime) error {
+		short := func() int { fails.Spawn(rt, &x); return line() }
+		for range 3 {
+			var want []int
+			fails.Spawn(rt, &x)
+			want = append(want, line()-1)
+			want = append(want, short())
+			rt.Spawn("dynamic", func(*tasks.Context) error { return errOwn })
+			want = append(want, line()-1)
+			err := rt.Wait()
+			for _, n := range want {
+				assert.ErrorContains(t, err, fmt.Sprintf("fault_test.go:%d", n))
+			}
+		}
+		return nil
+	}, dataflow.Workers(1), dataflow.Debug())
+}
+
 // hasty is a context that is over before it can have told anybody.
 type hasty struct {
 	context.Context

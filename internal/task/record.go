@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -347,16 +348,44 @@ func NextDeclID() int { return int(lastDecl.Add(1)) - 1 }
 const module = "github.com/weft-hpc/weft/"
 
 // CallSite returns the program counter of the innermost caller outside the
-// packages that implement spawning. It costs about a microsecond.
+// packages that implement spawning. It costs about half a microsecond.
 func CallSite() uintptr {
 	var pcs [16]uintptr
-	n := runtime.Callers(2, pcs[:])
-	frames := runtime.CallersFrames(pcs[:n])
-	for {
-		f, more := frames.Next()
-		if !implementation(f.Function) || !more {
-			return f.PC + 1 // CallersFrames expects return addresses
+	n := 0
+	for _, most := range [...]int{nearCallers, len(pcs)} {
+		n = runtime.Callers(2, pcs[:most])
+		for _, pc := range pcs[:n] {
+			if !callers.implement(pc) {
+				return pc
+			}
 		}
+	}
+	return pcs[max(n-1, 0)]
+}
+
+const nearCallers = 5 // mostly enough, and the fewer the cheaper
+
+// callers knows of return addresses, as runtime.Callers gives them, whether they lie in the
+// packages that implement spawning: to ask the symbol table takes a microsecond.
+var callers callerCache
+
+type callerCache struct {
+	known atomic.Pointer[map[uintptr]bool] // not changed, but replaced
+}
+
+func (c *callerCache) implement(pc uintptr) bool {
+	for {
+		old := c.known.Load()
+		known := map[uintptr]bool{}
+		if old != nil {
+			if yes, ok := (*old)[pc]; ok {
+				return yes
+			}
+			known = maps.Clone(*old)
+		}
+		f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+		known[pc] = implementation(f.Function)
+		c.known.CompareAndSwap(old, &known)
 	}
 }
 
