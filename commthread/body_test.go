@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -244,4 +245,29 @@ func TestBody_spawned_before_start(t *testing.T) {
 			return commthread.Audit(ct)
 		}, dataflow.Workers(2))
 	})
+}
+
+// Bodies start in program order, and the first one may be ready last: what is behind it does
+// not have the commutative lock that it needs.
+func TestBody_commutative_in_program_order(t *testing.T) {
+	for _, clauses := range [][]tasks.Clause{{tasks.OnComm}, {tasks.OnComm, tasks.Independent}} {
+		for _, workers := range []int{1, 2} {
+			t.Run(fmt.Sprint(len(clauses), workers), func(t *testing.T) {
+				errs := run(t, 2, setup{rts: []dataflow.Option{dataflow.Workers(workers), dataflow.Stall(2*time.Second, true)}}, func(r rank) error {
+					var x, y int
+					add := func(*tasks.Context) error { x++; return nil }
+					r.rt.Spawn("late", func(ctx *tasks.Context) error { ctx.Block(func() { time.Sleep(20 * time.Millisecond) }); return nil }, tasks.Updates(&y))
+					r.rt.Spawn("first", add, append(clauses, tasks.Reads(&y), tasks.With(tasks.Commutative, &x))...)
+					r.rt.Spawn("second", add, append(clauses, tasks.With(tasks.Commutative, &x))...)
+					r.rt.Spawn("on a worker", add, tasks.With(tasks.Commutative, &x))
+					err := r.rt.Wait()
+					assert.Equal(t, 3, x)
+					return err
+				})
+				for _, err := range errs {
+					assert.NoError(t, err)
+				}
+			})
+		}
+	}
 }

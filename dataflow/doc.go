@@ -153,7 +153,8 @@
 // any other. So a lock belongs to tasks that run, or wait for their children or events,
 // and never to one that is queued. Waiters that one worker alone can run (OnWorker, or a
 // task to be run in place) may take long to come back, so the next one leaves with them.
-// Tasks of the executor take their locks when they are handed over.
+// Tasks of the executor, which starts bodies in program order, take no locks: their
+// commutative accesses are registered as Inout.
 //
 // # Waits that are given up
 //

@@ -73,9 +73,7 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 			}
 			return true
 		}
-		if w.mayRun(r) { // a message cannot be found and put back
-			w.bring(r)
-		}
+		w.bring(r)
 		return false
 	}
 	return true

@@ -191,6 +191,9 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 	if weak {
 		return d.weak(r, region, m, param)
 	}
+	if m == deps.Commutative && r.Flags&Comm != 0 {
+		m = deps.Inout // the executor has an order of its own: with a lock it could wait for what waits for the lock
+	}
 	if m == deps.Reduction {
 		d.limitReduction(r, region)
 	}
