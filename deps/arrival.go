@@ -66,13 +66,7 @@ func (t *Tracker) followLazily(n *Node, r ref) int32 {
 	if r.node.Failed() {
 		n.Poison()
 	}
-	tell := t.tracer.tell
-	t.tracer.tell = nil // the arrival is no task
-	edges := t.follow(n, ref{node: &a.node, seq: a.node.seq})
-	if t.tracer.tell = tell; tell != nil {
-		t.tracer.edge(r.seq, n.seq, edges != 0)
-	}
-	return edges
+	return t.follow(n, ref{node: &a.node, seq: r.seq}) // the arrival has the number of the node
 }
 
 // Overtaken returns the arrivals that the lazy reads since the last call wait for. The

@@ -220,3 +220,32 @@ func TestLazy_traced(t *testing.T) {
 	require.False(t, b.task(&last, x, Out))
 	assert.Equal(t, []told{{w.seq, r.seq, true}, {r.seq, last.seq, true}, {w.seq, last.seq, true}}, edges)
 }
+
+// Join nodes are made when none is free, and looked for again after half as many as there
+// are have been.
+func TestJoinPool(t *testing.T) {
+	var p joinPool
+	take := func(k int) (all []*Node) {
+		for range k {
+			n := p.get()
+			n.word = 0
+			all = append(all, n)
+		}
+		return all
+	}
+	release := func(all []*Node) {
+		for _, n := range all {
+			n.word = closedBit | freeBit
+		}
+	}
+	a := take(1024)
+	assert.Equal(t, 1024, len(p.all))
+	p.fresh = 0
+	release(a[:400])
+	b := take(500)
+	assert.Equal(t, 1124, len(p.all))
+	release(a[400:])
+	release(b)
+	take(800)
+	assert.Equal(t, 1136, len(p.all), "few more before the look that finds the others")
+}
