@@ -10,9 +10,11 @@ import (
 // Pool holds the records of one declaration that one allocator made.
 type Pool struct {
 	decl  *Decl
-	owner *Allocator
-	free  *deps.Node
+	owner *Allocator // read with the end of every record of the pool
+	_     [cacheLine]byte
+	free  *deps.Node // written with the start of every one
 	all   []*Record
+	_     [cacheLine]byte
 }
 
 const (
