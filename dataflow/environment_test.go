@@ -37,13 +37,11 @@ func TestEnvironmentSetsWorkers(t *testing.T) {
 func TestEnvironmentSetsTheStallTime(t *testing.T) {
 	stalled := func(opts ...dataflow.Option) error {
 		return dataflow.Run(func(rt *dataflow.Runtime) error {
-			var held *tasks.Event
 			rt.Spawn("held", func(ctx *tasks.Context) error {
-				held = ctx.Hold()
+				held := ctx.Hold()
+				time.AfterFunc(300*time.Millisecond, func() { held.Done() })
 				return nil
 			})
-			done := time.AfterFunc(300*time.Millisecond, func() { held.Done() })
-			defer done.Stop()
 			return rt.Wait()
 		}, append(opts, dataflow.Workers(1), dataflow.Pin(false))...)
 	}

@@ -15,9 +15,15 @@ type meter struct {
 	elapsed time.Duration
 }
 
+// collectFrom is the order from which a run begins with a garbage collection. Smaller runs
+// are over before the collector would start, and a collection takes longer than they do.
+const collectFrom = 256
+
 // start starts the clock. Collective: drivers call it once, when they are ready.
 func (s *solver) start() error {
-	runtime.GC() // it has less to do now than between two messages that others wait for
+	if s.cfg.N >= collectFrom {
+		runtime.GC() // now, and not in a panel, while other ranks wait for this one
+	}
 	give := blas.Reserve(s.cfg.Workers)
 	err := s.grid.all.Barrier()
 	give()

@@ -38,6 +38,7 @@ var HighPriority = Priority(1 << 20)
 
 // OnComm runs the task on the communication thread, when the runtime has one
 // (package commthread), and never on a worker; without such a thread the task fails.
+// A Commutative access of such a task is Inout: these tasks keep the order of their Spawns.
 var OnComm = Clause{kind: clauseComm}
 
 // Independent says of a body that runs on the communication thread that its messages

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // viewOf is an Output of all elements of x.
@@ -201,8 +202,17 @@ func TestView_overlap(t *testing.T) {
 // Memory that cannot be read is not looked at.
 func TestView_readable(t *testing.T) {
 	assert.True(t, viewOf([]byte{1}).readable())
-	nowhere := unsafe.Add(unsafe.Pointer(nil), 64)
-	assert.False(t, (&view{region: deps.Bytes(nowhere, 8), base: nowhere}).readable())
+	p := nowhere(t)
+	assert.False(t, (&view{region: deps.Bytes(p, 8), base: p}).readable())
+}
+
+// nowhere returns an address at which there is no memory.
+func nowhere(t *testing.T) unsafe.Pointer {
+	t.Helper()
+	if invariant.Race {
+		t.Skip("the race detector ends a program that makes such an address")
+	}
+	return unsafe.Add(unsafe.Pointer(nil), 64)
 }
 
 // What the body may do with each access, and whether it may be run twice.
@@ -305,13 +315,13 @@ func TestTally_nearness(t *testing.T) {
 // Memory of unknown type is looked at if it can be, and not restored for a second run.
 func TestVerifier_unknown_type(t *testing.T) {
 	x := make([]byte, 8)
-	nowhere := unsafe.Add(unsafe.Pointer(nil), 64)
+	p := nowhere(t)
 	v := &verifier{again: true}
 	v.view(view{region: deps.Slice(x)}, Input.access())
 	assert.True(t, v.again)
 	v.view(view{region: deps.Slice(x)}, Inout.access())
 	assert.False(t, v.again)
-	v.view(view{region: deps.Bytes(nowhere, 8)}, Inout.access())
+	v.view(view{region: deps.Bytes(p, 8)}, Inout.access())
 	assert.Len(t, v.views, 2)
 	v.views[1].role = roleOut
 	v.Before()
