@@ -426,6 +426,9 @@ func (t *Thread) settle() bool {
 		return false
 	}
 	t.idle.completed = osthread.Nanotime()
+	if t.quiet.Load() {
+		t.quiet.Store(false) // tasks go on that waited for these calls, and may send
+	}
 	for len(t.finished) > 0 {
 		done := t.finished
 		t.finished, t.settled = t.settled[:0], done
