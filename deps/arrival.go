@@ -1,37 +1,38 @@
 package deps
 
-// A node may end in two steps: what it writes arrives first, and is there only later.
-// Most accesses wait for its end. A lazy read (mode [Lazy]) waits for the arrival, which
-// is a node of its own; what writes the region later waits for the read and for the end,
-// because a lazy read may end first.
+// A node may end in two steps: its data arrive first, and are complete only later. Most
+// accesses wait for the end. A lazy read (mode [Lazy]) waits for the arrival, which is a
+// node of its own. A later writer of the region waits for the read and for the end, because
+// a lazy read may end first.
 
-// Arrival is the first step of the end of a node. It serves one use of that node and is
-// not used again.
+// Arrival is the first step of the end of a node. It serves one use of that node and must
+// not be used again.
 type Arrival struct {
 	node  Node
 	whole ref
 	watch func() bool
 }
 
-// Release lets the lazy reads start; it returns the nodes that became ready, as
-// [Node.Release] does. Called once, on any goroutine.
+// Release lets the lazy reads start and returns the nodes that became ready, as
+// [Node.Release] does. Call it once, on any goroutine.
 func (a *Arrival) Release(failed bool) *Node { return a.node.Release(failed) }
 
-// Watch sets how to find out, on any goroutine, whether what was arriving will not be
-// there: lost is true before the first byte that is wrong can be read. Called before
-// Release.
+// Watch sets the function that reports whether the data are lost and will never be
+// complete. Any goroutine may call lost, and it must return true before the first wrong
+// byte can be read. Call Watch before Release.
 func (a *Arrival) Watch(lost func() bool) { a.watch = lost }
 
-// Lost reports whether what was arriving will not be there. Of whoever waited for the
+// Lost reports whether the data are lost. Call it after a lazy read that waited for the
 // arrival.
 func (a *Arrival) Lost() bool { return a.watch != nil && a.watch() }
 
-// fewArrivals is how many arrivals a tracker holds before it looks which are over.
+// fewArrivals is the least number of arrivals at which a tracker looks for arrivals that
+// are over.
 const fewArrivals = 64
 
-// Arriving lets lazy reads of what n writes, which is being registered, wait for a in
-// place of n. Whoever knows that the arrival has taken place releases a, at the latest
-// before n is released.
+// Arriving makes later lazy reads of n's data wait for a instead of n. The caller is still
+// registering n. It must release a when the data have begun to arrive, and before n at the
+// latest.
 func (t *Tracker) Arriving(n *Node, a *Arrival) {
 	t.Begin(&a.node, n.seq)
 	a.whole = ref{node: n, seq: n.seq}
@@ -49,8 +50,8 @@ func (t *Tracker) Arriving(n *Node, a *Arrival) {
 	t.arrivals[n.seq] = a
 }
 
-// followLazily makes n wait for the arrival of what r refers to, or for its end if it
-// arrives in one step.
+// followLazily makes n wait for the arrival of r's node, or for its end if it ends in one
+// step.
 func (t *Tracker) followLazily(n *Node, r ref) int32 {
 	if r.node == nil || r.node == n || r.node.seq != r.seq {
 		return t.followRef(n, r)
@@ -69,7 +70,7 @@ func (t *Tracker) followLazily(n *Node, r ref) int32 {
 	return t.follow(n, ref{node: &a.node, seq: r.seq}) // the arrival has the number of the node
 }
 
-// Overtaken returns the arrivals that the lazy reads since the last call wait for. The
+// Overtaken returns the arrivals for which lazy reads have waited since the last call. The
 // slice is valid until the next access. Inserter only.
 func (t *Tracker) Overtaken() []*Arrival {
 	s := t.overtaken

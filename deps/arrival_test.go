@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A landing is a task of the tests that may arrive in two steps.
-type landing struct {
+// An arrivalTask is a test task that may arrive in two steps.
+type arrivalTask struct {
 	job
 	first    Arrival
 	arrives  bool
@@ -18,23 +18,23 @@ type landing struct {
 	committed, ready, arrived, ended bool
 }
 
-// An airport submits tasks that read lazily, and tasks that arrive in two steps, to a
-// tracker, and knows by comparing all with all what must wait for what.
-type airport struct {
+// An arrivalModel submits lazy readers, and tasks that arrive in two steps, to a tracker. It
+// compares all accesses with all others to know the required order.
+type arrivalModel struct {
 	t       *testing.T
 	tracker Tracker
 	seq     uint64
-	tasks   []*landing
-	forget  bool // the negative control: writers do not wait for what a lazy read overtook
+	tasks   []*arrivalTask
+	forget  bool // the negative control: writers do not wait for overtaken arrivals
 }
 
-func (a *airport) next() uint64 {
+func (a *arrivalModel) next() uint64 {
 	a.seq++
 	return a.seq
 }
 
-func (a *airport) submit(arrives bool, accesses []access) {
-	l := &landing{arrives: arrives}
+func (a *arrivalModel) submit(arrives bool, accesses []access) {
+	l := &arrivalTask{arrives: arrives}
 	l.id = len(a.tasks)
 	a.tracker.Begin(&l.Node, a.next())
 	var edges int32
@@ -57,8 +57,8 @@ func (a *airport) submit(arrives bool, accesses []access) {
 	}
 }
 
-// note adds an access; a region named twice is both at once.
-func (l *landing) note(x access) {
+// note adds an access. A region named twice has both modes.
+func (l *arrivalTask) note(x access) {
 	for i := range l.accesses {
 		own := &l.accesses[i]
 		if own.Region != x.Region {
@@ -73,7 +73,7 @@ func (l *landing) note(x access) {
 }
 
 // waits says whether l must still wait for p, which came before it.
-func (l *landing) waits(p *landing) bool {
+func (l *arrivalTask) waits(p *arrivalTask) bool {
 	for _, x := range l.accesses {
 		for _, y := range p.accesses {
 			if !mustFollow(y.strictly(), x.strictly()) {
@@ -87,7 +87,7 @@ func (l *landing) waits(p *landing) bool {
 	return false
 }
 
-// strictly is a, which waits for the end of what it reads.
+// strictly returns a without laziness: it waits for the end.
 func (a access) strictly() access {
 	if a.mode == Lazy {
 		a.mode = In
@@ -95,8 +95,8 @@ func (a access) strictly() access {
 	return a
 }
 
-// check compares who is ready with who should be, and returns the first difference.
-func (a *airport) check() (wrong int) {
+// check compares the ready tasks with the expected ones and returns the first difference.
+func (a *arrivalModel) check() (wrong int) {
 	for i, l := range a.tasks {
 		want := true
 		for _, p := range a.tasks[:i] {
@@ -110,7 +110,7 @@ func (a *airport) check() (wrong int) {
 }
 
 // took notes that nodes have become ready.
-func (a *airport) took(n *Node) {
+func (a *arrivalModel) took(n *Node) {
 	for ; n != nil; n = n.Next() {
 		for _, l := range a.tasks {
 			if n == &l.Node {
@@ -121,9 +121,9 @@ func (a *airport) took(n *Node) {
 	}
 }
 
-// step lets one task that can arrive, or end, do so; false if there is none.
-func (a *airport) step(rng *rand.Rand) bool {
-	var can []*landing
+// step lets one task arrive or end; it reports false if none can.
+func (a *arrivalModel) step(rng *rand.Rand) bool {
+	var can []*arrivalTask
 	for _, l := range a.tasks {
 		if l.ready && !l.ended {
 			can = append(can, l)
@@ -143,9 +143,9 @@ func (a *airport) step(rng *rand.Rand) bool {
 	return true
 }
 
-// run runs a random program to its end and returns the first task that was ready at a
-// wrong time, -1 if there was none.
-func (a *airport) run(rng *rand.Rand) int {
+// run runs a random program to its end and returns the first task that was ready at a wrong
+// time, or -1.
+func (a *arrivalModel) run(rng *rand.Rand) int {
 	a.tracker.Configure(a.next, nil, nil)
 	a.tracker.eager = rng.IntN(2) == 0
 	palette := make([]shape, 1+rng.IntN(5))
@@ -155,7 +155,7 @@ func (a *airport) run(rng *rand.Rand) int {
 	modes := []Mode{In, Lazy, Lazy, Lazy, Out, Inout, Concurrent, Commutative}
 	for range 24 {
 		var accesses []access
-		writes, shares := false, false // whoever reads what a group writes waits for its end
+		writes, shares := false, false // a reader of a group's data waits for its end
 		for range 1 + rng.IntN(3) {
 			x := access{shape: palette[rng.IntN(len(palette))], mode: modes[rng.IntN(len(modes))]}
 			accesses = append(accesses, x)
@@ -185,20 +185,20 @@ func (a *airport) run(rng *rand.Rand) int {
 	return -1
 }
 
-// Lazy reads wait for the arrival and for nothing else, all others for the end, and a
-// writer for both the read and the end.
+// Lazy reads wait for the arrival alone, all others for the end, and a writer for the read
+// and the end.
 func TestArrivals(t *testing.T) {
 	rounds(t, 3000, func(rng *rand.Rand) {
-		a := &airport{t: t}
+		a := &arrivalModel{t: t}
 		require.Equal(t, -1, a.run(rng), "this task was ready at a wrong time")
 	})
 }
 
-// The negative control: a tracker that forgets what was overtaken is found out.
+// The negative control: the model notices a tracker that forgets overtaken arrivals.
 func TestArrivals_writer_that_does_not_wait_is_found(t *testing.T) {
 	found := 0
 	for seed := range uint64(200) {
-		a := &airport{t: t, forget: true}
+		a := &arrivalModel{t: t, forget: true}
 		if a.run(rand.New(rand.NewPCG(seed, 1))) >= 0 {
 			found++
 		}
@@ -206,8 +206,8 @@ func TestArrivals_writer_that_does_not_wait_is_found(t *testing.T) {
 	assert.NotZero(t, found)
 }
 
-// What a lazy read has overtaken is known, its loss too, and arrivals that are over are
-// forgotten.
+// The tracker knows which arrivals a lazy read has overtaken and whether their data are
+// lost, and forgets arrivals that are over.
 func TestArrivals_overtaken(t *testing.T) {
 	var tr Tracker
 	seq := uint64(0)

@@ -2,11 +2,11 @@ package deps
 
 import "testing"
 
-// Each benchmark is one inserter that also ends the tasks; 64 of them (1000
-// where live regions matter) are unfinished at a time.
+// In each benchmark one inserter also ends the tasks; 64 of them (1000 where live regions
+// matter) are unfinished at a time.
 
-// What does one access cost whose region is known, and nothing to wait for? Per
-// access; Begin, Commit and Release are shared by 8.
+// The cost of one access to a known region with nothing to wait for. Per access; Begin,
+// Commit and Release are shared by 8.
 func BenchmarkAccessKnownRegion(b *testing.B) {
 	for _, m := range []Mode{In, Inout} {
 		b.Run(m.String(), func(b *testing.B) {
@@ -22,8 +22,8 @@ func BenchmarkAccessKnownRegion(b *testing.B) {
 	}
 }
 
-// A task of the periodic one-dimensional stencil of Task Bench, four cells wide:
-// three inputs of the last step, one output. Per task, with Begin, Commit and Release.
+// A task of Task Bench's periodic one-dimensional stencil, four cells wide: three inputs of
+// the last step, one output. Per task, with Begin, Commit and Release.
 func BenchmarkStencilTask(b *testing.B) {
 	for _, c := range []struct {
 		name       string
@@ -51,8 +51,8 @@ func BenchmarkStencilTask(b *testing.B) {
 	}
 }
 
-// A task that updates one of 1000 busy regions, each of which overlaps its
-// neighbours: the same ones again and again, and ever new ones.
+// A task that updates one of 1000 busy regions, each of which overlaps its neighbours: once
+// with a fixed set of regions, once with ever new ones.
 func BenchmarkOverlapTask(b *testing.B) {
 	const live = 1000
 	b.Run("known", func(b *testing.B) {
@@ -101,7 +101,7 @@ func BenchmarkFirstTouchOfTiles(b *testing.B) {
 	}
 }
 
-// One writer, then 255 readers that all wait for it. Per task.
+// One writer, then 255 readers that wait for it. Per task.
 func BenchmarkManyReaders(b *testing.B) {
 	w := newWindow(256)
 	for i := range b.N {
@@ -114,7 +114,7 @@ func BenchmarkManyReaders(b *testing.B) {
 	}
 }
 
-// A pass of readers after one of concurrent accesses, 16 each: joins. Per task.
+// A group of 16 readers after a group of 16 concurrent accesses: joins. Per task.
 func BenchmarkAlternatingGroups(b *testing.B) {
 	w := newWindow(64)
 	for i := range b.N {
@@ -127,7 +127,7 @@ func BenchmarkAlternatingGroups(b *testing.B) {
 	}
 }
 
-// A region first seen, and not to be seen again. Per task.
+// A new region for every task. Per task.
 func BenchmarkNewRegion(b *testing.B) {
 	b.Run("interval", func(b *testing.B) {
 		w := newWindow(64)
@@ -143,7 +143,7 @@ func BenchmarkNewRegion(b *testing.B) {
 			n.Commit(w.access1(n, Handle(uintptr(i)), Out))
 		}
 	})
-	b.Run("prefix", func(b *testing.B) { // all begin at one address, and overlap
+	b.Run("prefix", func(b *testing.B) { // all begin at one address and overlap
 		w := newWindow(64)
 		for i := range b.N {
 			n := w.node()

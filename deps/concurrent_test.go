@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory is what the tasks of these tests read and write: the bytes of the
-// arena, a word each, and a word for each of the handles 0 to 2.
+// memory holds the data of the test tasks: the bytes of the arena, a word each, and a word
+// for each of the handles 0 to 2.
 type memory [67]uint64
 
 // cells returns the words of a shape.
@@ -32,9 +32,8 @@ func mix(a, b uint64) uint64 {
 	return a ^ a>>29
 }
 
-// perform is the body of a task: it leaves traces that depend on the order of
-// everything that must be ordered, and on nothing else. A reduction goes to
-// private, one copy per access.
+// perform is the body of a task. Its results depend on the order of everything that must be
+// ordered, and on nothing else. A reduction goes to private, one copy per access.
 func (m *memory) perform(id int, task []access, private []*memory) uint64 {
 	h := uint64(id + 1)
 	for k, a := range task {
@@ -107,7 +106,7 @@ func expand(p program) (o *oracle, steps []step) {
 	return o, steps
 }
 
-// outcome is what a program did.
+// outcome is the result of a program.
 type outcome struct {
 	memory memory
 	result []uint64 // by task; 0 if it was skipped
@@ -124,8 +123,8 @@ func copiesFor(task []access) []*memory {
 	return c
 }
 
-// serial runs a program task by task. Those that fails names do their work and
-// then fail.
+// serial runs a program task by task. A task that fails selects does its work and then
+// fails.
 func serial(p program, fails func(task int) bool) *outcome {
 	o, steps := expand(p)
 	out := &outcome{result: make([]uint64, len(p))}
@@ -171,8 +170,8 @@ type actor struct {
 
 func actorOf(n *Node) *actor { return (*actor)(unsafe.Pointer(n)) }
 
-// A stage runs programs on goroutines. One goroutine, that of the test, submits;
-// it and the workers run what is ready.
+// A stage runs programs on goroutines. The goroutine of the test submits; it and the
+// workers run ready tasks.
 type stage struct {
 	outcome
 	tracker Tracker
@@ -257,7 +256,7 @@ func (s *stage) commit(a *actor, edges int32) {
 	}
 }
 
-// lock adds the lock of an entry to those that a needs, in order.
+// lock adds the lock of an entry to the locks of a, in order.
 func (a *actor) lock(s *stage, e *Entry) {
 	if e.Lock == nil {
 		s.lockIDs++
@@ -289,8 +288,8 @@ func (s *stage) start(a *actor) {
 	}
 }
 
-// acquire takes the locks of a, all or none, and reports which. If none, a belongs to
-// the lock that it waits for.
+// acquire takes all locks of a, or none, and reports which. If none, the lock that a waits
+// for owns it.
 func (s *stage) acquire(a *actor) bool {
 	for {
 		i := 0
@@ -320,8 +319,7 @@ func (s *stage) again(n *Node) {
 	}
 }
 
-// run executes a ready node and, without a detour, the first of those that this
-// makes ready.
+// run executes a ready node and then directly the first successor that became ready.
 func (s *stage) run(a *actor) {
 	for a != nil {
 		failed := a.Poisoned()
@@ -371,8 +369,8 @@ func (s *stage) play(p program, fails func(int) bool, yield func()) *outcome {
 	return &out
 }
 
-// playAlone submits a whole program and then runs it in random order, on one
-// goroutine: the stage has no workers.
+// playAlone submits a whole program and then runs it in random order, on one goroutine: the
+// stage has no workers.
 func (s *stage) playAlone(p program, rng *rand.Rand) *outcome {
 	s.prepare(p, func(int) bool { return false })
 	for i, task := range p {
@@ -409,10 +407,10 @@ func (s *stage) forgive() {
 	}
 }
 
-// Goroutines run and release tasks while the submitter goes on; the memory must
-// end as in a serial run, and every task must have read the same. The race
-// detector sees the memory: the only thing that orders two tasks is the tracker
-// (and what happens to order the goroutines).
+// Goroutines run and release tasks while the submitter goes on. At the end the memory must
+// be as after a serial run, and every task must have read the same. The race detector sees
+// the memory: only the tracker orders two tasks (and accidental synchronization of the
+// goroutines).
 func TestConcurrentRunEqualsSerialRun(t *testing.T) {
 	s := newStage(3)
 	defer close(s.ready)

@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of this file break the tracker and demand that the checks of the
-// others notice.
+// The tests of this file break the tracker and demand that the checks of the other tests
+// notice.
 
-// unlinkLast takes back an edge to n that no other edges imply, and reports
-// whether there was one. Only the latest edge of a predecessor without overflow
-// chunks can be taken.
+// unlinkLast removes an edge to n that no other edges imply, and reports whether there was
+// one. It can remove only the latest edge of a predecessor without overflow chunks.
 func unlinkLast(l *lab, n *Node, rng *rand.Rand) bool {
 	preds := append([]*Node{}, l.tracker.joins.all...)
 	for _, j := range l.jobs {
@@ -33,12 +32,12 @@ func unlinkLast(l *lab, n *Node, rng *rand.Rand) bool {
 		if after := closure(l.linked()); !assert.ObjectsAreEqual(before, after) {
 			return true
 		}
-		p.word++ // implied by others
+		p.word++ // other edges imply it
 	}
 	return false
 }
 
-// linkFalse makes n wait for a task that it need not wait for.
+// linkFalse makes n wait for a task without need.
 func linkFalse(l *lab, n *Node, rng *rand.Rand) bool {
 	need := closure(l.oracle.preds)
 	id := jobOf(n).id
@@ -50,8 +49,8 @@ func linkFalse(l *lab, n *Node, rng *rand.Rand) bool {
 	return false
 }
 
-// sabotage returns a lab that breaks one edge of one task, and a function that
-// tells whether it has.
+// sabotage returns a lab that breaks one edge of one task, and a function that reports
+// whether it has.
 func sabotage(rng *rand.Rand, breakEdge func(*lab, *Node, *rand.Rand) bool, by int32) (*lab, func() bool) {
 	l, done := newLab(false), false
 	l.tamper = func(n *Node, edges int32) int32 {
@@ -89,7 +88,7 @@ func TestControlsCatchBrokenEdges(t *testing.T) {
 				l.compare(l.linked())
 				require.Error(t, l.err, "the comparison of edges%v", p)
 
-				// The executor sees it if the order of its choice brings it out.
+				// The executor sees it only if its random order shows it.
 				l.err = nil
 				l.drain(rng)
 				if l.err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What random programs seldom meet, or what costs more without being wrong.
+// Cases that random programs seldom meet, or that cost more without being wrong.
 
 // accesses registers several accesses of n, which has begun, and returns the edges.
 func (b *bed) accesses(n *Node, all ...access) (edges int32) {
@@ -33,9 +33,9 @@ func end(all []Node) {
 	}
 }
 
-// A join node takes the place of many readers beside a write, but not of the writer
-// itself, nor of a node that it is apart from, whatever else it follows already: it would
-// wait for what waits for it.
+// A join node replaces many readers beside a write. It must not replace the writer itself,
+// nor a node that the writer is apart from, even if it follows that already: it would wait
+// for its own successor.
 func TestGather_leaves_out_what_must_not_be_waited_for(t *testing.T) {
 	x, y := span(0, 8), span(4, 8)
 	t.Run("the writer itself", func(t *testing.T) {
@@ -63,8 +63,7 @@ func TestGather_leaves_out_what_must_not_be_waited_for(t *testing.T) {
 	})
 }
 
-// The join node stands for all members that it is made of: one edge is left, for the
-// write and for what comes later.
+// The join node stands for all its members: the write and later accesses need one edge.
 func TestGather_leaves_one_edge(t *testing.T) {
 	b := newBed()
 	x, y, z := span(0, 8), span(4, 8), span(6, 8)
@@ -91,8 +90,8 @@ func TestGather_leaves_one_edge(t *testing.T) {
 	assert.Equal(t, []*Node{m}, chain(n.Release(false)))
 }
 
-// The failure of a group is remembered with its join node, however many others are needed
-// until somebody asks for it.
+// A failed join node is not reused until the failure is forgiven, however many joins are
+// needed meanwhile.
 func TestJoin_that_failed_is_not_reused(t *testing.T) {
 	b := newBed()
 	x, y := span(0, 8), span(8, 8)
@@ -133,8 +132,8 @@ func (b *bed) arrival(t *testing.T, w *Node, a *Arrival, s shape) {
 	require.True(t, w.Commit(edges))
 }
 
-// A group of one lazy reader stands for the writer, too: another group behind it waits for
-// both, and knows nothing of the lazy read afterwards.
+// A group of one lazy reader stands for the writer, too: a later group waits for both, and
+// then forgets the lazy read.
 func TestLazy_alone_in_its_group(t *testing.T) {
 	b, x := newBed(), span(0, 8)
 	var w, r, last Node
@@ -155,7 +154,7 @@ func TestLazy_alone_in_its_group(t *testing.T) {
 	assert.Len(t, chain(w.Release(false)), len(group))
 }
 
-// Whoever reads lazily what has failed does not run, even if it had arrived.
+// A lazy reader of a failed task does not run, even if the data had arrived.
 func TestLazy_after_failure(t *testing.T) {
 	b, x := newBed(), span(0, 8)
 	var w, r, r2, late Node
@@ -169,15 +168,15 @@ func TestLazy_after_failure(t *testing.T) {
 	assert.True(t, r2.Poisoned())
 	assert.Len(t, b.Overtaken(), 2)
 
-	// The node serves another task: its first use is over, and so is what arrived then.
+	// The node serves another task: its first use and that arrival are over.
 	require.True(t, b.task(&w, span(8, 8), Out))
 	require.True(t, b.task(&late, x, Lazy))
 	assert.False(t, late.Poisoned())
 	assert.Empty(t, b.Overtaken())
 }
 
-// A task that waits for the end of a writer does not wait for the arrival besides, and one
-// that reads lazily what it writes itself does not wait for itself.
+// A task that waits for the end of a writer does not wait for its arrival as well, and a
+// task that lazily reads its own output does not wait for itself.
 func TestLazy_beside_other_accesses(t *testing.T) {
 	b, x, y, z := newBed(), span(0, 8), span(8, 8), span(4, 8)
 	var w Node
@@ -203,7 +202,7 @@ func TestLazy_beside_other_accesses(t *testing.T) {
 	assert.Empty(t, b.Overtaken())
 }
 
-// A trace is told of the writer that a lazy read follows, and not of its arrival.
+// A trace names the writer that a lazy read follows, not its arrival.
 func TestLazy_traced(t *testing.T) {
 	type told struct {
 		pred, succ uint64
@@ -221,8 +220,8 @@ func TestLazy_traced(t *testing.T) {
 	assert.Equal(t, []told{{w.seq, r.seq, true}, {r.seq, last.seq, true}, {w.seq, last.seq, true}}, edges)
 }
 
-// Join nodes are made when none is free, and looked for again after half as many as there
-// are have been.
+// The pool makes join nodes when none is free, and scans again after making half as many as
+// there are.
 func TestJoinPool(t *testing.T) {
 	var p joinPool
 	take := func(k int) (all []*Node) {

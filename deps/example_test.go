@@ -7,10 +7,11 @@ import (
 	"github.com/weft-hpc/weft/deps"
 )
 
-// task is what a runtime makes of a call: a node, and what else it needs.
+// task is the record of one call: a node, and whatever else the runtime needs.
 type task struct{ deps.Node }
 
-// submit tells the tracker what a task touches, and reports whether it may run at once.
+// submit registers the access of a task with the tracker and reports whether the task may
+// run at once.
 func submit(t *deps.Tracker, k *task, seq uint64, r deps.Region, m deps.Mode) (ready bool) {
 	t.Begin(&k.Node, seq)
 	edges, _, err := t.Access(&k.Node, r, m, nil)
@@ -34,8 +35,7 @@ func ExampleRegion_Overlaps() {
 	// false
 }
 
-// The tracker of a program: the reader waits for the writer, and is handed over when the
-// writer is released.
+// The tracker of a program: the reader waits for the writer, whose Release returns it.
 func ExampleTracker() {
 	var tracker deps.Tracker
 	x := make([]int, 4)

@@ -25,10 +25,10 @@ var pairs = []struct {
 	{"handles", handle(0), handle(1)},
 }
 
-// All programs of 3 tasks on 2 regions with every mode, for every way in which
-// two regions can overlap. First nothing is released and the edges are
-// compared, then the tasks end in random order; then the same program runs with
-// tasks that end in between, at random (in a long run: at every point).
+// All programs of 3 tasks on 2 regions with every mode, for every way in which two regions
+// can overlap. First the edges are compared with nothing released, then the tasks end in
+// random order; then the same program runs with tasks that end in between, at random (in a
+// long run: at every point).
 func TestAllModesThreeTasksTwoRegions(t *testing.T) {
 	modes := []Mode{None, In, Out, Inout, Concurrent, Commutative, Reduction}
 	for _, p := range pairs {
@@ -131,8 +131,7 @@ var triples = []struct {
 	{"tiles of three leading dimensions", [3]shape{block(0, 3, 3, 8), block(1, 3, 3, 7), block(2, 1, 4, 5)}},
 }
 
-// symmetries returns the permutations of the regions that keep who overlaps and
-// who covers whom.
+// symmetries returns the permutations of the regions that preserve overlap and containment.
 func symmetries(r [3]shape) (all [][3]int) {
 	for _, p := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		same := true
@@ -149,8 +148,8 @@ func symmetries(r [3]shape) (all [][3]int) {
 	return all
 }
 
-// canonical says whether the modes (one byte per region, two bits per task) come
-// first among those that the symmetries make of them.
+// canonical reports whether the modes (one byte per region, two bits per task) are the
+// first of their equivalents under the symmetries.
 func canonical(modes [3]uint, symmetries [][3]int) bool {
 	key := func(m [3]uint) uint { return m[0]<<16 | m[1]<<8 | m[2] }
 	for _, p := range symmetries {
@@ -195,9 +194,9 @@ func newQuad(regions [3]shape) *quad {
 // quadMode is the mode, None to Inout, of a region in a combination.
 func quadMode(combination, region int) Mode { return Mode(combination >> (2 * region) & 3) }
 
-// run submits the four combinations and returns what is wrong. Bit i of ends
-// says whether a ready task is released before task i is submitted. Without any,
-// the edges are compared.
+// run submits the four combinations and returns a description of the first error. Bit i of
+// ends selects whether a ready task is released before task i is submitted. If ends is 0,
+// run compares the edges.
 func (q *quad) run(combination [4]int, ends uint) string {
 	var preds [4]uint
 	var released, ready uint
@@ -245,7 +244,7 @@ func (q *quad) submit(i, combination int) bool {
 	return n.Commit(edges)
 }
 
-// release ends the lowest ready task, of those before task end.
+// release ends the lowest ready task below task end.
 func (q *quad) release(released, ready *uint, preds *[4]uint, end int) string {
 	i := 0
 	for *ready>>i&1 == 0 {

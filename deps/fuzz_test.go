@@ -34,10 +34,10 @@ func (t *tape) shape() shape {
 	return block(t.below(64-(cols-1)*ld-rows+1), rows, cols, ld)
 }
 
-// FuzzTracker reads a program from bytes: regions, then tasks with accesses,
-// ends of tasks, failures, combinations, forgiveness and fresh starts in any
-// order. After every step exactly the right nodes are ready and poisoned; in the
-// end everything has run, and the edges are those of the oracle.
+// FuzzTracker reads a program from bytes: regions, then tasks with accesses, ends of tasks,
+// failures, combinations, forgiveness and fresh starts in any order. After every step
+// exactly the right nodes are ready and poisoned; at the end everything has run, and the
+// edges equal the oracle's.
 func FuzzTracker(f *testing.F) {
 	for seed := range uint64(24) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -81,7 +81,7 @@ func fuzzStep(l *lab, in *tape, palette []shape, p program) program {
 		}
 		l.tracker.CloseReductions(r)
 	case op == 11:
-		if in.below(8) == 0 { // everything ends
+		if in.below(8) == 0 { // end all tasks
 			l.tracker.CloseReductions(Region{})
 			l.drain(nil)
 			l.forgive()
@@ -129,8 +129,8 @@ func FuzzOverlap(f *testing.F) {
 	})
 }
 
-// byRuns compares every run of bytes of r with every one of s: do they meet, and
-// is every one of s within one of r?
+// byRuns compares every run of bytes of r with every run of s. It reports whether any two
+// overlap, and whether each run of s lies within one of r.
 func byRuns(r, s Region) (meet, within bool) {
 	within = true
 	for k := range s.cols {

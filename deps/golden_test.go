@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected results in testdata/*.txt")
 
-// The scripts in testdata show the rules of dependence, line by line. Left of
-// the arrow stands what is done:
+// The scripts in testdata show the rules of dependence, line by line. The left side is an
+// action:
 //
 //	name: mode region, ...    a task is submitted
 //	release name ...          tasks end
@@ -27,15 +27,14 @@ var update = flag.Bool("update", false, "rewrite the expected results in testdat
 //	close [region]            open reductions are combined
 //	forgive                   failures are forgotten
 //
-// and right of it what comes of it: "ready", or the tasks that the new one
-// waits for; for tasks that end, those that become ready. join(a, b) is a node
-// that the tracker made to stand for a and b, combine(x) the node that combines
-// the private copies of a reduction. "== title" starts afresh, "#" a comment.
+// and the right side its result: "ready", or the tasks that the new one waits for; for
+// tasks that end, the tasks that become ready. join(a, b) is a join node of a and b,
+// combine(x) the node that combines the private copies of a reduction. "== title" starts
+// afresh, "#" a comment.
 //
-// Regions: x is a place of its own, 64 bytes long; x[2:6] is its bytes 2 to 5;
-// x(0:4,2:6) is the tile with rows 0 to 3 and columns 2 to 5 of x seen as a
-// column-major matrix of 8 x 8 bytes; @7 is a handle. reduction(+) names an
-// operation.
+// Regions: x is a separate block of 64 bytes; x[2:6] is its bytes 2 to 5; x(0:4,2:6) is the
+// tile with rows 0 to 3 and columns 2 to 5 of x seen as a column-major matrix of 8 x 8
+// bytes; @7 is a handle. reduction(+) names an operation.
 //
 // After a change, go test ./deps -update rewrites the right sides.
 func TestGolden(t *testing.T) {
@@ -89,14 +88,14 @@ func runScript(t *testing.T, script string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// A script is a run of one case.
+// A script is the state of one case.
 type script struct {
 	*testing.T
 	bed     *bed
 	memory  []byte
 	places  map[string]int // in memory
 	nodes   []*named
-	event   []string // combine nodes made by the line
+	event   []string // combine nodes that the line made
 	regions map[Region]string
 }
 
@@ -213,7 +212,7 @@ func (s *script) commit(n *named, edges int32) string {
 	return "after " + s.predecessors(&n.Node)
 }
 
-// predecessors lists what n waits for, in the order of submission.
+// predecessors lists the predecessors of n, in the order of submission.
 func (s *script) predecessors(n *Node) string {
 	var names []string
 	var joins []*Node

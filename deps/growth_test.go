@@ -9,11 +9,11 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// What a task costs must not grow with the length of the run. These tests count steps
-// (entries looked at and members of groups followed) and dependences, not time; the
-// benchmarks of the same programs are in bench_test.go.
+// The cost of a task must not grow with the length of the run. These tests count steps
+// (entries visited and group members followed) and dependences, not time; the benchmarks of
+// the same programs are in bench_test.go.
 
-// A grid is a matrix of 8 x 8 tiles of 16 x 16 bytes, twice.
+// A grid is two matrices of 8 x 8 tiles of 16 x 16 bytes.
 type grid [2]struct{ tile, bordered [64]Region }
 
 func newGrid() *grid {
@@ -32,8 +32,8 @@ func gridRegion(m, r0, c0, r1, c1 int) Region {
 	return Region{base: farAway + uintptr(m<<20+r0+c0*128), rows: uintptr(r1 - r0), cols: uintptr(c1 - c0), ld: 128}
 }
 
-// step submits task i of a stencil: it reads a tile with a border of one of one matrix
-// and writes the tile of the other.
+// step submits task i of a stencil: it reads a tile of one matrix with a border of one and
+// writes the tile of the other.
 func (g *grid) step(w *window, i int) {
 	from, to := &g[i/64%2], &g[1-i/64%2]
 	n := w.node()
@@ -41,12 +41,12 @@ func (g *grid) step(w *window, i int) {
 	n.Commit(e + w.access1(n, to.tile[i%64], Out))
 }
 
-// growing are programs whose tasks had cost ever more. Each function submits task i.
+// growing lists programs whose cost per task once grew. Each function submits task i.
 var growing = []struct {
 	name  string
 	tasks int
-	steps float64 // that a task may take on average in the second half of the run
-	edges float64 // dependences that it may have
+	steps float64 // limit of the mean per task in the second half of the run
+	edges float64 // the same for dependences
 	step  func(w *window, i int)
 }{
 	{"tiles with borders", 240 * 64, 40, 12, newGrid().step},
@@ -130,8 +130,8 @@ var growing = []struct {
 	}},
 }
 
-// No program costs more at its end than at its middle, whatever part of it is
-// unfinished, and whether it is traced or not.
+// No program costs more at its end than at its middle, with any number of unfinished tasks,
+// traced or not.
 func TestCostDoesNotGrow(t *testing.T) {
 	if invariant.Race {
 		t.Skip("it counts steps, as without the race detector")
@@ -148,7 +148,7 @@ func TestCostDoesNotGrow(t *testing.T) {
 	}
 }
 
-// A long list is cleared up at the first access that finds nothing in it.
+// A long list is cleared at the first access that finds nothing to wait for.
 func TestLongListIsClearedAtOnce(t *testing.T) {
 	w := newWindow(1)
 	for i := range 20_000 {
@@ -182,7 +182,7 @@ func TestCostDoesNotGrow_traced(t *testing.T) {
 	}
 }
 
-// halves submits tasks and returns what one of the second half costs on average.
+// halves submits tasks and returns the mean cost of a task of the second half.
 func (w *window) halves(tasks int, step func(*window, int)) (steps, edges float64) {
 	var s uint64
 	var links int

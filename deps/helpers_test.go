@@ -15,8 +15,7 @@ import (
 
 var seedFlag = flag.Uint64("seed", 0, "seed of the first random round; 0 means 1, or the clock if WEFT_LONG is set")
 
-// raceFactor is by how much the race detector slows these tests down; samples
-// shrink by it.
+// raceFactor is the slowdown of these tests under the race detector; samples shrink by it.
 var raceFactor = map[bool]int{false: 1, true: 10}[invariant.Race]
 
 // long reports whether the run may take minutes.
@@ -59,19 +58,17 @@ func round(t *testing.T, seed uint64, f func(rng *rand.Rand)) {
 	done = true
 }
 
-// arena is the memory that the regions of the tests lie in. A set of its bytes
-// fits a word.
+// arena is the memory of the test regions. A set of its bytes fits a word.
 var arena [64]byte
 
-// A shape is a region together with the bytes it consists of, found without the
-// code under test.
+// A shape is a region together with its bytes, found without the code under test.
 type shape struct {
 	Region
 	bytes uint64
 	name  string
 }
 
-// span is the interval of n bytes from byte from of the arena on.
+// span is the interval of n bytes at offset from of the arena.
 func span(from, n int) shape {
 	s := shape{name: fmt.Sprintf("[%d,%d)", from, from+n)}
 	if n == 0 {
@@ -84,7 +81,7 @@ func span(from, n int) shape {
 	return s
 }
 
-// block is the tile of rows x cols bytes from byte from of the arena on.
+// block is the tile of rows x cols bytes at offset from of the arena.
 func block(from, rows, cols, ld int) shape {
 	r, err := Tile(unsafe.Pointer(&arena[from]), rows, cols, ld, 1)
 	if err != nil {
@@ -105,7 +102,7 @@ func handle(id uintptr) shape {
 
 func (s shape) String() string { return s.name }
 
-// meets says whether s and o overlap, by their bytes.
+// meets reports whether s and o overlap, by their bytes.
 func (s shape) meets(o shape) bool {
 	if s.IsHandle() || o.IsHandle() {
 		return s.Region == o.Region
@@ -113,7 +110,7 @@ func (s shape) meets(o shape) bool {
 	return s.bytes&o.bytes != 0
 }
 
-// covers says whether s has every byte of o.
+// covers reports whether s has every byte of o.
 func (s shape) covers(o shape) bool {
 	if s.IsHandle() || o.IsHandle() {
 		return s.Region == o.Region || o.Empty()
@@ -121,8 +118,8 @@ func (s shape) covers(o shape) bool {
 	return o.bytes&^s.bytes == 0
 }
 
-// randomShape draws a shape of any kind. Small numbers, so that regions often
-// coincide, touch and overlap.
+// randomShape draws a shape of any kind. Numbers are small, so that regions often coincide,
+// touch and overlap.
 func randomShape(rng *rand.Rand) shape {
 	switch rng.IntN(8) {
 	case 0:

@@ -2,14 +2,14 @@ package deps
 
 import "sync/atomic"
 
-// joinPool recycles join nodes. A join that was released says so in its word;
-// the inserter looks through all of them when it has none left, and makes new
-// ones if less than half of them are free, so one that waits long costs nothing
-// and there are at most twice as many as were ever needed at once.
+// joinPool recycles join nodes. Release marks a join node free. When the pool is empty, the
+// inserter scans all join nodes for free ones, and makes new ones if at most half of them
+// are free. So a join that waits for long costs nothing, and the pool holds at most twice
+// as many nodes as were ever needed at once.
 type joinPool struct {
 	all   []*Node
 	free  []*Node
-	fresh int // so many may be made before the next look
+	fresh int // number of nodes to make before the next scan
 }
 
 func (p *joinPool) get() *Node {

@@ -10,15 +10,14 @@ import (
 // A job is a task record of the tests.
 type job struct {
 	Node     // first: jobOf relies on it
-	id   int // number of the present use in the oracle
+	id   int // present number in the oracle
 }
 
 func jobOf(n *Node) *job { return (*job)(unsafe.Pointer(n)) }
 
-// A lab submits programs to a tracker and to the oracle, side by side, on one
-// goroutine. It checks after every step that exactly those nodes are ready and
-// poisoned that should be: one that is ready too early lacks an edge, one that
-// is ready too late has a false one.
+// A lab submits programs to a tracker and to the oracle, side by side, on one goroutine.
+// After every step it checks that exactly the right nodes are ready and poisoned: a node
+// that is ready too early lacks an edge, one that is ready too late has a false one.
 type lab struct {
 	tracker Tracker
 	oracle  oracle
@@ -31,8 +30,8 @@ type lab struct {
 	reuse   bool                         // reuse the nodes of ended tasks
 	between func()                       // called between two accesses
 	tamper  func(n *Node, e int32) int32 // called before Commit with the number of edges; returns it
-	edges   map[uint64][]uint64          // told by the tracker if not nil: successor to predecessors
-	numbers map[uint64]int               // of the oracle, by task number; while edges is set
+	edges   map[uint64][]uint64          // reported by the tracker, if not nil: successor to predecessors
+	numbers map[uint64]int               // oracle's number by task number; set with edges
 }
 
 func newLab(traced bool) *lab {
@@ -51,7 +50,7 @@ func (l *lab) next() uint64 {
 	return l.seq
 }
 
-// reset makes the lab ready for another program; nodes and tables stay.
+// reset prepares the lab for another program; nodes and tables stay.
 func (l *lab) reset() {
 	l.tracker.Reset()
 	l.oracle.reset()
@@ -64,7 +63,7 @@ func (l *lab) reset() {
 	}
 }
 
-// forgive forgets failures; everything has ended.
+// forgive forgets failures. All tasks have ended.
 func (l *lab) forgive() {
 	l.tracker.Forgive()
 	l.oracle.forgive()
@@ -75,8 +74,7 @@ func (l *lab) forgive() {
 	}
 }
 
-// forget makes the lab ready for another program whose tasks the same tracker
-// sees after those of the last.
+// forget prepares the lab for another program on the same tracker.
 func (l *lab) forget() {
 	if err := l.tracker.table.audit(); err != nil {
 		l.failf("the table: %v", err)
@@ -135,7 +133,7 @@ func (l *lab) submit(task []access) *job {
 		want := a.mode != None && !a.Empty() && l.oracle.mixes(j.id, a)
 		pending := a
 		if want {
-			pending.mode = None // nothing may be combined for it
+			pending.mode = None // no combine node belongs to it
 		}
 		e, err := l.access(j, a, pending)
 		edges += e
@@ -154,7 +152,7 @@ func (l *lab) submit(task []access) *job {
 	return j
 }
 
-// access makes the access a of j known to the tracker.
+// access registers access a of j with the tracker.
 func (l *lab) access(j *job, a, pending access) (edges int32, err error) {
 	var op any
 	if a.mode == Reduction {
@@ -164,7 +162,7 @@ func (l *lab) access(j *job, a, pending access) (edges int32, err error) {
 	return edges, err
 }
 
-// look submits a task that waits for what a read of s would wait for, and is not entered.
+// look submits a task that waits as a read of s would, and that nothing waits for.
 func (l *lab) look(s shape) {
 	j := l.begin()
 	var edges int32
@@ -175,7 +173,7 @@ func (l *lab) look(s shape) {
 	l.commit(j, edges)
 }
 
-// closing calls f and checks that it closes the reductions that pending must, and no other.
+// closing calls f and checks that it closes exactly the reductions that pending requires.
 func (l *lab) closing(pending access, f func()) {
 	closing := 0
 	for i := range l.oracle.open {
@@ -195,7 +193,7 @@ func (l *lab) closing(pending access, f func()) {
 	}
 }
 
-// combine is what the tracker calls to have a reduction combined.
+// combine is the closeReduction callback of the tracker.
 func (l *lab) combine(e *Entry) {
 	r, ok := l.oracle.combine(e.Region())
 	if !ok {
@@ -234,7 +232,7 @@ func (l *lab) commit(j *job, edges int32) {
 	}
 }
 
-// checkPoison looks at a ready node; before, poison may still be on its way.
+// checkPoison checks a node that has become ready; earlier its poison may still change.
 func (l *lab) checkPoison(j *job) {
 	if want := l.oracle.poisoned.has(j.id); j.Poisoned() != want {
 		l.failf("task %d poisoned: got %v, want %v", j.id, j.Poisoned(), want)
@@ -274,8 +272,8 @@ func one(i int) *set {
 	return &s
 }
 
-// drain releases whatever is ready, in random order (the first one always if rng is
-// nil), until nothing is, and checks that nothing is left.
+// drain releases the ready nodes until none is left, in random order (always the first one
+// if rng is nil), and checks that all nodes have ended.
 func (l *lab) drain(rng *rand.Rand) {
 	for len(l.ready) > 0 && l.err == nil {
 		i := 0
@@ -289,8 +287,8 @@ func (l *lab) drain(rng *rand.Rand) {
 	}
 }
 
-// compare checks the edges of the tracker against the oracle: the orders that
-// they enforce, together, are the same.
+// compare checks the edges of the tracker against the oracle: both must imply the same
+// order.
 func (l *lab) compare(edges []set) {
 	want, got := closure(l.oracle.preds), closure(edges)
 	for i := range want {
@@ -303,8 +301,8 @@ func (l *lab) compare(edges []set) {
 	}
 }
 
-// linked returns the predecessors of every node as its record has them. No node
-// has been released.
+// linked returns the predecessors of every node according to the records. No node has been
+// released.
 func (l *lab) linked() []set {
 	edges := make([]set, len(l.oracle.preds))
 	for _, p := range l.jobs {
@@ -321,7 +319,7 @@ func (l *lab) linked() []set {
 	return edges
 }
 
-// told returns the predecessors of every node as the tracker told them.
+// told returns the predecessors of every node as the tracker reported them.
 func (l *lab) told() []set {
 	edges := make([]set, len(l.oracle.preds))
 	for succ, id := range l.numbers {
@@ -331,7 +329,7 @@ func (l *lab) told() []set {
 				edges[id].add(p)
 				return
 			}
-			for _, q := range l.edges[pred] { // of a join
+			for _, q := range l.edges[pred] { // predecessors of a join node
 				through(q)
 			}
 		}

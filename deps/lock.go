@@ -2,19 +2,19 @@ package deps
 
 import "sync"
 
-// Lock excludes the commutative accesses of one region from each other. A node takes all
-// its locks when it is about to run, or none: while it waits for one of them it holds no
-// other, so that holding and waiting cannot deadlock, and nobody waits for a node that
-// has its locks and does not run.
+// Lock makes the commutative accesses of one region exclude each other. A node takes all
+// its locks when it is about to run, or none: a node that waits for a lock holds no other.
+// So hold-and-wait cannot occur, and no node waits for one that has its locks and does not
+// run.
 //
 //	free    no owner
 //	held    by a node that runs
-//	queued  besides, nodes wait for it
+//	queued  held, and other nodes wait
 //
-// Whoever takes the last lock of a node to run is whoever found the node. Whenever a lock
-// becomes free, or is found free by a node that cannot run yet for want of another lock,
-// the most urgent waiter leaves the queue and tries again (Offer). So if nodes wait, the
-// lock has an owner, or somebody is on the way who will take it or offer it on.
+// The goroutine that takes the last lock of a node runs that node. When a node releases a
+// lock, or finds it free but cannot run for want of another lock, the most urgent waiter
+// leaves the queue and tries again (Offer). So while nodes wait, the lock has an owner, or
+// a goroutine is about to take it or to offer it again.
 type Lock struct {
 	ID uint64 // place in the order in which nodes try their locks
 
@@ -26,12 +26,12 @@ type Lock struct {
 // Waiter is a node that waits for a lock.
 type Waiter struct {
 	Node    *Node
-	Urgency int32 // the highest is first, and of equal ones the node that was inserted first
-	Bound   bool  // somebody in particular has to run it, and may be late
+	Urgency int32 // highest first; among equals, the node inserted first
+	Bound   bool  // only one worker may run it, which may be late
 }
 
-// TryAcquire gives the lock to n and reports true, also if n has it already, unless
-// another node has it.
+// TryAcquire gives the lock to n unless another node has it, and reports whether n has it
+// now.
 func (l *Lock) TryAcquire(n *Node) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,8 +41,8 @@ func (l *Lock) TryAcquire(n *Node) bool {
 	return l.owner == n
 }
 
-// Await queues w and reports true, or reports false if the lock is free by now. Once
-// queued, the node belongs to whoever Offer returns it to.
+// Await queues w and reports true; if the lock is free it reports false. A queued node
+// belongs to the caller of the Offer that returns it.
 func (l *Lock) Await(w Waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,9 +56,9 @@ func (l *Lock) Await(w Waiter) bool {
 	return true
 }
 
-// Offer takes the lock from n, if n has it. If the lock is free then, it returns those
-// that are to try again, joined by their Next links: the most urgent waiter, and, as long
-// as those before are bound, the next one.
+// Offer releases the lock if n has it. If the lock is then free, Offer returns the nodes
+// that must try again, joined by their Next links: the most urgent waiter, and after each
+// bound waiter the next one.
 func (l *Lock) Offer(n *Node) (first *Node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *Lock) Offer(n *Node) (first *Node) {
 	return first
 }
 
-// Blocks returns the owner of the lock if n waits for it, or nil; for reports.
+// Blocks returns the owner of the lock if n waits for it, or nil. For reports.
 func (l *Lock) Blocks(n *Node) (owner *Node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -48,8 +48,8 @@ func TestLock(t *testing.T) {
 	assert.Nil(t, l.Offer(&n[2]), "free")
 }
 
-// Waiters leave in the order of their urgency, then of their numbers, one at a time; with
-// one that somebody in particular has to run, the next one leaves, too.
+// Waiters leave in the order of their urgency, then of their numbers, one at a time; after
+// a bound waiter the next one leaves, too.
 func TestLock_most_urgent_first(t *testing.T) {
 	rounds(t, 500, func(rng *rand.Rand) {
 		var l Lock
@@ -78,15 +78,15 @@ func TestLock_most_urgent_first(t *testing.T) {
 	})
 }
 
-// A customer needs some locks, takes all or none of them, and then writes a word that
-// each of them guards.
+// A customer needs some locks, takes all or none of them, and then writes a word that each
+// of them guards.
 type customer struct {
 	Node  // first
 	needs []int
 }
 
-// take reports whether c has got its locks; if not, it waits for one. again is told of
-// those that may try once more.
+// take reports whether c has its locks; if not, c waits for one. take calls again for the
+// nodes that may try once more.
 func (c *customer) take(lock []Lock, again func(*Node)) bool {
 	for {
 		i := 0
@@ -108,9 +108,8 @@ func (c *customer) take(lock []Lock, again func(*Node)) bool {
 	}
 }
 
-// Many nodes with many locks each on several goroutines: all of them run, and
-// what a lock guards is written by one at a time (the race detector looks, and
-// so do the sums).
+// Many nodes with many locks each on several goroutines: all of them run, and only one at a
+// time writes what a lock guards (the race detector checks, and so do the sums).
 func TestManyLocksPerNode(t *testing.T) {
 	const locks, workers = 6, 4
 	rounds(t, 200*raceFactor, func(rng *rand.Rand) {
@@ -145,7 +144,7 @@ func TestManyLocksPerNode(t *testing.T) {
 			for ; len(queue) > 0; queue = queue[1:] {
 				c := queue[0]
 				if !c.take(lock[:], again) {
-					continue // it belongs to the lock, and soon to another goroutine
+					continue // the lock owns it, and soon another goroutine
 				}
 				for _, k := range c.needs {
 					guarded[k]++

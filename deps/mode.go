@@ -3,12 +3,11 @@ package deps
 // Mode says how an access touches its region.
 type Mode uint8
 
-// Two accesses to overlapping regions are ordered as submitted, unless both are
-// In or Lazy, both are Concurrent, or both name the same region and are Commutative
-// (then they exclude each other, in any order). A reduction works on a private
-// copy, so its task waits for nothing; what is ordered, as an Inout, is the node
-// that combines the copies. Reductions of the same region with the same
-// operation share such a node, unless another access comes between.
+// The tracker orders two accesses to overlapping regions as submitted, unless both are In
+// or Lazy, both are Concurrent, or both are Commutative accesses to the same region (these
+// exclude each other, in any order). A reduction works on a private copy, so its task waits
+// for nothing; the node that combines the copies is ordered, as an Inout. Reductions of the
+// same region with the same operation share that node, unless another access comes between.
 const (
 	None        Mode = iota // not an access
 	In                      // reads what the last writer left

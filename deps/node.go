@@ -6,24 +6,46 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// Node is the part of a task that the tracker knows. Records embed it as their
-// first field. The zero Node is ready for [Tracker.Begin].
+// A tracker, its entries and the first half of every node belong to the inserter: no lock,
+// no atomic. The goroutine that completes a node shares its second half, two words:
+//
+//	Node.pending  unfinished predecessors, plus a guard while the inserter adds
+//	              edges. The inserter adds (edges - guard) at the end. A released
+//	              predecessor adds -1; one that finds 1 is the last, and need not
+//	              add. The goroutine that brings pending to zero owns the node.
+//	Node.word     number of successors | closed | failed | free.
+//	              open   -> open+1   inserter, by CAS, after writing the slot
+//	              open   -> closed   the completing goroutine, once (Release)
+//	              closed -> free     join nodes only: the slots are no longer read
+//	              any    -> open     inserter, when it reuses the node
+//
+// So an edge is one plain store and one CAS. If the CAS fails, the predecessor has ended
+// and no edge is needed. The CAS publishes the slots below the count; they are read after
+// the swap that closes the word.
+//
+// The tracker keeps references to nodes that may long have ended. A reference carries the
+// number of the task that used the node. The inserter gives every use a new number, and
+// only the inserter reuses the nodes of its domain, so a reference is stale exactly when
+// the numbers differ, and this check needs no synchronization.
+
+// Node is the tracker's part of a task. A task record embeds it as its first field. The
+// zero Node is ready for [Tracker.Begin].
 type Node struct {
-	// Of the inserter.
+	// Owned by the inserter.
 	seq  uint64 // number of the task that uses the node now
-	mark uint64 // number of the last successor that was linked: drops double edges
+	mark uint64 // number of the last linked successor: avoids double edges
 	tail *chunk // last chunk of the overflow list
 
-	// Shared; see the package documentation for the protocol. Plain words and
-	// not atomic types, because Begin may write them plainly (a store that
-	// publishes costs 20 cycles, three of them more than all else Begin does):
-	// between two uses a node belongs to its inserter alone.
+	// Shared; the comment above gives the protocol. Plain words and not atomic types,
+	// because Begin may write them plainly (a store that publishes costs 20 cycles, and
+	// three of them more than the rest of Begin): between two uses a node belongs to its
+	// inserter alone.
 	pending  int32
 	word     uint32
 	poisoned uint32 // 1 if a predecessor failed
 	join     bool   // no task: released as soon as it is ready
 
-	next *Node             // owned by whoever owns the node: ready list, queue of a lock, free list
+	next *Node             // link of the owner: ready list, lock queue, free list
 	succ [inlineSucc]*Node // slots below the count in word are published
 	more *chunk            // further slots
 }
@@ -63,22 +85,22 @@ func (n *Node) Ended() bool { return atomic.LoadUint32(&n.word)&closedBit != 0 }
 // Failed reports whether the node has been released as failed.
 func (n *Node) Failed() bool { return atomic.LoadUint32(&n.word)&failedBit != 0 }
 
-// Waiting returns the number of predecessors that the committed node still
-// waits for. Any goroutine; the answer may be old at once.
+// Waiting returns the number of unfinished predecessors of the committed node. Any
+// goroutine; the answer may be outdated at once.
 func (n *Node) Waiting() int { return int(atomic.LoadInt32(&n.pending)) &^ guard }
 
-// Forgive makes a failed node count as ended without failing: what is submitted
-// from now on is not poisoned by it. Inserter only.
+// Forgive makes a failed node count as ended without failure: it poisons no node submitted
+// from now on. Inserter only.
 func (n *Node) Forgive() { atomic.AndUint32(&n.word, ^uint32(failedBit)) }
 
-// Next returns what SetNext has set: a link that belongs to whoever owns the node at
-// the moment, for a ready list, a queue or a free list.
+// Next returns the link that SetNext has set. The owner of the node uses it for a ready
+// list, a queue or a free list.
 func (n *Node) Next() *Node { return n.next }
 
-// SetNext sets the link that Next returns. Owner of the node only.
+// SetNext sets the link that Next returns. Only the owner of the node may call it.
 func (n *Node) SetNext(m *Node) { n.next = m }
 
-// Joins reports whether n is no task but stands for a group of them.
+// Joins reports whether n is a join node and not a task.
 func (n *Node) Joins() bool { return n.join }
 
 // Successors calls f for every node that waits for n. Inserter only.
@@ -108,15 +130,14 @@ func (n *Node) extend(i uint32, s *Node, chunks *chunkPool) {
 	n.tail.succ[slot] = s
 }
 
-// Release ends n: no node can be made to wait for it any more, and those that
-// do lose one predecessor. It returns the nodes that became ready, in the order
-// in which they were linked, joined by their Next links. Successors of a failed
-// node are poisoned. The owner of n calls it once, on any goroutine; n may be
-// used again only when the caller has handed it back to its inserter. Nodes
-// that stand for a group (joins) are released on the way, in a loop.
+// Release ends n: no further node can wait for it, and each successor loses one
+// predecessor. It returns the nodes that became ready, in the order in which they were
+// linked, joined by their Next links. It poisons the successors of a failed node. The owner
+// of n calls it once, on any goroutine; n may be used again only after the caller has
+// handed it back to its inserter. Release also releases the join nodes that become ready,
+// in a loop.
 //
-// What happened before Release synchronizes before what the owner of a
-// returned node does next.
+// Release synchronizes before the owner of a returned node uses it.
 func (n *Node) Release(failed bool) *Node {
 	var ready list
 	n.release(failed, &ready)
@@ -154,19 +175,18 @@ func (n *Node) releaseMore(count uint32, failed bool, ready *list) {
 			c.succ[i].arrive(failed, ready)
 		}
 		if left -= chunkSucc; left <= 0 {
-			return // the next link of the last chunk may be being written
+			return // another goroutine may be writing the next link of the last chunk
 		}
 	}
 }
 
-// arrive takes one predecessor off n and appends n to ready if that was the
-// last one.
+// arrive removes one predecessor of n and appends n to ready if it was the last one.
 func (n *Node) arrive(failed bool, ready *list) {
 	if failed {
 		atomic.StoreUint32(&n.poisoned, 1)
 	}
 	if !invariant.Race && atomic.LoadInt32(&n.pending) == 1 {
-		n.pending = 0 // only Waiting may look on; an exchange costs 5 ns
+		n.pending = 0 // only Waiting may read it now; an atomic exchange costs 5 ns
 	} else if left := atomic.AddInt32(&n.pending, -1); left != 0 {
 		if invariant.Enabled {
 			invariant.Check(left > 0, "a task waits for %d predecessors", left)
@@ -200,7 +220,7 @@ func (p *chunkPool) get() *chunk {
 	return c
 }
 
-// put takes back the whole overflow list of a node.
+// put takes back the overflow list of a node.
 func (p *chunkPool) put(n *Node) {
 	n.tail.next = p.free
 	p.free = n.more

@@ -12,7 +12,7 @@ import (
 type bed struct {
 	Tracker
 	seq   uint64
-	edges int // that access1 made
+	edges int // edges that access1 has made
 }
 
 func newBed() *bed {
@@ -51,7 +51,7 @@ func chain(n *Node) (all []*Node) {
 
 func TestReleaseReturnsSuccessorsInOrder(t *testing.T) {
 	b := newBed()
-	var writer Node // used again and again, with its overflow chunks
+	var writer Node // reused, with its overflow chunks
 	x := span(0, 8)
 	for _, k := range []int{0, 1, inlineSucc - 1, inlineSucc, inlineSucc + 1, inlineSucc + chunkSucc - 1, inlineSucc + chunkSucc,
 		inlineSucc + chunkSucc + 1, inlineSucc + 2*chunkSucc, 1000, 5000, 3} {
@@ -79,9 +79,8 @@ func TestReleaseReturnsSuccessorsInOrder(t *testing.T) {
 	}
 }
 
-// A node ends while the submitter links one successor after another, for every
-// number of chunks: each successor is either returned by Release or was not
-// linked.
+// A node ends while the submitter links one successor after another, for every number of
+// chunks: Release returns each successor, or it was not linked.
 func TestReleaseWhileLinking(t *testing.T) {
 	b := newBed()
 	const most = inlineSucc + 5*chunkSucc
@@ -121,15 +120,15 @@ func TestReleaseWhileLinking(t *testing.T) {
 	}
 }
 
-// The submitter uses the node of an ended task for another one: what the
-// tracker remembers of the first use must not bind the second.
+// The submitter reuses the node of an ended task for another one: the accesses of the first
+// use must not bind the second.
 func TestReusedNodeIsAnotherTask(t *testing.T) {
 	b := newBed()
 	x, y := span(0, 8), span(8, 8)
 	var n, reader, other Node
 	require.True(t, b.task(&n, x, Out))
 	assert.Nil(t, n.Release(false))
-	require.True(t, b.task(&n, y, Out)) // runs on
+	require.True(t, b.task(&n, y, Out)) // does not end
 	assert.True(t, b.task(&reader, x, In), "the writer of x has ended")
 	assert.False(t, b.task(&other, y, In), "the writer of y has not")
 	assert.Equal(t, []*Node{&other}, chain(n.Release(false)))
@@ -144,7 +143,7 @@ func TestReusedNodeIsAnotherTask(t *testing.T) {
 	assert.False(t, failed.Failed())
 }
 
-// A task may name its region twice, or follow one predecessor for many reasons.
+// A task may name its region twice, or have many reasons to follow one predecessor.
 func TestOneEdgePerPair(t *testing.T) {
 	b := newBed()
 	var p, n Node
@@ -188,8 +187,7 @@ func TestFollow(t *testing.T) {
 	assert.True(t, m.Poisoned(), "but by its failure it goes on to count")
 }
 
-// Two nodes of one task need not wait for each other; who comes later waits for
-// the second.
+// Two nodes of one task need not wait for each other; a later node waits for the second.
 func TestApart(t *testing.T) {
 	b := newBed()
 	var p, n, late Node
@@ -292,8 +290,7 @@ func TestPoison(t *testing.T) {
 	})
 }
 
-// A region of which a failed task is the last writer is remembered, however
-// many others come and go.
+// The tracker remembers a region whose last writer failed, however many others come and go.
 func TestFailureOutlivesPurges(t *testing.T) {
 	b := newBed()
 	var w, n, late Node
@@ -307,8 +304,8 @@ func TestFailureOutlivesPurges(t *testing.T) {
 	assert.True(t, late.Poisoned())
 }
 
-// One group stays open while joins of another region come and go by the
-// hundred thousand: their nodes must be used again all the same.
+// One group stays open while a hundred thousand joins of another region come and go: their
+// nodes must be reused all the same.
 func TestJoinsAreReusedBehindOneThatWaits(t *testing.T) {
 	b := newBed()
 	var slow, quick, behind Node

@@ -20,7 +20,7 @@ func (a access) String() string {
 	return fmt.Sprintf("%v %v", a.mode, a.shape)
 }
 
-// A program is what its tasks access, in the order of their submission.
+// A program lists the accesses of its tasks, in the order of submission.
 type program [][]access
 
 func (p program) String() string {
@@ -34,9 +34,9 @@ func (p program) String() string {
 	return b.String()
 }
 
-// mustFollow says whether an access b must wait for an access a of an earlier
-// task: the rules at Mode, in their shortest form. The node that combines a
-// reduction stands in the program as an Inout.
+// mustFollow reports whether an access b must wait for an access a of an earlier task: the
+// rules at Mode, in their shortest form. The combine node of a reduction is an Inout access
+// of the program.
 func mustFollow(a, b access) bool {
 	switch {
 	case a.mode == None || b.mode == None || !a.meets(b.shape):
@@ -49,13 +49,12 @@ func mustFollow(a, b access) bool {
 	return a.mode != b.mode || a.mode != In && a.mode != Concurrent
 }
 
-// oracle knows which node must wait for which. It compares every access with
-// all that came before, with sets of bytes, and has nothing else in common with
-// the tracker. Nodes are numbered in the order of their beginning; the combine
-// nodes of reductions have numbers too.
+// oracle knows the required order of all nodes. It compares every access with all earlier
+// ones, with sets of bytes, and shares no other code with the tracker. It numbers nodes in
+// the order of their beginning, combine nodes too.
 type oracle struct {
 	accesses [][]access
-	preds    []set // what each node must wait for; transitively implied ones may lack
+	preds    []set // required predecessors of each node; implied ones may be missing
 	before   []int // nodes whose submission has ended, in that order
 	aside    set   // nodes that no other waits for
 	open     []reduction
@@ -81,8 +80,8 @@ func (o *oracle) begin() int {
 	return len(o.preds) - 1
 }
 
-// mixes says whether a would make its task name a region both as a reduction
-// and otherwise, or twice as a reduction.
+// mixes reports whether a would make its task name a region both as a reduction and
+// otherwise, or twice as a reduction.
 func (o *oracle) mixes(id int, a access) bool {
 	for _, own := range o.accesses[id] {
 		if own.meets(a.shape) && (own.mode == Reduction || a.mode == Reduction) {
@@ -92,13 +91,13 @@ func (o *oracle) mixes(id int, a access) bool {
 	return false
 }
 
-// closes says whether a has the open reduction r combined first.
+// closes reports whether a requires the open reduction r to be combined first.
 func (r *reduction) closes(a access) bool {
 	return a.mode != None && r.meets(a.shape) && (a.mode != Reduction || r.Region != a.Region || r.op != a.op)
 }
 
-// access adds an access to a node that has begun, after the reductions that it
-// closes have been combined.
+// access adds an access to a node that has begun, after the combination of the reductions
+// that it closes.
 func (o *oracle) access(id int, a access) {
 	if a.mode == None || a.Empty() {
 		return
@@ -106,7 +105,7 @@ func (o *oracle) access(id int, a access) {
 	own := o.accesses[id]
 	known := false
 	for i := range own {
-		if own[i].Region == a.Region { // named again: both at once
+		if own[i].Region == a.Region { // named again: both modes at once
 			known = true
 			if own[i].mode != a.mode {
 				own[i].mode = Inout
@@ -142,7 +141,7 @@ func (o *oracle) reduce(id int, a access) {
 	o.open = append(o.open, r)
 }
 
-// combine takes the reduction of region r off the open ones.
+// combine removes the open reduction of region r and returns it.
 func (o *oracle) combine(r Region) (reduction, bool) {
 	for i := range o.open {
 		if o.open[i].Region == r {
@@ -154,7 +153,7 @@ func (o *oracle) combine(r Region) (reduction, bool) {
 	return reduction{}, false
 }
 
-// commit ends the submission of a node and says whether it is ready.
+// commit ends the submission of a node and reports whether it is ready.
 func (o *oracle) commit(id int) bool {
 	o.before = append(o.before, id)
 	o.committed.add(id)
@@ -170,7 +169,7 @@ func (o *oracle) commit(id int) bool {
 	return true
 }
 
-// release ends a node and returns those that this makes ready.
+// release ends a node and returns the nodes that become ready.
 func (o *oracle) release(id int, failed bool) (ready set) {
 	o.released.add(id)
 	if failed {

@@ -1,14 +1,13 @@
 package deps
 
-// recall decides how many entries that are of no use at the moment a table
-// holds. To forget them keeps lists of overlaps short and the rest in the cache,
-// but a program that comes back to its regions after their tasks have ended then
-// meets them as new ones. So a set of hashes notes what was forgotten, and the
-// table grows when most of the regions that it meets were known not long ago.
+// recall decides how many idle entries a table keeps. Dropping them keeps lists of overlaps
+// short and the rest in the cache, but a program that comes back to its regions after their
+// tasks have ended must then enter them again. So a set of hashes notes the dropped
+// regions, and the table grows when it has dropped most of the new ones not long ago.
 type recall struct {
-	room      int // slots wanted
+	room      int // wanted slots
 	met       int // new entries since the last purge
-	metAgain  int // of them, for regions that had been forgotten
+	metAgain  int // new entries whose regions had been dropped
 	forgotten []uint64
 	count     int // regions in forgotten
 }
@@ -31,7 +30,7 @@ func (m *recall) forget(r *Region) {
 	m.count++
 }
 
-// meetAfresh drops the note of what was forgotten.
+// meetAfresh clears the set of dropped regions.
 func (m *recall) meetAfresh() {
 	if m.count > 0 {
 		clear(m.forgotten)
@@ -39,7 +38,7 @@ func (m *recall) meetAfresh() {
 	}
 }
 
-// meet counts a new entry. One that overlaps many is no reason to hold more.
+// meet counts a new entry. An entry with many overlaps is no reason to keep more.
 func (m *recall) meet(e *Entry) {
 	m.met++
 	if m.count > 0 && len(e.looksAt()) <= manyOverlaps {
@@ -48,7 +47,7 @@ func (m *recall) meet(e *Entry) {
 	}
 }
 
-// adapt sets the room by what happened since the last purge.
+// adapt sets the wanted size by the misses since the last purge.
 func (m *recall) adapt() {
 	switch {
 	case 2*m.metAgain > m.met:
@@ -60,8 +59,7 @@ func (m *recall) adapt() {
 	m.met, m.metAgain = 0, 0
 }
 
-// purge drops the entries whose accesses have all ended and sizes the table for
-// those that are left.
+// purge drops the entries without unfinished accesses and sizes the table for the rest.
 func (t *table) purge() {
 	t.sift()
 	t.root = weed(t.root)
@@ -90,8 +88,7 @@ func (t *table) purge() {
 	clear(t.dead)
 }
 
-// sift sorts the entries into those that stay and those that do not, and marks
-// these by an empty region.
+// sift sorts the entries into alive and dead ones, and marks dead ones by an empty region.
 func (t *table) sift() {
 	t.alive, t.dead = t.alive[:0], t.dead[:0]
 	for i := range t.slots {

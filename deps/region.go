@@ -9,9 +9,9 @@ import (
 // tile of a matrix, or a handle. The zero Region is empty: it overlaps nothing
 // and causes no dependence.
 //
-// A Region holds an address as a number. It keeps nothing alive; whoever
-// submits a task keeps the memory reachable until the task has ended. A variable
-// of which a region is made lives on the heap (it escapes), because stacks move.
+// A Region holds an address as a number. It keeps nothing alive: the caller keeps the
+// memory reachable until the task has ended. A variable whose region is taken lives on the
+// heap (it escapes), because stacks move.
 type Region struct {
 	base uintptr // first byte; the identity of a handle
 	rows uintptr // bytes of one column
@@ -26,13 +26,13 @@ const handleLD = ^uintptr(0)
 type Regioner interface{ Region() Region }
 
 var (
-	never bool // stays false, which the compiler does not know
+	never bool // always false, which the compiler does not know
 	//lint:ignore U1000 being assigned to is its use: the compiler has to think that escape keeps p
 	kept unsafe.Pointer
 )
 
-// escape makes what p points to live on the heap, as far as the compiler can tell:
-// a variable on the stack moves when the stack grows, and its region would not.
+// escape forces the variable at p onto the heap: a variable on the stack moves when the
+// stack grows, and its region would not.
 func escape(p unsafe.Pointer) {
 	if never {
 		kept = p
@@ -49,23 +49,23 @@ func Bytes(p unsafe.Pointer, n uintptr) Region {
 	return Region{base: uintptr(p), rows: n, cols: 1}
 }
 
-// Slice returns the interval of the elements of s, as far as its length; empty
-// if the elements have no size: tasks do not wait for each other then.
+// Slice returns the interval of the len(s) elements of s. It is empty if the elements have
+// no size; then it orders no tasks.
 func Slice[T any](s []T) Region {
 	var t T
 	return Bytes(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*unsafe.Sizeof(t))
 }
 
-// Pointer returns the interval of the variable that p points to; empty for nil
-// and for types without size, such as struct{}: tasks do not wait for each other
-// then. What is to order tasks without being memory is a [Handle].
+// Pointer returns the interval of the variable *p. It is empty for nil and for types
+// without size, such as struct{}; then it orders no tasks. Use a [Handle] to order tasks
+// without memory.
 func Pointer[T any](p *T) Region {
 	return Bytes(unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
-// Handle returns a region that is equal to itself and overlaps nothing else: a
-// name for something that is not memory, such as a file or a place in a queue.
-// Handles and addresses never meet, whatever the number.
+// Handle returns a region that is equal to itself and overlaps nothing else. It names
+// something that is not memory, such as a file or a place in a queue. Handles and addresses
+// never overlap, whatever the number.
 func Handle(id uintptr) Region {
 	return Region{base: id, rows: 1, cols: 1, ld: handleLD}
 }
@@ -109,7 +109,7 @@ func (r Region) Columns() (n, length, stride uintptr) {
 	return r.cols, r.rows, r.ld
 }
 
-// end returns the address behind the last byte.
+// end returns the address after the last byte.
 func (r Region) end() uintptr {
 	if r.IsHandle() {
 		return r.base
@@ -144,10 +144,9 @@ func (r Region) Overlaps(s Region) bool {
 	return overlapShifted(r, s)
 }
 
-// overlapShifted decides for regions with one common stride L: column i of r
-// and column j of s overlap if d + (j-i)L lies in (-s.rows, r.rows), where d is
-// the distance of the bases. It asks whether such an m = i-j exists in
-// [-(s.cols-1), r.cols-1].
+// overlapShifted decides for regions with one common stride L: column i of r and column j
+// of s overlap if d + (j-i)L lies in (-s.rows, r.rows), where d is the distance of the
+// bases. It asks whether some such m = i-j exists in [-(s.cols-1), r.cols-1].
 func overlapShifted(r, s Region) bool {
 	L := int64(max(r.ld, s.ld))
 	d := int64(s.base) - int64(r.base)
@@ -168,8 +167,8 @@ func overlapByColumn(r, s Region) bool {
 	return false
 }
 
-// Contains reports whether every byte of s is also in r. It may say no for a
-// region that is covered by several columns at once; it never says yes wrongly.
+// Contains reports whether every byte of s is also in r. True is always right; false may be
+// wrong if several columns of r together cover a column of s.
 func (r Region) Contains(s Region) bool {
 	switch {
 	case s.Empty():

@@ -46,8 +46,8 @@ func TestOverlapsOfAllSmallShapes(t *testing.T) {
 	}
 }
 
-// Contains never says yes wrongly; it says no wrongly only for tiles of another
-// leading dimension.
+// If Contains reports true, it is right; false is wrong only for tiles of another leading
+// dimension.
 func TestContainsOfAllSmallShapes(t *testing.T) {
 	all := smallShapes()
 	for _, a := range all {
@@ -196,7 +196,7 @@ func growStack(n int) int {
 	return growStack(n-1) + int(pad[n%512])
 }
 
-// The region of a variable stays that of the variable when the stack moves.
+// The region of a variable stays right when the stack moves.
 func TestRegionOfLocalVariable(t *testing.T) {
 	for name, region := range map[string]func(grow func()) (before, after Region){
 		"Pointer": func(grow func()) (Region, Region) {

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a write stands for is decided by what came before it and after it, over several
-// tasks: these are all programs of tasks with one access each, in every mode, to regions
-// that overlap in part, contain each other, or share no more than a corner.
+// Earlier and later accesses decide which accesses a write stands for, over several tasks.
+// These are all programs of tasks with one access each, in every mode, to regions that
+// overlap in part, contain each other, or share no more than a corner.
 var sequences = []struct {
 	name    string
 	length  int
@@ -24,9 +24,9 @@ var sequences = []struct {
 	{"four tiles that meet in a corner", 6, []Mode{In, Inout}, []shape{block(0, 4, 4, 8), block(3, 4, 4, 8), block(24, 4, 4, 8), block(27, 4, 4, 8)}},
 }
 
-// Each program is submitted to a tracker as it comes, and to one that gathers groups and
-// clears up lists as soon as it can; first with nothing released, then with tasks that
-// end, and fail, in between. A sample of them in a short run.
+// Each program is submitted to a plain tracker, and to one that gathers groups and clears
+// lists as soon as it can; first with nothing released, then with tasks that end, and fail,
+// in between. A short run takes a sample.
 func TestSequencesOfAccesses(t *testing.T) {
 	for _, c := range sequences {
 		t.Run(c.name, func(t *testing.T) {

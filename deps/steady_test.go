@@ -23,13 +23,12 @@ func (b *bed) access1(n *Node, r Region, m Mode) int32 {
 // farAway begins a range of addresses without memory.
 const farAway = uintptr(1) << (bits.UintSize/2 + 8)
 
-// far is an interval of size bytes there.
+// far is an interval of size bytes in that range.
 func far(from, size int) Region {
 	return Region{base: farAway + uintptr(from), rows: uintptr(size), cols: 1}
 }
 
-// A window keeps the latest tasks unfinished: a task ends when its node is
-// needed again.
+// A window keeps the latest tasks unfinished: a task ends when its node is needed again.
 type window struct {
 	*bed
 	nodes []Node
@@ -38,8 +37,8 @@ type window struct {
 
 func newWindow(size int) *window { return &window{bed: newBed(), nodes: make([]Node, size)} }
 
-// node returns the node of the oldest task, which ends. Every task must be ready
-// by then, as those before it have ended.
+// node ends the oldest task and returns its node. The task must be ready by then, because
+// all earlier ones have ended.
 func (w *window) node() *Node {
 	n := &w.nodes[w.at]
 	w.at++
@@ -56,7 +55,7 @@ func (w *window) node() *Node {
 // function submits task number i.
 var steadyState = []struct {
 	name string
-	hits bool // every region is known
+	hits bool // no new regions
 	step func(w *window, i int)
 }{
 	{"exact repeats", true, func(w *window, i int) {
@@ -110,8 +109,8 @@ var steadyState = []struct {
 	}},
 }
 
-// In steady state nothing is allocated: not for regions seen before, nor for new
-// ones while others are purged.
+// Nothing is allocated in steady state, neither for known regions nor for new ones while
+// others are purged.
 func TestNoAllocationInSteadyState(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks of invariant builds allocate their messages")
@@ -176,8 +175,8 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// A region that stays busy keeps its place among millions that pass by, and the
-// lists of those that overlap it do not grow.
+// A busy region keeps its entry while millions of others come and go, and the lists of the
+// entries that overlap it do not grow.
 func TestBusyRegionAmongPassers(t *testing.T) {
 	w := newWindow(16)
 	var whole Node

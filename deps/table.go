@@ -7,24 +7,23 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// ref points to a node as it was used by task number seq, for an access made at
-// time at of the clock of the tracker.
+// ref points to a node while task number seq uses it, for an access made at time at (see
+// overlap.go).
 type ref struct {
 	node *Node
 	seq  uint64
 	at   uint64
 }
 
-// ended reports whether the task that r refers to has been released without
-// failing; a failed one is remembered until its node is used again, because its
-// successors must be poisoned whenever they are submitted.
+// ended reports whether the task of r has been released without failing. A failed one
+// counts as not ended until its node is reused, because it must poison every later
+// successor.
 func (r ref) ended() bool {
 	return r.node == nil || r.node.seq != r.seq || atomic.LoadUint32(&r.node.word)&(closedBit|failedBit) == closedBit
 }
 
-// Entry is what a tracker remembers of one region. The first cache line is what
-// a search in the tree reads, the second what an access of a known region needs
-// besides.
+// Entry is the tracker's record of one region. A search of the tree reads the first cache
+// line, an access to a known region the second one as well.
 type Entry struct {
 	region Region
 
@@ -34,13 +33,13 @@ type Entry struct {
 
 	mode    Mode // of the group
 	byMode  Mode // of the latest access
-	closing bool // the reduction is being combined
+	closing bool // the reduction is about to be combined
 	lazy    bool // a member of the group may end before last
 
 	by    uint64 // task of the latest access
 	last  ref
 	group []ref // in the order of their times
-	near  *near // what overlaps the region without being equal; nil if nothing ever did
+	near  *near // overlapping entries; nil if there never was one
 
 	op any // operation of the open reduction
 
@@ -52,18 +51,18 @@ type Entry struct {
 	Claim Claim
 }
 
-// Claim is what the registration of one task notes at the entries that the task has
-// named; for any other task it is void.
+// Claim is a note that the registration of one task leaves at the entries of its regions;
+// it is void for any other task.
 type Claim struct {
 	Task  uint64 // its number
-	Modes uint16 // 1 << m for each mode m in which it accesses the region itself
-	Gates any    // what else stands for its accesses
+	Modes uint16 // 1 << m for each mode m in which the task itself accesses the region
+	Gates any    // nodes that stand for accesses of the task
 }
 
 // Region returns the region of the entry.
 func (e *Entry) Region() Region { return e.region }
 
-// reducing reports whether the entry has a reduction that is not being combined.
+// reducing reports whether the entry has a reduction that is not yet being combined.
 func (e *Entry) reducing() bool { return e.mode == Reduction && len(e.group) > 0 && !e.closing }
 
 // active reports whether an access of the entry has not ended.
@@ -79,8 +78,8 @@ func (e *Entry) active() bool {
 	return false
 }
 
-// busy reports whether a write to e would have to wait, for a task or for the
-// combination of a reduction, or would be poisoned.
+// busy reports whether a write to e would have to wait, for a task or for the combination
+// of a reduction, or would be poisoned.
 func (e *Entry) busy() bool { return e.reducing() || e.active() }
 
 // reset forgets the accesses of e.
@@ -90,8 +89,8 @@ func (e *Entry) reset() {
 	e.group = e.group[:0]
 }
 
-// prune drops ended members of a full group and grows it if that did not help,
-// so a region that is only read keeps a bounded list.
+// prune drops the ended members of a full group, and grows the group if that does not make
+// room. So a region that is only read keeps a bounded list.
 func (e *Entry) prune() {
 	e.group = slices.DeleteFunc(e.group, ref.ended)
 	if len(e.group)*4 >= cap(e.group)*3 {
@@ -99,8 +98,8 @@ func (e *Entry) prune() {
 	}
 }
 
-// table finds entries by region: by hash for regions seen before, by an
-// interval tree for the rest.
+// table finds entries by region: known regions by hash, new ones and overlaps by an
+// interval tree.
 type table struct {
 	slots []slot // open addressing, a power of two, at most half full
 	shift uint
@@ -112,7 +111,7 @@ type table struct {
 	nears []*near
 
 	recall
-	alive, dead []*Entry // of a purge
+	alive, dead []*Entry // used by purge
 }
 
 type slot struct {
@@ -122,7 +121,7 @@ type slot struct {
 
 const minSlots = 64 - 60*invariant.Tiny
 
-// hash tells regions apart, but for rare exceptions; the upper bits are the best.
+// hash rarely gives two regions the same value; the upper bits are the best.
 func (r *Region) hash() uint64 {
 	return uint64(r.base)*0x9e3779b97f4a7c15 + uint64(r.rows)*0xc2b2ae3d27d4eb4f
 }
@@ -143,7 +142,7 @@ func (t *table) find(r Region) *Entry {
 	}
 }
 
-// add makes the entry of region r, which has none.
+// add makes the entry of region r. The table must have none.
 func (t *table) add(r Region) *Entry {
 	if 2*(t.live+1) > len(t.slots) {
 		t.purge()
@@ -181,8 +180,7 @@ func (t *table) insert(e *Entry) {
 	t.live++
 }
 
-// connect links e with the live entries that it overlaps and puts it into the
-// tree.
+// connect links e with the live entries that it overlaps and inserts it into the tree.
 func (t *table) connect(e *Entry) {
 	t.root.visit(e.region, e.region.end(), func(o *Entry) { t.join(e, o) })
 	e.plant(&t.root)
@@ -195,7 +193,7 @@ func (t *table) setShift() {
 	}
 }
 
-// recycle puts e on the free list; its lists keep their memory.
+// recycle puts e on the free list; its slices keep their memory.
 func (t *table) recycle(e *Entry) {
 	e.reset()
 	t.part(e)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// audit checks what must hold of a table between two accesses: every entry is
-// found by its region, is in the tree unless it is a handle, and is linked with
-// exactly those that it overlaps.
+// audit checks the invariants of a table between two accesses: every entry is found by its
+// region, is in the tree unless it is a handle, and is linked with exactly the entries that
+// overlap it.
 func (t *table) audit() error {
 	var all []*Entry
 	for _, s := range t.slots {
@@ -35,7 +35,7 @@ func (t *table) audit() error {
 		for _, o := range all {
 			if o != e && e.region.Overlaps(o.region) {
 				there, back := e.linkTo(o), o.linkTo(e)
-				stands := len(o.group) == 0 && o.last.at < o.near.since // another entry tells e
+				stands := len(o.group) == 0 && o.last.at < o.near.since // the other entry has the only link
 				if there == absent && (back == absent || e.near.since <= o.newest() && !o.silent() && !stands) {
 					return fmt.Errorf("%v lacks its link to %v", e.region, o.region)
 				}
@@ -58,7 +58,7 @@ func (t *table) audit() error {
 	return nil
 }
 
-// linkTo returns the place of o in the list of e, or absent.
+// linkTo returns the index of o in the list of e, or absent.
 func (e *Entry) linkTo(o *Entry) int {
 	return slices.IndexFunc(e.looksAt(), func(l link) bool { return l.other == o })
 }
@@ -96,8 +96,8 @@ func (e *Entry) depth() int {
 	return 1 + max(e.left.depth(), e.right.depth())
 }
 
-// Regions come and go; the table stays consistent, and a search of the tree
-// finds what a search of all finds.
+// Regions come and go; the table stays consistent, and the tree finds the same entries as a
+// linear search.
 func TestTableStaysConsistent(t *testing.T) {
 	rounds(t, 100, func(rng *rand.Rand) {
 		w := newWindow(1 + rng.IntN(40))
@@ -156,8 +156,8 @@ func TestTreeIsShallow(t *testing.T) {
 	}
 }
 
-// A program that comes back to more regions than it keeps busy finds them again,
-// after some rounds.
+// A program that comes back to more regions than it keeps busy finds them again, after some
+// rounds.
 func TestTableRemembersWorkingSet(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -184,8 +184,8 @@ func TestTableRemembersWorkingSet(t *testing.T) {
 	}
 }
 
-// Regions that all overlap each other are forgotten all the same: each would
-// cost every access of the others.
+// The table forgets regions that all overlap each other: each would cost every access of
+// the others.
 func TestTableForgetsWhatOverlapsMuch(t *testing.T) {
 	w := newWindow(1)
 	for i := range 20_000 {

@@ -2,14 +2,14 @@ package deps
 
 import "slices"
 
-// tracer tells of the dependences of a tracker, once each.
+// tracer reports each dependence of a tracker once.
 type tracer struct {
 	tell  func(pred, succ uint64, waits bool)
 	succ  uint64
-	preds []uint64 // told of succ
+	preds []uint64 // predecessors of succ reported so far
 }
 
-const fewPreds = 64 // that are compared
+const fewPreds = 64 // more are not compared: a duplicate may be reported
 
 func (t *tracer) edge(pred, succ uint64, waits bool) {
 	if t.succ != succ {

@@ -5,20 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// ErrReductionMix is returned for a task that names one region, or overlapping
-// ones, both as a reduction and in another mode, or as a reduction twice.
+// ErrReductionMix is the error of a task that names one region, or overlapping regions,
+// both as a reduction and in another mode, or as a reduction twice.
 var ErrReductionMix = errors.New("a region cannot be a reduction and something else, or a reduction twice, in one task")
 
-// Tracker finds the dependences of one domain. All methods belong to the
-// inserter of the domain. The zero Tracker is ready to use.
+// Tracker finds the dependences of one domain. Only the inserter of the domain may call its
+// methods. The zero Tracker is ready to use.
 type Tracker struct {
 	table  table
-	clock  uint64 // counts the writes to entries that others overlap
+	clock  uint64 // counts the writes to entries with overlapping ones
 	chunks chunkPool
 	joins  joinPool
 	tracer tracer
-	steps  uint64 // entries looked at because they overlap, and members of groups followed: what tests bound
-	eager  bool   // for tests: gathers two members, and clears up lists at every access
+	steps  uint64 // overlapping entries visited and group members followed; tests bound it
+	eager  bool   // for tests: gathers two members, and clears lists at every access
 
 	open   []*Entry // entries with an open reduction
 	closer func(*Entry)
@@ -29,22 +29,22 @@ type Tracker struct {
 	overtaken    []*Arrival
 }
 
-// Configure sets what the tracker cannot know by itself. nextID gives numbers to
-// the join nodes of the tracker, from the same series as those passed to
-// [Tracker.Begin]. closeReduction is called when the open reduction of an entry
-// must be combined: it submits a node that accesses the entry as Inout.
-// edge, if not nil, is told by task number every dependence that others do not
-// imply, also those on tasks that have ended; waits says whether succ has to wait,
-// because pred has not. While it is set, an access is forgotten only when a later
-// write stands for it, so memory grows with the number of regions.
+// Configure sets the callbacks of the tracker. nextID numbers the join nodes of the
+// tracker, from the same series as the numbers passed to [Tracker.Begin]. The tracker calls
+// closeReduction when the open reduction of an entry must be combined; it submits a node
+// that accesses the entry as Inout. If edge is not nil, the tracker calls it, by task
+// number, for every dependence that no other implies, also for predecessors that have
+// ended; waits reports whether succ has to wait, because pred has not ended. With edge set,
+// the tracker forgets an access only when a later write replaces it, so memory grows with
+// the number of regions.
 func (t *Tracker) Configure(nextID func() uint64, closeReduction func(*Entry), edge func(pred, succ uint64, waits bool)) {
 	t.nextID, t.closer = nextID, closeReduction
 	t.tracer = tracer{tell: edge}
 	t.table.keep = edge != nil
 }
 
-// Begin makes n the node of task number seq: unique, not 0. The node must be
-// new, or released and handed back.
+// Begin makes n the node of task number seq: unique, not 0. The node must be new, or
+// released and handed back.
 func (t *Tracker) Begin(n *Node, seq uint64) {
 	if n.more != nil {
 		t.chunks.put(n)
@@ -57,9 +57,9 @@ func (t *Tracker) Begin(n *Node, seq uint64) {
 	n.word = 0
 }
 
-// Commit ends the registration of n and reports whether it is ready: then the
-// caller owns it. edges is what the calls between Begin and Commit returned in
-// sum. If Commit reports false, the node belongs to its last predecessor.
+// Commit ends the registration of n and reports whether it is ready: then the caller owns
+// it. edges is the sum of the edges that the calls between Begin and Commit returned. If
+// Commit reports false, the node belongs to its last predecessor.
 func (n *Node) Commit(edges int32) bool {
 	if edges == 0 {
 		return true
@@ -71,7 +71,7 @@ func (n *Node) Commit(edges int32) bool {
 // edges made: 0 or 1.
 func (t *Tracker) Follow(n, p *Node) int32 { return t.follow(n, ref{node: p, seq: p.seq}) }
 
-// followRef makes n wait for what r refers to.
+// followRef makes n wait for the node of r, if r has one.
 func (t *Tracker) followRef(n *Node, r ref) int32 {
 	if r.node == nil {
 		return 0
@@ -79,13 +79,12 @@ func (t *Tracker) followRef(n *Node, r ref) int32 {
 	return t.follow(n, r)
 }
 
-// Apart lets n, which is being registered, not wait for p although their accesses
-// conflict: two nodes of one task. The caller sees to it that n then accesses the
-// region in a mode that is not shared, or the group of p would be settled by a
-// node that n waits for.
+// Apart suppresses the edge from p to n, which the caller is registering: both nodes belong
+// to one task. The caller must then access the region with n in an exclusive mode;
+// otherwise a join node that n waits for would replace the group of p.
 func (t *Tracker) Apart(n, p *Node) { p.mark = n.seq }
 
-// follow makes n a successor of what r refers to, unless that has ended.
+// follow makes n a successor of the node of r, unless that has ended.
 func (t *Tracker) follow(n *Node, r ref) (edges int32) {
 	p := r.node
 	if p.seq == r.seq {
@@ -125,11 +124,10 @@ func (t *Tracker) followAll(n *Node, group []ref) (edges int32) {
 	return edges
 }
 
-// Access registers that n touches r in mode m, makes n wait for whatever must
-// come first, and returns the number of edges made and the entry of the region
-// (nil for an empty region). op tells reductions apart: only accesses with the
-// same op, compared with ==, form a group; nil otherwise. The entry stays valid
-// until n has been released.
+// Access registers that n accesses r in mode m. It makes n wait for the conflicting earlier
+// accesses, and returns the number of edges made and the entry of the region (nil for an
+// empty region). op distinguishes reductions: only accesses with the same op, compared with
+// ==, form a group; other modes pass nil. The entry stays valid until n has been released.
 func (t *Tracker) Access(n *Node, r Region, m Mode, op any) (edges int32, e *Entry, err error) {
 	if r.Empty() || m == None {
 		return 0, nil, nil
@@ -148,8 +146,8 @@ func (t *Tracker) Access(n *Node, r Region, m Mode, op any) (edges int32, e *Ent
 	return t.write(n, e), e, nil
 }
 
-// accessSlowly is Access for everything but a read or write of a region that
-// nothing else overlaps.
+// accessSlowly is Access for everything but a read or write of a region that nothing else
+// overlaps.
 func (t *Tracker) accessSlowly(n *Node, e *Entry, m Mode, op any) (edges int32, _ *Entry, err error) {
 	if e.by == n.seq { // the task names this region again
 		if e.byMode == m && m != Reduction || e.byMode == In && m == Lazy {
@@ -209,8 +207,8 @@ func (t *Tracker) read(n *Node, e *Entry) (edges int32) {
 	return edges
 }
 
-// readLazily puts n into the group of readers of e, without waiting for the end of what
-// arrives.
+// readLazily puts n into the group of readers of e; n waits for the arrival of the last
+// writer, not for its end.
 func (t *Tracker) readLazily(n *Node, e *Entry) (edges int32) {
 	t.admit(e, In)
 	edges = t.followLazily(n, e.last)
@@ -219,7 +217,7 @@ func (t *Tracker) readLazily(n *Node, e *Entry) (edges int32) {
 	return edges
 }
 
-// join puts n into the current group of e or into a new one.
+// join puts n into the group of e, or into a new group.
 func (t *Tracker) join(n *Node, e *Entry, m Mode, op any) (edges int32) {
 	t.admit(e, m)
 	if m == Reduction {
@@ -234,7 +232,7 @@ func (t *Tracker) join(n *Node, e *Entry, m Mode, op any) (edges int32) {
 	return edges
 }
 
-// admit makes e ready for one more access of a group in mode m.
+// admit prepares e for one more access of a group in mode m.
 func (t *Tracker) admit(e *Entry, m Mode) {
 	if e.mode != m && len(e.group) > 0 {
 		t.settle(e)
@@ -245,9 +243,9 @@ func (t *Tracker) admit(e *Entry, m Mode) {
 	}
 }
 
-// settle replaces the group of e by one join node that waits for all of it, so
-// that a group of k after a group of j costs k+j edges and not k*j (StarPU's
-// synchronization task).
+// settle replaces the group of e by one join node that waits for all its members, so that a
+// group of k after a group of j costs k+j edges and not k*j (StarPU's synchronization
+// task).
 func (t *Tracker) settle(e *Entry) {
 	if len(e.group) == 1 && !e.lazy {
 		e.last = e.group[0]
@@ -279,8 +277,8 @@ func (j *Node) commitJoin(edges int32) {
 	atomic.StoreUint32(&j.word, w)
 }
 
-// mixes reports whether n has named a region that overlaps e without being equal,
-// and that access or the one in mode m is a reduction.
+// mixes reports whether n names another region that overlaps e, and that access or the one
+// in mode m is a reduction.
 func mixes(n *Node, e *Entry, m Mode) bool {
 	for _, l := range e.looksAt() {
 		if o := l.other; o.by == n.seq && (m == Reduction || o.byMode == Reduction) {
@@ -290,8 +288,7 @@ func mixes(n *Node, e *Entry, m Mode) bool {
 	return false
 }
 
-// closeAround combines the open reductions that an access in mode m to e must
-// see the result of.
+// closeAround combines the open reductions whose result an access to e in mode m must see.
 func (t *Tracker) closeAround(e *Entry, m Mode, op any) {
 	if e.reducing() && (m != Reduction || e.op != op) {
 		t.close(e)
@@ -316,8 +313,8 @@ func (t *Tracker) close(e *Entry) {
 	t.closer(e)
 }
 
-// CloseReductions combines every open reduction of the domain, or only those
-// that overlap r if r is not empty.
+// CloseReductions combines every open reduction of the domain, or only the reductions that
+// overlap r if r is not empty.
 func (t *Tracker) CloseReductions(r Region) {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if i < len(t.open) && (r.Empty() || t.open[i].region.Overlaps(r)) {
@@ -334,8 +331,8 @@ func (t *Tracker) Find(r Region) *Entry {
 	return t.table.find(r)
 }
 
-// Around calls f for the entry of region r, which it makes if there is none, and for
-// every entry that overlaps it and has an access that a write to r would have to follow.
+// Around calls f for the entry of region r, which it makes if there is none, and for every
+// overlapping entry with an access that a write to r would have to follow.
 func (t *Tracker) Around(r Region, f func(*Entry)) {
 	if r.Empty() {
 		return
@@ -346,9 +343,9 @@ func (t *Tracker) Around(r Region, f func(*Entry)) {
 	t.around(r, func(e *Entry, _ uint64) { f(e) })
 }
 
-// around calls f for the entry of region r, if there is one, and for every entry that
-// overlaps it and has an access made at time since or later that a write to r would have
-// to follow.
+// around calls f for the entry of region r, if there is one, and for every overlapping
+// entry; since is the time from which on a write to r would have to follow the accesses of
+// o.
 func (t *Tracker) around(r Region, f func(o *Entry, since uint64)) {
 	if r.Empty() {
 		return
@@ -366,9 +363,9 @@ func (t *Tracker) around(r Region, f func(o *Entry, since uint64)) {
 	}
 }
 
-// FollowWriters makes n wait for what an access of mode [In] to r would wait for, and
-// returns the number of edges made, and an entry of r that the tracker does not know (nil
-// for an empty region). Nothing that comes later waits for n, or fails with it.
+// FollowWriters makes n wait as an access of mode [In] to r would, and returns the number
+// of edges made, and an entry of r that the tracker does not know (nil for an empty
+// region). No later node waits for n or fails with it.
 func (t *Tracker) FollowWriters(n *Node, r Region) (edges int32, e *Entry) {
 	if r.Empty() {
 		return 0, nil // CloseReductions would close all
@@ -379,14 +376,14 @@ func (t *Tracker) FollowWriters(n *Node, r Region) (edges int32, e *Entry) {
 }
 
 // Busy reports whether a write to r submitted now would have to wait, or would not run
-// because a task that it follows has failed.
+// because a predecessor has failed.
 func (t *Tracker) Busy(r Region) (busy bool) {
 	t.around(r, func(o *Entry, _ uint64) { busy = busy || o.busy() })
 	return busy
 }
 
-// Forgive lets the domain forget the failures of its join nodes; the caller does
-// the same for its own nodes with [Node.Forgive].
+// Forgive makes the tracker forget the failures of its join nodes; the caller does the same
+// for its own nodes with [Node.Forgive].
 func (t *Tracker) Forgive() {
 	for _, j := range t.joins.all {
 		j.Forgive()
@@ -396,7 +393,7 @@ func (t *Tracker) Forgive() {
 // Live returns the number of regions that the tracker remembers.
 func (t *Tracker) Live() int { return t.table.live }
 
-// Reset forgets every region. All nodes of the domain have been released.
+// Reset forgets every region. The caller has released all nodes of the domain.
 func (t *Tracker) Reset() {
 	t.table.reset()
 	clear(t.arrivals)

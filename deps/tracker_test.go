@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The edges of a program of which no task has ended enforce exactly the orders
-// that the oracle demands: none is missing and none is false.
+// The edges of a program with all tasks unfinished enforce exactly the oracle's order: none
+// is missing and none is false.
 func TestEdgesWithNothingReleased(t *testing.T) {
 	l := newLab(false)
 	rounds(t, 6000, func(rng *rand.Rand) {
@@ -44,8 +44,8 @@ func (l *lab) lookSometimes(rng *rand.Rand) {
 	l.look(s)
 }
 
-// Every task is released as soon as it is ready, before the next is submitted:
-// nothing ever waits, and edges are told all the same.
+// Every task is released as soon as it is ready, before the next is submitted: nothing ever
+// waits, and the tracker reports the edges all the same.
 func TestEdgesWithAllReleased(t *testing.T) {
 	l := newLab(true)
 	rounds(t, 4000, func(rng *rand.Rand) {
@@ -64,9 +64,8 @@ func TestEdgesWithAllReleased(t *testing.T) {
 	})
 }
 
-// Tasks end at random times, also while another is being submitted, and some
-// fail; their nodes are used again. After every step exactly the right nodes
-// are ready and poisoned.
+// Tasks end at random times, also while another is being submitted, and some fail; their
+// nodes are reused. After every step exactly the right nodes are ready and poisoned.
 func TestOrderWithRandomReleases(t *testing.T) {
 	for _, traced := range []bool{false, true} {
 		l := newLab(traced)
@@ -168,8 +167,8 @@ func TestFind(t *testing.T) {
 	assert.Zero(t, b.Live())
 }
 
-// A task cannot reduce into a region and use it otherwise, in any order, and
-// such a mistake leaves the tracker sound.
+// A task cannot reduce into a region and use it otherwise, in any order, and such a mistake
+// leaves the tracker sound.
 func TestReductionMix(t *testing.T) {
 	x, part := span(0, 16), span(8, 16)
 	for _, c := range []struct {

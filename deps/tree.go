@@ -1,10 +1,10 @@
 package deps
 
-// The interval tree is a treap ordered by first byte; every node knows the
-// highest end below it. A strided tile stands there with the interval from its
-// first to its last byte; visit compares exactly.
+// The interval tree is a treap ordered by first byte; every entry knows the highest end in
+// its subtree. A strided tile is stored with the interval from its first to its last byte;
+// visit compares exactly.
 
-// visit calls f for every entry below e whose region overlaps r, which ends at
+// visit calls f for every entry of the subtree e whose region overlaps r, which ends at
 // end.
 func (e *Entry) visit(r Region, end uintptr, f func(*Entry)) {
 	for e != nil && e.maxEnd > r.base {
@@ -21,7 +21,7 @@ func (e *Entry) visit(r Region, end uintptr, f func(*Entry)) {
 	}
 }
 
-// plant puts e into the treap at root.
+// plant inserts e into the treap at root.
 func (e *Entry) plant(root **Entry) {
 	end := e.region.end()
 	for o := *root; o != nil && o.prio >= e.prio; o = *root {
@@ -37,7 +37,7 @@ func (e *Entry) plant(root **Entry) {
 	*root = e
 }
 
-// split cuts the treap at e into the entries up to base and those behind.
+// split divides the treap e into the entries that begin at or before base and the rest.
 func split(e *Entry, base uintptr) (l, r *Entry) {
 	switch {
 	case e == nil:
@@ -52,7 +52,7 @@ func split(e *Entry, base uintptr) (l, r *Entry) {
 	return l, e
 }
 
-// weed takes the dead entries out of the treap at e.
+// weed removes the dead entries from the treap e and returns its new root.
 func weed(e *Entry) *Entry {
 	if e == nil {
 		return nil
@@ -65,7 +65,7 @@ func weed(e *Entry) *Entry {
 	return e
 }
 
-// merge joins two treaps of which the first lies before the second.
+// merge joins two treaps; all of l begins before all of r.
 func merge(l, r *Entry) *Entry {
 	switch {
 	case l == nil:
