@@ -7,8 +7,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// agree checks that all ranks of the grid run the same thing, which is what a panel
-// that travels packed rests on. Collective.
+// agree checks that all ranks of the grid run the same configuration: the format of a
+// packed panel depends on it. Collective.
 func (s *solver) agree() error {
 	c := &s.cfg
 	name := fnv.New32a()

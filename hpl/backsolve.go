@@ -7,15 +7,14 @@ import (
 )
 
 // The back-substitution goes through the block columns from right to left. Each process
-// keeps, for each of its rows, the sum of what its own columns have contributed so
-// far, y; the right side is a contribution, too, with the sign turned. A row of blocks is
-// solved by the column of processes that has its diagonal block, so the sums of the
-// other columns have to come there. They are passed on from one block column to the
-// next, to the left around the row of processes: the message after block column k has
-// rows of block rows k-Q+1 to k-1. Every process adds to a row once, because each
-// other column has one block column among the Q-1 before the row's own. What
-// concerns rows further up is computed after the message has been sent (look-ahead 1, as
-// in netlib's HPL_pdtrsv).
+// keeps y: for each of its rows, the sum of the contributions of its own columns so far;
+// the right side contributes with the sign turned. The process column that has the diagonal
+// block solves for a block row, so the sums of the other columns must travel there. They
+// move from one block column to the next, to the left around the process row: the message
+// after block column k has rows of block rows k-Q+1 to k-1. Every process adds to a row
+// once, because each other column has one block column among the Q-1 before the row's own.
+// The contributions to rows further up follow after the message has been sent (look-ahead
+// 1, as in netlib's HPL_pdtrsv).
 
 // backSolve is a back-substitution on one process.
 type backSolve struct {
@@ -23,13 +22,13 @@ type backSolve struct {
 	team *team
 	y    []float64    // by local row
 	x    []float64    // of one block
-	sent *mpi.Request // the last message; its rows of y are not touched any more
+	sent *mpi.Request // the last message; its rows of y do not change any more
 }
 
 const sumTag = 1
 
-// backSubstitute solves for x. Afterwards s.x has the blocks of the columns that this
-// process has, and zeros elsewhere. Collective.
+// backSubstitute solves for x. Afterwards s.x has the blocks of this process's columns, and
+// zeros elsewhere. Collective.
 func (s *solver) backSubstitute(t *team) error {
 	defer s.watch.since(osthread.Nanotime(), timeBackSolve)
 	b := &backSolve{solver: s, team: t, y: make([]float64, s.matrix.mp), x: make([]float64, min(s.cfg.NB, s.cfg.N))}
@@ -38,26 +37,25 @@ func (s *solver) backSubstitute(t *team) error {
 			b.y[i] = -v
 		}
 	}
-	// If the right side has a block column of its own, that is the first one.
+	// If the right side has its own block column, that is the first one.
 	if s.cfg.N%s.cfg.NB == 0 && s.matrix.cols.owner(s.cfg.N) == s.grid.col {
-		if err := b.pass(s.blocks); err != nil {
+		if err := b.sendSums(s.blocks); err != nil {
 			return err
 		}
 	}
 	for k := s.blocks - 1; k >= 0; k-- {
-		if t := s.matrix.spot(k); t.col == s.grid.col {
+		if t := s.matrix.placement(k); t.col == s.grid.col {
 			if err := b.column(t); err != nil {
 				return err
 			}
 		}
 	}
-	return b.settle()
+	return b.waitSent()
 }
 
-// column solves for the block of x that belongs to block column t, and adds what it
-// contributes.
-func (b *backSolve) column(t spot) error {
-	if err := b.take(t.k); err != nil {
+// column solves for the block of x of block column t and adds its contributions.
+func (b *backSolve) column(t placement) error {
+	if err := b.receiveSums(t.k); err != nil {
 		return err
 	}
 	x := b.x[:t.jb]
@@ -73,21 +71,21 @@ func (b *backSolve) column(t spot) error {
 	copy(b.solver.x[t.j:], x)
 	first, last := b.rows(t.k)
 	b.add(t, first, last)
-	if err := b.pass(t.k); err != nil {
+	if err := b.sendSums(t.k); err != nil {
 		return err
 	}
 	b.add(t, 0, first)
 	return nil
 }
 
-// rows returns the local rows that the message after block column k has.
+// rows returns the local rows in the message after block column k.
 func (b *backSolve) rows(k int) (first, last int) {
 	rows, nb := b.matrix.rows, b.cfg.NB
 	return rows.before(max(0, k-b.grid.q+1) * nb), rows.before(k * nb)
 }
 
 // add adds the contributions of block column t to rows [first, last).
-func (b *backSolve) add(t spot, first, last int) {
+func (b *backSolve) add(t placement, first, last int) {
 	if first == last {
 		return
 	}
@@ -98,10 +96,10 @@ func (b *backSolve) add(t spot, first, last int) {
 	})
 }
 
-// pass sends the sums to whom block column k-1 belongs.
-func (b *backSolve) pass(k int) error {
+// sendSums sends the sums to the owner of block column k-1.
+func (b *backSolve) sendSums(k int) error {
 	first, last := b.rows(k)
-	if err := b.settle(); err != nil || b.grid.q == 1 || first == last {
+	if err := b.waitSent(); err != nil || b.grid.q == 1 || first == last {
 		return err
 	}
 	left := (b.grid.col + b.grid.q - 1) % b.grid.q
@@ -109,9 +107,9 @@ func (b *backSolve) pass(k int) error {
 	return nil
 }
 
-// take receives the sums of the columns on the right, where there are such, and adds
+// receiveSums receives the sums of the columns on the right, if there are any, and adds
 // them.
-func (b *backSolve) take(k int) error {
+func (b *backSolve) receiveSums(k int) error {
 	first, last := b.rows(k + 1)
 	n, nb := b.cfg.N, b.cfg.NB
 	if b.grid.q == 1 || first == last || k == b.blocks-1 && n%nb != 0 {
@@ -125,8 +123,8 @@ func (b *backSolve) take(k int) error {
 	return err
 }
 
-// settle waits until the last message has gone.
-func (b *backSolve) settle() error {
+// waitSent waits until the last message has been sent.
+func (b *backSolve) waitSent() error {
 	if b.sent == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// The speed of a panel of 192 columns with P = 1: what bounds small orders.
+// The speed of a panel of 192 columns with P = 1, which limits small orders.
 func BenchmarkPanel(b *testing.B) {
 	for _, rows := range []int{500, 1000, 2000, 4000, 8000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
@@ -40,7 +40,7 @@ func benchmarkPanel(c *mpi.Comm, b *testing.B, cfg Config) error {
 	for b.Loop() {
 		b.StopTimer()
 		s.matrix.fill(newGenerator(cfg.N, cfg.Seed), 0, cfg.NB)
-		s.place(p, 0)
+		s.setPanel(p, 0)
 		b.StartTimer()
 		start := time.Now()
 		if err := s.factor(p); err != nil {

@@ -13,7 +13,7 @@ func runBlocking(s *solver) error {
 	}
 	p := d.panels[0]
 	for k := range s.blocks {
-		s.place(p, k)
+		s.setPanel(p, k)
 		if s.grid.col == p.col {
 			if err := s.factorWith(p, d.team); err != nil {
 				return err
@@ -22,7 +22,7 @@ func runBlocking(s *solver) error {
 		if err := d.broadcast(p).Wait(); err != nil {
 			return err
 		}
-		if err := s.open(p); err != nil {
+		if err := s.unpack(p); err != nil {
 			return err
 		}
 		if err := d.apply(p, s.matrix.nq-p.next, nil); err != nil {

@@ -20,7 +20,7 @@ func TestDefaultIsValid(t *testing.T) {
 	require.Error(t, Config{}.Validate())
 }
 
-// Every value that makes no sense is named, with its field.
+// Validate names every senseless value, with its field.
 func TestValidate(t *testing.T) {
 	for field, spoil := range map[string]func(*Config){
 		"N is -1":             func(c *Config) { c.N = -1 },
@@ -55,7 +55,7 @@ func TestTooFewRanks(t *testing.T) {
 	require.ErrorContains(t, err, "needs 4 ranks, and there are 3")
 }
 
-// Ranks beyond the grid get nothing and wait for nobody.
+// Ranks beyond the grid get nothing and wait for no other rank.
 func TestExtraRanksIdle(t *testing.T) {
 	for _, columnMajor := range []bool{false, true} {
 		cfg := blocking(50)
@@ -72,7 +72,7 @@ func TestExtraRanksIdle(t *testing.T) {
 	}
 }
 
-// Ranks that were told different things find out before anything else happens.
+// Ranks with different configurations notice it before anything else happens.
 func TestDifferingConfigurations(t *testing.T) {
 	for field, change := range map[string]func(*Config){
 		"NB":      func(c *Config) { c.NB++ },
@@ -113,7 +113,7 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// A rank that is lost ends the run of all, wherever it was: nobody waits for it.
+// A lost rank ends the run of all ranks, at any point.
 func TestLostRank(t *testing.T) {
 	for _, v := range variants {
 		failed := 0
@@ -144,7 +144,7 @@ func TestProgress(t *testing.T) {
 		cfg := blocking(100)
 		cfg.Variant, cfg.Q, cfg.NB = v, 2, 16
 		var seen []Progress
-		cfg.Progress = func(p Progress) { seen = append(seen, p) } // of rank 0 only
+		cfg.Progress = func(p Progress) { seen = append(seen, p) } // only on rank 0
 		_, err := solved(t, cfg, hooks{})
 		require.NoError(t, err)
 		require.Len(t, seen, 7)
@@ -156,7 +156,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Timing tells all kinds of work apart where there is such work.
+// Timing distinguishes all kinds of work, where there is such work.
 func TestTiming(t *testing.T) {
 	cfg := blocking(200)
 	cfg.P, cfg.Q, cfg.NB = 2, 2, 16
@@ -170,7 +170,7 @@ func TestTiming(t *testing.T) {
 	assert.InEpsilon(t, flops(200)/r.Seconds/1e9, r.GFlops, 1e-12)
 }
 
-// Bytes counts the matrix, and more where more is held.
+// Bytes counts the matrix and the buffers.
 func TestBytes(t *testing.T) {
 	cfg := blocking(1000)
 	one := Bytes(cfg)

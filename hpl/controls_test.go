@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The controls: what is broken on purpose has to show in the residual, with each driver
-// and on each kind of grid. 16 is netlib's threshold.
+// The controls: deliberate damage must show in the residual, with each driver and on each
+// kind of grid. 16 is netlib's threshold.
 const threshold = 16
 
-// broken runs what c breaks, on the grids where it can be broken, and returns the
-// smallest residual.
+// broken runs with the damage of h on the given grids and returns the smallest residual.
 func broken(t *testing.T, h hooks, grids [][2]int) (least float64) {
 	t.Helper()
 	least = math.Inf(1)
@@ -38,11 +37,11 @@ func TestDroppedSwapFails(t *testing.T) {
 			p.pivots[3] = 3
 		}
 	}
-	assert.Greater(t, broken(t, hooks{opened: drop}, grids), float64(threshold))
+	assert.Greater(t, broken(t, hooks{unpacked: drop}, grids), float64(threshold))
 }
 
 func TestSkippedBroadcastFails(t *testing.T) {
-	// The processes that should have received the multipliers of a panel have nothing.
+	// The processes that should have received the multipliers of a panel have none.
 	skip := func(s *solver) func(p *panel) {
 		return func(p *panel) {
 			if p.k == 1 && s.grid.col != p.col {
@@ -50,7 +49,7 @@ func TestSkippedBroadcastFails(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, broken(t, hooks{with: func(s *solver) { s.hooks.opened = skip(s) }},
+	assert.Greater(t, broken(t, hooks{with: func(s *solver) { s.hooks.unpacked = skip(s) }},
 		[][2]int{{1, 2}, {2, 2}, {1, 4}, {2, 3}}), float64(threshold))
 }
 
@@ -60,10 +59,10 @@ func TestStaleTriangleFails(t *testing.T) {
 			p.tri[1] += 0.5 // row 1, column 0
 		}
 	}
-	assert.Greater(t, broken(t, hooks{opened: stale}, grids), float64(threshold))
+	assert.Greater(t, broken(t, hooks{unpacked: stale}, grids), float64(threshold))
 }
 
-// One element that is wrong by a little before the factorization is a different matrix.
+// A small error in one element before the factorization makes a different matrix.
 func TestWrongElementFails(t *testing.T) {
 	wrong := func(m *matrix) {
 		if m.rows.owner(50) == m.rows.me && m.cols.owner(20) == m.cols.me {
@@ -104,7 +103,7 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// fillColumn sets the whole of a column.
+// fillColumn sets all elements of a column.
 func fillColumn(m *matrix, column int, value float64) {
 	if m.cols.owner(column) == m.cols.me {
 		for i := range m.mp {
@@ -113,7 +112,7 @@ func fillColumn(m *matrix, column int, value float64) {
 	}
 }
 
-// A number that is none is an error, wherever it is, and does not hang anybody.
+// A NaN is an error, wherever it is, and no rank hangs.
 func TestNaN(t *testing.T) {
 	i := 0
 	for _, v := range variants {

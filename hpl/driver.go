@@ -7,22 +7,22 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// driver is what the two drivers without tasks have in common: a team, panels, and
-// buffers for one update at a time.
+// driver is the common part of the two drivers without tasks: a team, panels, and buffers
+// for one update at a time.
 type driver struct {
 	*solver
 	team   *team
 	panels []*panel
-	work   []float64   // of an exchange of rows
-	raw    []float64   // U as it came
-	u      [][]float64 // U packed, of a chunk of columns: one per worker
+	work   []float64   // for an exchange of rows
+	raw    []float64   // U as received
+	u      [][]float64 // U packed, for a chunk of columns: one per worker
 }
 
 // newDriver allocates for n panels, on all ranks or on none. Collective.
 func newDriver(s *solver, n int) (*driver, error) {
 	d := &driver{solver: s, u: make([][]float64, s.cfg.Workers)}
 	err := d.allocate(n)
-	if err := together(s.grid.all, err); err != nil {
+	if err := agreeOnError(s.grid.all, err); err != nil {
 		d.free()
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (d *driver) allocate(n int) (err error) {
 	return err
 }
 
-// touch writes to all memory once, before the clock starts: the system gives pages out
-// when they are first written to, and clears them then.
+// touch writes to all memory once, before the clock starts: the system allocates and clears
+// a page at the first write.
 func (d *driver) touch() {
 	for _, p := range d.panels {
 		clear(p.memory)
@@ -78,8 +78,8 @@ func driverSizes(cfg *Config, k blas.Kernels, col int) driverLens {
 	}
 }
 
-// chunkColumns is the number of columns whose U is packed at a time: it stays in the
-// second cache beside a block of L2.
+// chunkColumns is the number of columns whose U is packed at a time: they fit in the
+// second-level cache beside a block of L2.
 func chunkColumns(cfg *Config) int { return max(cfg.NB, 48) }
 
 // close ends the team and frees the buffers.
@@ -88,8 +88,7 @@ func (d *driver) close() {
 	d.free()
 }
 
-// free gives all memory back. There is nothing to be done about a failure: the pages
-// stay.
+// free releases all memory. It ignores errors: the pages just stay allocated.
 func (d *driver) free() {
 	for _, p := range d.panels {
 		_ = p.free()
@@ -101,17 +100,17 @@ func (d *driver) free() {
 	}
 }
 
-// broadcast starts to bring p from its column to all others of the row.
+// broadcast starts the broadcast of p from its process column along the row.
 func (s *solver) broadcast(p *panel) *route.Run {
 	return bcast.Start(s.grid.panels, bcast.Kind(s.cfg.Bcast), p.col, p.k%panelTags, p.msg)
 }
 
-// panelTags is the number of tags for panels: more than can be under way.
+// panelTags is the number of tags for panels: more than can be in flight.
 const panelTags = 1024
 
-// apply applies p to the next n columns that it has not been applied to. While arriving
-// says that something has not arrived, the columns are taken in chunks of one block, and
-// it is asked again between two of them; then the rest is done at once. It may be nil.
+// apply applies p to the next n columns. While arriving reports true, apply takes the
+// columns in chunks of one block and calls arriving again between two chunks; then it does
+// the rest at once. arriving may be nil.
 func (d *driver) apply(p *panel, n int, arriving func() (bool, error)) error {
 	defer d.watch.since(osthread.Nanotime(), timeUpdate)
 	first, last := p.next, p.next+n
@@ -137,14 +136,14 @@ func (d *driver) apply(p *panel, n int, arriving func() (bool, error)) error {
 				arriving = nil
 			}
 		}
-		d.together(p, first, at, at+width)
+		d.updateColumns(p, first, at, at+width)
 		at += width
 	}
 	return nil
 }
 
-// together updates columns [c0, c1) with all workers; raw begins with column first.
-func (d *driver) together(p *panel, first, c0, c1 int) {
+// updateColumns updates columns [c0, c1) with all workers; raw begins at column first.
+func (d *driver) updateColumns(p *panel, first, c0, c1 int) {
 	_, nr := d.kernels.Strips()
 	d.team.parts(c1-c0, nr, func(worker, from, to int) {
 		for at := c0 + from; at < c0+to; at += chunkColumns(&d.cfg) {
@@ -153,7 +152,7 @@ func (d *driver) together(p *panel, first, c0, c1 int) {
 	})
 }
 
-// chunk updates columns [c0, c1) here.
+// chunk updates columns [c0, c1) on this goroutine.
 func (d *driver) chunk(p *panel, first, c0, c1 int, u []float64) {
 	var raw []float64
 	if d.grid.p == 1 {

@@ -5,15 +5,15 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// factorization is a panel as it is being factored, on one process of its column. The
+// factorization is the state of factoring a panel, on one process of its column. The
 // triangles grow in l1, row by row: row c is the pivot row of column c, with the
-// multipliers left of the diagonal. Below lie the active rows, those that may still
-// become pivots: from row active(c) of a on after c columns.
+// multipliers left of the diagonal. Below lie the active rows, which may still become
+// pivots: from row active(c) of a on after c columns.
 //
-// With P = 1, l1 is the top of a, and nothing is copied. With P > 1, each process
-// row has a copy of l1, into which each step brings one row; the process row of the
-// triangle leaves the rows of a behind that others have in their place. So all that
-// follows is written once for both, and needs messages in [factorization.pivot] only.
+// With P = 1, l1 is the top of a, and nothing is copied. With P > 1, each process row has a
+// copy of l1 and each step adds one row to it; on the owner of the triangle, the rows of a
+// that others have replaced stay behind. So one code serves both cases, and only
+// [factorization.pivot] sends messages.
 type factorization struct {
 	s     *solver
 	k     blas.Kernels
@@ -25,18 +25,26 @@ type factorization struct {
 	m     int
 	owner bool // this process row has the triangle
 
-	pivots []int // global rows
-	info   int
-	trade  *trade // of pivot rows, if P > 1
-	team   *team  // shares the products by rows; nil: this goroutine does all
+	pivots   []int // global rows
+	info     int
+	exchange *pivotExchange // exchange of pivot candidates, if P > 1
+	team     *team          // shares the products by rows; nil: this goroutine does all
 }
 
-// factor factors p, whose columns are up to date, and writes its message. All processes
-// of column p.col call it. It blocks if P > 1, for jb exchanges over the column; else
-// it does not. One panel of a process is factored at a time.
+// factor factors p, whose columns are up to date, and writes its message. All processes of
+// column p.col call it. With P > 1 it blocks for jb exchanges over the column; otherwise it
+// does not block. A process factors one panel at a time.
+//
+// The factorization works in place. With P = 1 the triangle is the top of the panel, and
+// rows are exchanged in place. With P > 1 every process of the column has a copy of the
+// triangle, which grows by a row per column: one exchange of 2*NB+4 numbers finds the
+// pivot, copies its row to all processes, and moves the replaced row to the pivot's place
+// (netlib's HPL_pdmxswp; of equal candidates the upper row wins, on any grid). The process
+// that factored its part of L2 packs it once for the product, and L2 travels packed. L is
+// not permuted afterwards: only U is needed.
 func (s *solver) factor(p *panel) error { return s.factorWith(p, nil) }
 
-// factorWith is factor with the workers of a team, of which the caller is the driver.
+// factorWith is factor with the workers of team t; the caller is its driver.
 func (s *solver) factorWith(p *panel, t *team) error {
 	defer s.watch.since(osthread.Nanotime(), timeRFact)
 	f := &factorization{
@@ -47,13 +55,13 @@ func (s *solver) factorWith(p *panel, t *team) error {
 	f.l1, f.ldl = f.a, f.lda
 	if s.grid.p > 1 {
 		f.l1, f.ldl = p.work, p.jb
-		f.trade = newTrade(s.grid.pivots, p.row, p.jb)
-		f.trade.awake = s.onComm
+		f.exchange = newPivotExchange(s.grid.pivots, p.row, p.jb)
+		f.exchange.awake = s.onComm
 	}
 	if err := f.columns(0, p.jb); err != nil {
 		return err
 	}
-	if s.grid.p > 1 && f.owner { // the back-substitution looks for it there
+	if s.grid.p > 1 && f.owner { // the back-substitution reads it there
 		s.kernels.Dlacpy(p.jb, p.jb, f.l1, f.ldl, f.a, f.lda)
 	}
 	f.close()
@@ -68,9 +76,9 @@ func (f *factorization) active(c int) int {
 	return 0
 }
 
-// columns factors columns [first, first+n), which have seen all columns before them. Wide
-// ranges are cut into NDiv parts whose widths are multiples of NBMin; RFact says when
-// the parts learn of each other.
+// columns factors columns [first, first+n), which all columns before them have updated.
+// Wide ranges are cut into NDiv parts whose widths are multiples of NBMin; RFact decides
+// when one part updates the others.
 func (f *factorization) columns(first, n int) error {
 	cfg := &f.s.cfg
 	if n <= cfg.NBMin {
@@ -81,11 +89,11 @@ func (f *factorization) columns(first, n int) error {
 	for at := 0; at < n; at += width {
 		w := min(width, n-at)
 		r := block{first: first, at: first + at, w: w, end: first + n}
-		f.before(cfg.RFact, r)
+		f.updateFromLeft(cfg.RFact, r)
 		if err := f.columns(r.at, w); err != nil {
 			return err
 		}
-		f.after(cfg.RFact, r)
+		f.updateRight(cfg.RFact, r)
 	}
 	return nil
 }
@@ -93,8 +101,8 @@ func (f *factorization) columns(first, n int) error {
 // block is a part of a range of columns: [at, at+w) of [first, end).
 type block struct{ first, at, w, end int }
 
-// before brings a part up to date with the parts on its left.
-func (f *factorization) before(form Factor, r block) {
+// updateFromLeft updates a part with the parts on its left.
+func (f *factorization) updateFromLeft(form Factor, r block) {
 	left := r.at - r.first
 	if left == 0 {
 		return
@@ -108,9 +116,8 @@ func (f *factorization) before(form Factor, r block) {
 	}
 }
 
-// after brings what is right of a part up to date with it, or at least the rows of U
-// there.
-func (f *factorization) after(form Factor, r block) {
+// updateRight updates the columns right of a part with it, or at least their rows of U.
+func (f *factorization) updateRight(form Factor, r block) {
 	next, right := r.at+r.w, r.end-r.at-r.w
 	if right == 0 {
 		return
@@ -130,14 +137,14 @@ func (f *factorization) after(form Factor, r block) {
 // top returns l1 from element (i, j) on.
 func (f *factorization) top(i, j int) []float64 { return f.l1[i+j*f.ldl:] }
 
-// triangle solves for the n rows of U from row first on, in w columns from column at
-// on: every process row does so for itself.
+// triangle solves for the n rows of U from row first on, in w columns from column at on:
+// every process row does so for itself.
 func (f *factorization) triangle(first, n, at, w int) {
 	f.k.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, n, w, 1, f.top(first, first), f.ldl, f.top(first, at), f.ldl)
 }
 
-// product subtracts from w columns from at on what the n columns from first on
-// contribute, in the rows that are active after c columns.
+// product subtracts the product of the n columns from first on from w columns from at on,
+// in the rows that are active after c columns.
 func (f *factorization) product(first, n, at, w, c int) {
 	top := f.active(c)
 	if top >= f.m {
@@ -149,8 +156,8 @@ func (f *factorization) product(first, n, at, w, c int) {
 	})
 }
 
-// grain returns how many rows are worth a worker if each row is that many
-// multiplications: some 10 microseconds; a multiple of the rows of a strip.
+// grain returns the number of rows worth a worker if each row takes work multiplications:
+// some 10 microseconds; a multiple of the rows of a strip.
 func (f *factorization) grain(work int) int {
 	const worth = 400_000
 	mr, _ := f.k.Strips()

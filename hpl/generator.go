@@ -1,18 +1,18 @@
 package hpl
 
-// step is a number of steps of netlib's generator at once: state x goes to mul*x + add,
+// step is a number of steps of netlib's generator at once: state x becomes mul*x + add,
 // modulo 2^64.
 type step struct{ mul, add uint64 }
 
 // one is a single step: the multiplier of MMIX (Knuth), the increment 1.
 var one = step{6364136223846793005, 1}
 
-// then returns the steps of s followed by those of t.
+// then returns the steps of s followed by the steps of t.
 func (s step) then(t step) step {
 	return step{t.mul * s.mul, t.mul*s.add + t.add}
 }
 
-// from returns the state that is those steps after x.
+// from returns the state s steps after x.
 func (s step) from(x uint64) uint64 { return s.mul*x + s.add }
 
 // steps returns n steps at once, by squaring: at most 64 compositions twice.
@@ -27,13 +27,13 @@ func steps(n uint64) step {
 	return all
 }
 
-// value returns the number that state x stands for, in [-0.5, 0.5].
+// value returns the number of state x, in [-0.5, 0.5].
 func value(x uint64) float64 { return 0.5 - float64(x)*0x1p-64 }
 
-// generator makes the entries of an n x (n+1) matrix, whose last column is the right
-// side: element (i, j) belongs to state number 1+i+j*n after the seed, as in netlib's
-// HPL_dmatgen, bit for bit. It is a value without state of its own: any number of tiles
-// can be made at the same time.
+// generator makes the entries of an n x (n+1) matrix whose last column is the right side:
+// element (i, j) is the value of state 1+i+j*n after the seed, as in netlib's HPL_dmatgen,
+// bit for bit. It has no changing state: any number of goroutines may make tiles at the
+// same time.
 type generator struct {
 	seed   uint64
 	n      int

@@ -30,11 +30,11 @@ var golden = []struct {
 	{1000, 262.773467636737, 263.865286697602, 0.499775719007508, 11.351297361, 2619.62525095, -2.930394930388, 207},
 }
 
-// healthy is what a residual is below if nothing is wrong: netlib's own are between
-// 0.001 and 0.1, whatever its threshold of 16 lets pass.
+// healthy bounds the residual of a correct run: netlib's own are between 0.001 and 0.1,
+// although its threshold of 16 passes more.
 const healthy = 0.1
 
-// solved runs cfg on as many ranks as its grid has, and returns what they agree on.
+// solved runs cfg on the ranks of its grid and returns their common result.
 func solved(t *testing.T, cfg Config, h hooks) (all Result, err error) {
 	t.Helper()
 	results, err := onGrid(cfg, h)
@@ -47,7 +47,7 @@ func solved(t *testing.T, cfg Config, h hooks) (all Result, err error) {
 	return results[0], err
 }
 
-// onGrid runs cfg on as many ranks as its grid has.
+// onGrid runs cfg on the ranks of its grid.
 func onGrid(cfg Config, h hooks) (results []Result, err error) {
 	results = make([]Result, cfg.P*cfg.Q)
 	err = local.Run(cfg.P*cfg.Q, func(c *mpi.Comm) error {
@@ -67,7 +67,7 @@ func blocking(n int) Config {
 func TestGolden(t *testing.T) {
 	for _, g := range golden {
 		if invariant.Race && g.n > 256 {
-			continue // tens of seconds
+			continue // takes tens of seconds
 		}
 		r, err := solved(t, blocking(g.n), hooks{})
 		require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestGolden(t *testing.T) {
 		assert.InEpsilon(t, g.b, r.NormB, 1e-13, g.n)
 		near := 1e-9
 		if g.n > 100 {
-			near = 1e-6 // the condition grows
+			near = 1e-6 // the condition number grows
 		}
 		assert.InEpsilon(t, g.xInf, r.NormXInf, near, g.n)
 		assert.InEpsilon(t, g.x1, r.NormX1, near, g.n)

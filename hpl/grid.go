@@ -7,9 +7,15 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// grid is the place of this rank among the P x Q processes, and whom it talks to. Each
-// communicator serves one purpose, so that messages of different purposes need no
-// common order: a panel may be broadcast while rows are exchanged.
+// grid is the place of this rank among the P x Q processes, and its communicators. Each
+// communicator serves one purpose, so messages of different purposes need no common order:
+// a panel may be broadcast while rows are exchanged.
+//
+//	panels   along a row      broadcasts of panels; tag k modulo panelTags
+//	pivots   along a column   exchange of pivot rows in factor; x in the back-substitution
+//	swaps    along a column   exchange of rows
+//	sums     along a row      back-substitution, norms, x
+//	all                       start, agreement, results
 type grid struct {
 	p, q     int
 	row, col int // of this rank
@@ -21,8 +27,8 @@ type grid struct {
 	swaps  *mpi.Comm // the same ranks: exchange of rows
 }
 
-// newGrid arranges the first P*Q ranks of c, along rows or down columns. Collective over
-// c; it returns nil on the ranks that are left over.
+// newGrid arranges the first P*Q ranks of c, along rows or down columns. Collective over c;
+// it returns nil on the remaining ranks.
 func newGrid(c *mpi.Comm, cfg *Config) (g *grid, err error) {
 	if cfg.P > c.Size()/cfg.Q {
 		return nil, fmt.Errorf("hpl: a grid of Config.P x Config.Q = %d x %d processes needs %d ranks, and there are %d",
@@ -57,7 +63,7 @@ func newGrid(c *mpi.Comm, cfg *Config) (g *grid, err error) {
 	return g, nil
 }
 
-// comms returns the communicators there are.
+// comms returns the communicators that exist.
 func (g *grid) comms() (all []*mpi.Comm) {
 	for _, c := range []*mpi.Comm{g.panels, g.sums, g.pivots, g.swaps, g.all} {
 		if c != nil {
@@ -67,14 +73,14 @@ func (g *grid) comms() (all []*mpi.Comm) {
 	return all
 }
 
-// revoke makes everything fail that other ranks wait for on this grid.
+// revoke makes all pending and later operations on this grid fail, on all ranks.
 func (g *grid) revoke(reason error) {
 	for _, c := range g.comms() {
 		c.Revoke(reason)
 	}
 }
 
-// free gives the communicators back. Collective.
+// free frees the communicators. Collective.
 func (g *grid) free() error {
 	var errs []error
 	for _, c := range g.comms() {

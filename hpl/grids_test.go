@@ -14,21 +14,21 @@ import (
 
 var grids = [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {2, 3}}
 
-// variants are the drivers that the tests here run.
+// variants are the drivers that the tests of this file run.
 var variants = []Variant{Blocking, LookAhead, Task, TaskPlain}
 
-// sampled reports whether combination i of many is run: all with WEFT_LONG=1, otherwise
-// one of share, spread by a step that has no factor in common with the options' counts.
-// The race detector makes everything slow, and sees in a few what it would in all.
+// sampled reports whether to run combination i of many: all with WEFT_LONG=1, otherwise one
+// in share, spread by a step without common factor with the options' counts. The race
+// detector slows everything down, and sees as much in a few combinations as in all.
 func sampled(i, share int) bool {
 	return os.Getenv("WEFT_LONG") == "1" || i*37%101%share == 0
 }
 
-// raceShare is 1, or how many of equal runs are one under the race detector.
+// raceShare is 1; under the race detector, one of raceShare equal runs is run.
 var raceShare = map[bool]int{false: 1, true: 4}[invariant.Race]
 
-// Whatever the grid and the width of a block, the pivots are the same, and so is the
-// solution but for rounding. N is not a multiple of most NBs.
+// On any grid and with any block width the pivots are the same, and so is the solution up
+// to rounding. N is not a multiple of most NBs.
 func TestGrids(t *testing.T) {
 	const n = 96
 	want, err := solved(t, blocking(n), hooks{})
@@ -71,7 +71,7 @@ func TestSmallOrders(t *testing.T) {
 					r, err := solved(t, cfg, hooks{})
 					name := fmt.Sprintf("N %d NB %d on %dx%d driver %d", n, nb, g[0], g[1], v)
 					require.NoError(t, err, name)
-					assert.Less(t, r.Residual, 10.0, name) // rounding of few operations is no average
+					assert.Less(t, r.Residual, 10.0, name) // a few roundings do not average out
 					assert.False(t, math.IsNaN(r.Residual), name)
 					assert.Len(t, r.X, n, name)
 				}
@@ -107,8 +107,8 @@ func TestFactorizations(t *testing.T) {
 	}
 }
 
-// Look-ahead of any depth, more than there are panels included, changes nothing; nor do
-// the ways of panels and rows, and the number of workers.
+// Look-ahead of any depth, also beyond the number of panels, changes nothing; nor do the
+// algorithms of broadcasts and swaps, and the number of workers.
 func TestLookAhead(t *testing.T) {
 	want, err := solved(t, blocking(70), hooks{})
 	require.NoError(t, err)
@@ -134,7 +134,7 @@ func TestLookAhead(t *testing.T) {
 	}
 }
 
-// Workers cut the work; the arithmetic stays.
+// Workers divide the work; the arithmetic stays the same.
 func TestWorkers(t *testing.T) {
 	want, err := solved(t, blocking(300), hooks{})
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// A panel that is long enough for several workers.
+// A panel long enough for several workers.
 func TestWorkersInPanels(t *testing.T) {
 	if invariant.Race {
 		t.Skip("tens of seconds")

@@ -17,7 +17,7 @@ func TestGeneratorFirstValues(t *testing.T) {
 		-0.45958772011929283, 0.34562064452403346, -0.11136713687225697, -0.047680656152731316}, column)
 }
 
-// A tile anywhere is what the stream has there, bit for bit.
+// A tile anywhere equals the stream there, bit for bit.
 func TestGeneratorTiles(t *testing.T) {
 	const n = 37
 	stream, x := make([]float64, n*(n+1)), uint64(12345)
@@ -47,8 +47,8 @@ func TestStepsCompose(t *testing.T) {
 	}
 }
 
-// Every index has one owner; local indices are in the order of the global ones, and
-// before counts them.
+// Every index has one owner; local indices have the order of the global ones, and before
+// counts them.
 func TestAxis(t *testing.T) {
 	for _, procs := range []int{1, 2, 3, 5} {
 		for _, nb := range []int{1, 2, 3, 7, 40} {
@@ -56,7 +56,7 @@ func TestAxis(t *testing.T) {
 				seen := make([]int, procs)
 				for g := range n {
 					x := axis{n: n, nb: nb, procs: procs}
-					who, l := x.place(g)
+					who, l := x.locate(g)
 					x.me = who
 					require.Equal(t, seen[who], l)
 					require.Equal(t, l, x.before(g))

@@ -7,8 +7,8 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// leaf factors columns [first, first+n), column by column; PFact says when the columns
-// learn of each other.
+// leaf factors columns [first, first+n), column by column; PFact decides when one column
+// updates the others.
 func (f *factorization) leaf(first, n int) error {
 	defer f.s.watch.since(osthread.Nanotime(), timePFact)
 	form := f.s.cfg.PFact
@@ -31,7 +31,7 @@ func (f *factorization) leaf(first, n int) error {
 	return nil
 }
 
-// trouble remembers the first column in trouble, counted from that of the panel.
+// trouble records the first column without a usable pivot, counted from the panel's first.
 func (f *factorization) trouble(info int) {
 	if f.info == 0 {
 		f.info = info + f.p.j
@@ -41,14 +41,14 @@ func (f *factorization) trouble(info int) {
 	}
 }
 
-// scale divides the rows below pivot c by it.
+// scale divides the rows below pivot c by its value.
 func (f *factorization) scale(c int, value float64) {
 	if i := f.active(c + 1); i < f.m {
 		f.k.Dscal(f.m-i, 1/value, f.a[i+c*f.lda:], 1)
 	}
 }
 
-// beforeColumn brings column c up to date with the columns of the leaf on its left.
+// beforeColumn updates column c with the columns of the leaf on its left.
 func (f *factorization) beforeColumn(form Factor, first, c int) {
 	n := c - first
 	if n == 0 || form == Right {
@@ -63,8 +63,7 @@ func (f *factorization) beforeColumn(form Factor, first, c int) {
 	}
 }
 
-// afterColumn brings the columns right of c up to date with it, or at least the row
-// of U there.
+// afterColumn updates the columns right of c with it, or at least their row of U.
 func (f *factorization) afterColumn(form Factor, first, c, end int) {
 	right := end - c - 1
 	if right == 0 {

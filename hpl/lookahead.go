@@ -1,11 +1,11 @@
 package hpl
 
-// runLookAhead factors the matrix with netlib's look-ahead of depth d (HPL_pdgesvK2):
-// d panels have been factored and are waiting to be applied. In a step, the column of
-// processes that has the next panel applies all d of them to its columns, factors it and
-// starts its broadcast; then everybody applies the oldest one to all other columns,
-// looking after the broadcast between blocks of columns until the panel is there. The
-// messages move only then: nothing else looks after them.
+// runLookAhead factors the matrix with netlib's look-ahead of depth d (HPL_pdgesvK2): d
+// panels have been factored and wait to be applied. In a step, the process column of the
+// next panel applies all d of them to its columns, factors it and starts its broadcast;
+// then every process applies the oldest panel to all other columns, and polls the broadcast
+// between blocks of columns until the panel has arrived. The messages move only in these
+// polls.
 func runLookAhead(s *solver) error {
 	depth := min(s.cfg.Depth, s.blocks)
 	d, err := newDriver(s, depth+1)
@@ -35,10 +35,10 @@ func runLookAhead(s *solver) error {
 }
 
 // prologue factors and broadcasts panel k, one of the first depth, and applies it to the
-// columns of those after it.
+// columns of the later ones.
 func (d *driver) prologue(k, depth int) error {
 	p := d.panels[k]
-	d.place(p, k)
+	d.setPanel(p, k)
 	if d.grid.col == p.col {
 		if err := d.factorWith(p, d.team); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (d *driver) prologue(k, depth int) error {
 	if err := d.broadcast(p).Wait(); err != nil {
 		return err
 	}
-	if err := d.open(p); err != nil {
+	if err := d.unpack(p); err != nil {
 		return err
 	}
 	ahead := d.matrix.cols.before(min(depth*d.cfg.NB, d.cfg.N))
@@ -58,12 +58,12 @@ func (d *driver) prologue(k, depth int) error {
 	return nil
 }
 
-// step factors panel k, the last of the list, while the first is being applied, and
-// turns the list.
+// step factors panel k, the last of the list, while the first is being applied, and rotates
+// the list.
 func (d *driver) step(k int) error {
 	last := len(d.panels) - 1
 	oldest, p := d.panels[0], d.panels[last]
-	d.place(p, k)
+	d.setPanel(p, k)
 	if d.grid.col == p.col {
 		for _, ahead := range d.panels[:last] {
 			if err := d.apply(ahead, p.jb, nil); err != nil {
@@ -74,19 +74,19 @@ func (d *driver) step(k int) error {
 			return err
 		}
 	}
-	way := d.broadcast(p)
+	run := d.broadcast(p)
 	arriving := func() (bool, error) {
-		done, err := way.Test()
+		done, err := run.Test()
 		return !done, err
 	}
 	if err := d.apply(oldest, d.matrix.nq-oldest.next, arriving); err != nil {
 		return err
 	}
-	if err := way.Wait(); err != nil {
+	if err := run.Wait(); err != nil {
 		return err
 	}
 	copy(d.panels, d.panels[1:])
 	d.panels[last] = oldest
 	d.report(p)
-	return d.open(p)
+	return d.unpack(p)
 }

@@ -4,14 +4,14 @@ import (
 	"github.com/weft-hpc/weft/hpl/blas"
 )
 
-// matrix is the part of an n x (n+1) matrix that this process has: column-major, the
-// blocks of nb x nb dealt to the grid both ways. Column n is the right side.
+// matrix is the local part of an n x (n+1) matrix: column-major, blocks of nb x nb dealt to
+// the grid in both dimensions. Column n is the right side.
 type matrix struct {
 	a          []float64
 	ld         int  // elements from a column to the next
 	rows, cols axis // of the grid; cols counts n+1
 	mp, nq     int  // local rows and columns
-	column     int  // local index of column n, nq if it is not here
+	column     int  // local index of column n; nq if another process has it
 }
 
 // axes returns the distribution of the matrix of cfg, as the process at (row, col) sees it.
@@ -20,10 +20,10 @@ func axes(cfg *Config, row, col int) (rows, cols axis) {
 	return rows, axis{n: cfg.N + 1, nb: cfg.NB, procs: cfg.Q, me: col}
 }
 
-// leading returns the leading dimension for m rows: a multiple of align, and such that
+// leading returns the leading dimension for m rows: a multiple of align, such that
 // neighbouring columns fall into different sets of the caches. If align allows, it is an
-// odd number of cache lines, so that columns pass through all sets; otherwise at least
-// not a multiple of 2 KiB, if align allows that.
+// odd number of cache lines, so that columns pass through all sets; otherwise, if align
+// allows that, not a multiple of 2 KiB.
 func leading(m, align int) int {
 	const line, alias = 8, 256 // elements
 	ld := (max(m, 1) + align - 1) / align * align
@@ -38,13 +38,13 @@ func leading(m, align int) int {
 	return ld
 }
 
-// matrixLen returns the float64s that the matrix takes at (row, col).
+// matrixLen returns the number of float64s of the matrix at (row, col).
 func matrixLen(cfg *Config, row, col int) int64 {
 	rows, cols := axes(cfg, row, col)
 	return int64(leading(rows.local(), cfg.Align)) * int64(cols.local())
 }
 
-// newMatrix allocates the part of the process at (row, col). [blas.Free] takes a back.
+// newMatrix allocates the part of the process at (row, col). Free a with [blas.Free].
 func newMatrix(cfg *Config, row, col int) (m *matrix, err error) {
 	m = &matrix{}
 	m.rows, m.cols = axes(cfg, row, col)
@@ -58,7 +58,7 @@ func newMatrix(cfg *Config, row, col int) (m *matrix, err error) {
 	return m, err
 }
 
-// at returns the matrix from local element (i, j) on; beyond the last element it is
+// at returns the matrix from local element (i, j) on; beyond the last element the slice is
 // empty.
 func (m *matrix) at(i, j int) []float64 {
 	if k := i + j*m.ld; k < len(m.a) {

@@ -8,21 +8,21 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// meter is the clock of a run: it starts behind a barrier, when everything has been
+// meter is the clock of a run: it starts after a barrier, when everything has been
 // allocated, and stops with the solution (as netlib times it).
 type meter struct {
 	begin   int64
 	elapsed time.Duration
 }
 
-// collectFrom is the order from which a run begins with a garbage collection. Smaller runs
-// are over before the collector would start, and a collection takes longer than they do.
+// collectFrom is the least order at which a run begins with a garbage collection. Smaller
+// runs end before the collector would start, and a collection takes longer than they do.
 const collectFrom = 256
 
 // start starts the clock. Collective: drivers call it once, when they are ready.
 func (s *solver) start() error {
 	if s.cfg.N >= collectFrom {
-		runtime.GC() // now, and not in a panel, while other ranks wait for this one
+		runtime.GC() // now, not in a panel while other ranks wait for this one
 	}
 	give := blas.Reserve(s.cfg.Workers)
 	err := s.grid.all.Barrier()
@@ -34,9 +34,9 @@ func (s *solver) start() error {
 	return nil
 }
 
-// finish solves with the triangle that the factorization has left, and stops the clock.
-// Collective: drivers call it once, at the end; t may be nil, or has nothing to do.
-// Without a pivot somewhere there is nothing to solve.
+// finish solves with the factors and stops the clock. Collective: drivers call it once, at
+// the end; t may be nil, and must be idle. If a pivot is missing, there is nothing to
+// solve.
 func (s *solver) finish(t *team) error {
 	if s.info.Load() <= 0 {
 		if err := s.backSubstitute(t); err != nil {
@@ -47,8 +47,8 @@ func (s *solver) finish(t *team) error {
 	return nil
 }
 
-// report tells the program how far the factorization has come: all columns up to those
-// of p are done. One goroutine at a time.
+// report reports progress to the program: all columns up to p's are done. One goroutine at
+// a time.
 func (s *solver) report(p *panel) {
 	if s.cfg.Progress == nil || s.grid.all.Rank() != 0 {
 		return
@@ -62,7 +62,7 @@ func (s *solver) report(p *panel) {
 	})
 }
 
-// flops returns what LINPACK counts for order n, whatever was done.
+// flops returns LINPACK's operation count for order n, whatever was computed.
 func flops(n int) float64 {
 	x := float64(n)
 	return 2.0/3*x*x*x + 1.5*x*x

@@ -7,12 +7,13 @@ import (
 	"github.com/weft-hpc/weft/hpl/internal/swap"
 )
 
-// spot is where a panel lies in the matrix: columns j to j+jb, and the rows from j on.
-type spot struct {
+// placement is the place of a panel in the matrix: columns j to j+jb, and the rows from j
+// on.
+type placement struct {
 	k, j, jb int // its number, its first column, its width
-	row, col int // the process that has the triangle
+	row, col int // the process with the triangle
 
-	// Of this process.
+	// Local to this process.
 	top   int // first local row from j on
 	below int // first local row from j+jb on
 	m2    int // local rows from j+jb on
@@ -20,10 +21,10 @@ type spot struct {
 	right int // first local column from j+jb on
 }
 
-// spot returns where panel k lies.
-func (m *matrix) spot(k int) spot {
+// placement returns the place of panel k.
+func (m *matrix) placement(k int) placement {
 	j := k * m.rows.nb
-	t := spot{k: k, j: j, jb: min(m.rows.nb, m.rows.n-j)}
+	t := placement{k: k, j: j, jb: min(m.rows.nb, m.rows.n-j)}
 	t.row, t.col = m.rows.owner(j), m.cols.owner(j)
 	t.top, t.below = m.rows.before(j), m.rows.before(j+t.jb)
 	t.here, t.right = m.cols.before(j), m.cols.before(j+t.jb)
@@ -31,41 +32,40 @@ func (m *matrix) spot(k int) spot {
 	return t
 }
 
-// panel is a panel that has been factored, or is about to be. What its column of
-// processes has found out is one message to the others, msg:
+// panel is a panel that has been factored, or is about to be. The process column sends its
+// result to the others as one message, msg:
 //
-//	info     1      0, or 1 + the first column without a pivot, or -1 - that of a NaN
+//	info     1      0, 1 + the first column without a pivot, or -1 - the column of a NaN
 //	pivots   jb     global row exchanged with row j+i in step i
 //	L1       jb*jb  unit lower triangle and upper triangle, transposed or not
 //	L2       m2*jb  the multipliers below, packed for the update (PackA)
 //
-// L2 travels packed, so it is packed once for all processes of a row; they have
-// the same rows, and have to have kernels of one name. The rest is made from the
-// message by [solver.open], on every process. After that a panel is only read, and
-// by any number of goroutines.
+// L2 travels packed, so it is packed once for all processes of a row; they have the same
+// rows, and must have kernels of one name. [solver.unpack] makes the rest from the message,
+// on every process. After that a panel is only read, by any number of goroutines.
 type panel struct {
-	spot
+	placement
 	memory []float64 // all of it, from blas.Alloc
 	msg    []float64
 	info   []float64 // parts of msg
 	rows   []float64
 	l1, l2 []float64
 
-	work []float64 // L1 as it is factored, if P > 1: jb*jb, column-major
+	work []float64 // L1 during the factorization, if P > 1: jb*jb, column-major
 
 	tri    []float64  // the triangle of L1, packed
 	pivots []int      // pivots, counted from row j
-	swaps  *swap.Plan // what they mean to this process row, if P > 1
+	swaps  *swap.Plan // row exchanges of this process row, if P > 1
 
-	next int // first local column that this panel has not been applied to: the driver's
+	next int // first local column to which the driver has not applied the panel
 }
 
-// messageLen returns the numbers in the message of a panel.
+// messageLen returns the length of a panel's message in float64s.
 func messageLen(k blas.Kernels, jb, m2 int) int {
 	return 1 + jb + jb*jb + k.PackedA(m2, jb)
 }
 
-// panelLen returns the float64s that any panel from number first on takes.
+// panelLen returns the number of float64s that hold any panel from number first on.
 func panelLen(cfg *Config, k blas.Kernels, row, first int) int {
 	rows, _ := axes(cfg, row, 0)
 	jb := min(cfg.NB, cfg.N)
@@ -76,8 +76,8 @@ func panelLen(cfg *Config, k blas.Kernels, row, first int) int {
 	return n
 }
 
-// newPanel returns a panel with memory for any place in the matrix from panel first on.
-// Any goroutine. Free gives the memory back.
+// newPanel returns a panel with memory for any panel from number first on. Any goroutine.
+// The method free releases the memory.
 func (s *solver) newPanel(first int) (*panel, error) {
 	memory, err := blas.Alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first)))
 	if err != nil {
@@ -88,9 +88,9 @@ func (s *solver) newPanel(first int) (*panel, error) {
 
 func (p *panel) free() error { return blas.Free(p.memory) }
 
-// place makes p panel k, of which nothing is known yet.
-func (s *solver) place(p *panel, k int) {
-	p.spot = s.matrix.spot(k)
+// setPanel makes p panel k, without data.
+func (s *solver) setPanel(p *panel, k int) {
+	p.placement = s.matrix.placement(k)
 	p.next = p.right
 	rest := p.memory
 	take := func(n int) []float64 {
@@ -107,21 +107,21 @@ func (s *solver) place(p *panel, k int) {
 	p.l1, p.l2 = take(p.jb*p.jb), take(s.kernels.PackedA(p.m2, p.jb))
 }
 
-// head returns how many numbers of the message come before L2.
+// head returns the number of message elements before L2.
 func (p *panel) head() int { return 1 + p.jb + p.jb*p.jb }
 
-// upper returns the memory of all that is not L2.
+// upper returns the memory before L2.
 func (p *panel) upper() []float64 { return p.memory[:len(p.tri)+len(p.work)+p.head()] }
 
-// strips returns the part of L2 with rows [top, bottom), which begin with a strip.
+// strips returns rows [top, bottom) of L2; top must be the first row of a strip.
 func (s *solver) strips(p *panel, top, bottom int) []float64 {
 	mr, _ := s.kernels.Strips()
 	return p.l2[top*p.jb : min((bottom+mr-1)/mr*mr*p.jb, len(p.l2))]
 }
 
-// open makes what follows from the message of p, once it is here. Every process does so
-// before it applies p to anything.
-func (s *solver) open(p *panel) error {
+// unpack decodes p's message, once it has arrived: pivots, packed triangle, plan of row
+// exchanges. Every process calls it before it applies p.
+func (s *solver) unpack(p *panel) error {
 	if cap(p.pivots) < p.jb {
 		p.pivots = make([]int, min(s.cfg.NB, s.cfg.N))
 	}
@@ -140,8 +140,8 @@ func (s *solver) open(p *panel) error {
 	} else {
 		s.kernels.PackTriangle(p.tri, blas.Upper, blas.Trans, blas.Unit, p.jb, p.l1, p.jb)
 	}
-	if s.hooks.opened != nil {
-		s.hooks.opened(p)
+	if s.hooks.unpacked != nil {
+		s.hooks.unpacked(p)
 	}
 	if s.grid.p > 1 {
 		rows := make([]int, p.jb)

@@ -8,16 +8,16 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// pivot finds the largest element of column c among the active rows, makes its row the
-// row c of the triangle, in all columns of the panel, and returns the element. The row
-// that was there takes its place.
+// pivot finds the largest element of column c among the active rows, moves its row to row c
+// of the triangle, in all columns of the panel, and returns the element. The replaced row
+// takes the pivot's place.
 func (f *factorization) pivot(c int) (value float64, err error) {
 	i := f.active(c)
 	best := -1 // none
 	if i < f.m {
 		best = i + f.k.Idamax(f.m-i, f.a[i+c*f.lda:], 1)
 	}
-	if f.trade != nil {
+	if f.exchange != nil {
 		defer f.s.watch.since(osthread.Nanotime(), timeMaxSwap)
 		return f.pivotAcross(c, best)
 	}
@@ -28,105 +28,105 @@ func (f *factorization) pivot(c int) (value float64, err error) {
 	return f.a[c+c*f.lda], nil
 }
 
-// pivotAcross is pivot where the rows are in several processes: row best is the
-// candidate of this one, unless it is negative.
+// pivotAcross is pivot with rows on several processes: row best is the local candidate,
+// none if negative.
 func (f *factorization) pivotAcross(c, best int) (value float64, err error) {
-	t, rows := f.trade, f.s.matrix.rows
+	t, rows := f.exchange, f.s.matrix.rows
 	mine := t.mine
 	mine.clear()
 	if best >= 0 {
-		mine.setCandidate(f.a[best+c*f.lda], rows.global(f.p.top+best))
-		f.k.Dcopy(f.p.jb, f.a[best:], f.lda, mine.candidate(), 1)
+		mine.set(f.a[best+c*f.lda], rows.global(f.p.top+best))
+		f.k.Dcopy(f.p.jb, f.a[best:], f.lda, mine.pivotRow(), 1)
 	}
 	if f.owner {
-		f.k.Dcopy(f.p.jb, f.a[c:], f.lda, mine.giveTop(), 1)
+		f.k.Dcopy(f.p.jb, f.a[c:], f.lda, mine.addTopRow(), 1)
 	}
-	if err := t.exchange(); err != nil {
+	if err := t.run(); err != nil {
 		return 0, err
 	}
-	f.k.Dcopy(f.p.jb, mine.candidate(), 1, f.top(c, 0), f.ldl)
+	f.k.Dcopy(f.p.jb, mine.pivotRow(), 1, f.top(c, 0), f.ldl)
 	row := mine.row()
 	f.pivots[c] = row
-	if who, at := rows.place(row); who == f.s.grid.row && row != f.p.j+c {
-		f.k.Dcopy(f.p.jb, mine.top(), 1, f.a[at-f.p.top:], f.lda)
+	if who, at := rows.locate(row); who == f.s.grid.row && row != f.p.j+c {
+		f.k.Dcopy(f.p.jb, mine.topRow(), 1, f.a[at-f.p.top:], f.lda)
 	}
-	return mine.candidate()[c], nil
+	return mine.pivotRow()[c], nil
 }
 
-// offer is what the processes of a column tell each other for one pivot: netlib's
-// message of 2*jb+4 numbers. In front stand the size of the best candidate (negative
-// if there is none), its global row, and whether the row of the triangle follows; one
-// is not used. Then come the candidate's row and the row of the triangle.
-type offer []float64
+// candidate is the message of one process for one pivot: netlib's 2*jb+4 numbers. It begins
+// with the size of the best element (negative if there is none), its global row, a flag
+// that the row of the triangle follows, and an unused number. Then come the pivot row and
+// the row of the triangle.
+type candidate []float64
 
 const (
-	offerSize = iota
-	offerRow
-	offerTop
-	offerHead = 4
+	candidateSize = iota
+	candidateRow
+	candidateTop
+	candidateHead = 4
 )
 
-func (o offer) clear() { o[offerSize], o[offerRow], o[offerTop] = -1, 0, 0 }
+func (c candidate) clear() { c[candidateSize], c[candidateRow], c[candidateTop] = -1, 0, 0 }
 
-// setCandidate announces the element in global row. One that is not a number
-// beats all others, so that all processes choose the same.
-func (o offer) setCandidate(value float64, row int) {
-	o[offerSize], o[offerRow] = math.Abs(value), float64(row)
+// set announces the element in global row. A NaN beats all others, so that all processes
+// choose the same.
+func (c candidate) set(value float64, row int) {
+	c[candidateSize], c[candidateRow] = math.Abs(value), float64(row)
 	if math.IsNaN(value) {
-		o[offerSize] = math.Inf(1)
+		c[candidateSize] = math.Inf(1)
 	}
 }
 
-func (o offer) candidate() []float64 { return o[offerHead:][:(len(o)-offerHead)/2] }
-func (o offer) top() []float64       { return o[offerHead+(len(o)-offerHead)/2:] }
-func (o offer) row() int             { return int(o[offerRow]) }
+func (c candidate) pivotRow() []float64 { return c[candidateHead:][:(len(c)-candidateHead)/2] }
+func (c candidate) topRow() []float64   { return c[candidateHead+(len(c)-candidateHead)/2:] }
+func (c candidate) row() int            { return int(c[candidateRow]) }
 
-// giveTop returns the place of the row of the triangle, which is going to be there.
-func (o offer) giveTop() []float64 {
-	o[offerTop] = 1
-	return o.top()
+// addTopRow returns the memory for the row of the triangle, and marks it as present.
+func (c candidate) addTopRow() []float64 {
+	c[candidateTop] = 1
+	return c.topRow()
 }
 
-// merge takes what is better in other: the larger candidate, of equal ones the upper
-// row, and the row of the triangle.
-func (o offer) merge(other offer) {
-	if a, b := o[offerSize], other[offerSize]; b > a || b == a && other[offerRow] < o[offerRow] {
-		o[offerSize], o[offerRow] = b, other[offerRow]
-		copy(o.candidate(), other.candidate())
+// merge takes the better parts of other: the larger element (of equal ones the upper row),
+// and the row of the triangle.
+func (c candidate) merge(other candidate) {
+	if a, b := c[candidateSize], other[candidateSize]; b > a || b == a && other[candidateRow] < c[candidateRow] {
+		c[candidateSize], c[candidateRow] = b, other[candidateRow]
+		copy(c.pivotRow(), other.pivotRow())
 	}
-	if o[offerTop] == 0 && other[offerTop] != 0 {
-		copy(o.giveTop(), other.top())
+	if c[candidateTop] == 0 && other[candidateTop] != 0 {
+		copy(c.addTopRow(), other.topRow())
 	}
 }
 
-// trade is the exchange of offers among the processes of a column.
-type trade struct {
+// pivotExchange exchanges candidates among the processes of a column.
+type pivotExchange struct {
 	c            *mpi.Comm
-	mine, theirs offer
+	mine, theirs candidate
 	me, size     int // distance from the process row of the triangle
 	root         int
 
-	awake    bool          // waits in wait, not in the engine
-	waits    int           // so far
-	shortest time.Duration // of these
+	awake    bool          // wait polls instead of blocking in the engine
+	waits    int           // number of waits so far
+	shortest time.Duration // shortest of them
 }
 
-func newTrade(c *mpi.Comm, root, jb int) *trade {
-	n := offerHead + 2*jb
-	return &trade{
-		c: c, mine: make(offer, n), theirs: make(offer, n),
+func newPivotExchange(c *mpi.Comm, root, jb int) *pivotExchange {
+	n := candidateHead + 2*jb
+	return &pivotExchange{
+		c: c, mine: make(candidate, n), theirs: make(candidate, n),
 		me: (c.Rank() - root + c.Size()) % c.Size(), size: c.Size(), root: root,
 		shortest: time.Hour,
 	}
 }
 
-// pivotTag is for offers; they follow each other in order.
+// pivotTag is the tag of candidates; they follow each other in order.
 const pivotTag = 1
 
-// exchange merges the offers of all processes into mine, on all of them, by binary
-// exchange: log2(P) turns in which everybody meets one other. Those beyond the largest
-// power of two give theirs to a partner before, and get the result afterwards.
-func (t *trade) exchange() error {
+// run merges the candidates of all processes into mine, on all of them, by binary exchange:
+// log2(P) rounds in which each process exchanges with one other. The processes beyond the
+// largest power of two send theirs to a partner first, and receive the result at the end.
+func (t *pivotExchange) run() error {
 	cube := 1
 	for 2*cube <= t.size {
 		cube *= 2
@@ -156,16 +156,16 @@ func (t *trade) exchange() error {
 	return nil
 }
 
-// send gives mine to the process at a distance.
-func (t *trade) send(to int) error {
+// send sends mine to the process at distance to.
+func (t *pivotExchange) send(to int) error {
 	if t.awake {
 		return t.wait(t.c.Isend(mpi.Of(t.mine), t.rank(to), pivotTag))
 	}
 	return t.c.Send(mpi.Of(t.mine), t.rank(to), pivotTag)
 }
 
-// receive takes an offer from the process at a distance.
-func (t *trade) receive(o offer, from int) error {
+// receive receives a candidate from the process at distance from.
+func (t *pivotExchange) receive(o candidate, from int) error {
 	if t.awake {
 		return t.wait(t.c.Irecv(mpi.Of(o), t.rank(from), pivotTag))
 	}
@@ -173,8 +173,8 @@ func (t *trade) receive(o offer, from int) error {
 	return err
 }
 
-// meet gives mine to the process at a distance, and takes theirs.
-func (t *trade) meet(other int) error {
+// meet exchanges candidates with the process at distance other.
+func (t *pivotExchange) meet(other int) error {
 	mine, theirs, peer := mpi.Of(t.mine), mpi.Of(t.theirs), t.rank(other)
 	if t.awake {
 		return t.wait(t.c.Irecv(theirs, peer, pivotTag), t.c.Isend(mine, peer, pivotTag))
@@ -183,34 +183,34 @@ func (t *trade) meet(other int) error {
 	return err
 }
 
-// How long a trade on a comm thread waits awake, and when it gives that up.
+// Limits of polling in wait on a comm thread.
 const (
-	patience = 50 * time.Microsecond // more than it takes to wake a peer that sleeps
-	fast     = 30 * time.Microsecond // a message that takes longer is better slept through
-	trials   = 4
+	awakeLimit  = 50 * time.Microsecond // longer than the wake-up of a sleeping peer
+	fastMessage = 30 * time.Microsecond // sleep through messages that take longer
+	trials      = 4
 )
 
-// wait waits for messages, awake for a while: where a comm thread shares its core with a
-// worker, to sleep and to be woken takes several times as long as a message of a fast
-// network, and then the peers, who wait meanwhile, sleep as well. Where none of the first
-// messages of a panel is fast, the thread sleeps from then on, and the worker computes.
-func (t *trade) wait(all ...*mpi.Request) error {
+// wait waits for messages and polls for awakeLimit first. Where a comm thread shares its
+// core with a worker, sleep and wake-up take several times as long as a message of a fast
+// network, and then the waiting peers sleep as well. If none of the first messages of a
+// panel is fast, the thread sleeps in all later waits, and the worker computes.
+func (t *pivotExchange) wait(all ...*mpi.Request) error {
 	begin := osthread.Nanotime()
 	for {
-		done, err := mpi.Testall(all...) // on a comm thread, the others' turn
+		done, err := mpi.Testall(all...) // on a comm thread, other bodies run here
 		took := time.Duration(osthread.Nanotime() - begin)
-		if !done && took > patience {
+		if !done && took > awakeLimit {
 			err = mpi.Waitall(all...)
 		} else if !done {
 			continue
 		}
 		t.shortest = min(t.shortest, took)
 		if t.waits++; t.waits == trials {
-			t.awake = t.shortest <= fast
+			t.awake = t.shortest <= fastMessage
 		}
 		return err
 	}
 }
 
-// rank returns the rank at a distance.
-func (t *trade) rank(distance int) int { return (distance + t.root) % t.size }
+// rank returns the rank of the process at a distance.
+func (t *pivotExchange) rank(distance int) int { return (distance + t.root) % t.size }

@@ -9,20 +9,20 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// ErrNaN is the error of a run in which something became not a number: broken memory,
-// broken kernels, or a matrix that has one. The Result that comes with it shows what.
+// ErrNaN is the error of a run in which a pivot or the residual became NaN: broken memory,
+// broken kernels, or a matrix with a NaN. Run returns it with the Result, whose fields show
+// where.
 var ErrNaN = errors.New("not a number (NaN)")
 
-// Run makes the matrix of cfg, solves the system on the first P*Q ranks of c, and
-// verifies the solution; the other ranks return at once with a zero Result. Collective:
-// all ranks of c call it with equal configurations, except that Progress, Log and Workers
-// are each rank's own; kernels have to have one name. The calling goroutine is the one
-// that communicates.
+// Run makes the matrix of cfg, solves the system on the first P*Q ranks of c, and verifies
+// the solution; the other ranks return at once with a zero Result. Collective: all ranks of
+// c call it with equal configurations; only Progress, Log and Workers may differ, and
+// kernels must have the same name. The calling goroutine communicates.
 //
-// A singular matrix is no error: Singular says which column, X is nil and Residual is NaN.
-// Errors: what Validate says, too few ranks, too little memory, differing
-// configurations, what the messages report, and [ErrNaN], with which the Result is filled
-// in. An error of one rank of the grid ends the run of all.
+// A singular matrix is no error: Singular names the column, X is nil and Residual is NaN.
+// Errors: an invalid configuration (Validate), too few ranks, too little memory, differing
+// configurations, failed messages, and [ErrNaN], with which the Result is filled in. An
+// error of one rank of the grid ends the run of all.
 func Run(c *mpi.Comm, cfg Config) (Result, error) {
 	return run(c, cfg, hooks{})
 }
@@ -67,8 +67,8 @@ func runOn(g *grid, cfg Config, h hooks) (r Result, err error) {
 	return s.result(t)
 }
 
-// drive factors and solves, with the driver of the configuration. netlib has no
-// look-ahead where a row of processes is one process, either.
+// drive factors and solves, with the driver of the configuration. Like netlib, it uses no
+// look-ahead if Q = 1.
 func (s *solver) drive() error {
 	switch {
 	case s.cfg.Variant == Task:
@@ -81,19 +81,19 @@ func (s *solver) drive() error {
 	return runBlocking(s)
 }
 
-// looksAhead reports whether the driver is that with look-ahead.
+// looksAhead reports whether the look-ahead driver runs.
 func (c *Config) looksAhead() bool { return c.Variant == LookAhead && c.Depth > 0 && c.Q > 1 }
 
-// blocks returns the number of block columns of the matrix, that is of panels.
+// blocks returns the number of block columns, which is the number of panels.
 func (c *Config) blocks() int { return (c.N + c.NB - 1) / c.NB }
 
-// generate makes the entries of the matrix, all workers together.
+// generate makes the entries of the matrix with all workers.
 func (s *solver) generate(t *team) {
 	g := newGenerator(s.cfg.N, s.cfg.Seed)
 	t.parts(s.matrix.nq, 1, func(_, first, last int) { s.matrix.fill(g, first, last) })
 }
 
-// result collects what the run has shown. Collective.
+// result collects the results of the run. Collective.
 func (s *solver) result(t *team) (r Result, err error) {
 	r.Pivots = s.pivots
 	seconds := []float64{s.meter.elapsed.Seconds()}
@@ -119,7 +119,7 @@ func (s *solver) result(t *team) (r Result, err error) {
 	return r, s.numbers(&r)
 }
 
-// numbers returns ErrNaN if the run has produced one.
+// numbers returns ErrNaN if the run has produced a NaN.
 func (s *solver) numbers(r *Result) error {
 	switch info := int(s.info.Load()); {
 	case info < 0:
@@ -131,9 +131,9 @@ func (s *solver) numbers(r *Result) error {
 	return nil
 }
 
-// Bytes returns the memory in bytes that a run of cfg, which is valid, takes over all
-// ranks of the grid: the matrix, panels, and the buffers of updates. What programs and
-// engines need besides is not in it. Any goroutine; does not block.
+// Bytes returns the memory in bytes of a run of the valid configuration cfg, over all ranks
+// of the grid: the matrix, panels, and buffers of updates, without the memory of program
+// and engine. Any goroutine; does not block.
 func Bytes(cfg Config) (total int64) {
 	k := cfg.kernels()
 	jb := min(cfg.NB, cfg.N)
@@ -142,7 +142,7 @@ func Bytes(cfg Config) (total int64) {
 			_, cols := axes(&cfg, row, col)
 			sizes := driverSizes(&cfg, k, col)
 			words := 0
-			if cfg.tasks() { // every block column has its own
+			if cfg.tasks() { // a buffer for every block column
 				words = k.PackedB(jb, cols.local())
 				for i := range taskPanels(&cfg) {
 					words += panelLen(&cfg, k, row, i)
@@ -163,7 +163,7 @@ func Bytes(cfg Config) (total int64) {
 // tasks reports whether the driver is a graph of tasks.
 func (c *Config) tasks() bool { return c.Variant == Task || c.Variant == TaskPlain }
 
-// panelsInFlight returns for how many panels a rank has memory, without tasks.
+// panelsInFlight returns the number of panels of a driver without tasks.
 func panelsInFlight(cfg *Config) int {
 	if cfg.looksAhead() {
 		return min(cfg.Depth, cfg.blocks()) + 1

@@ -10,8 +10,46 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// solver is what a rank of the grid knows during a run. The kernels are its methods; the
-// drivers call them.
+// A driver receives a solver whose matrix has been filled, and makes these calls; "here"
+// means on the processes of column p.col:
+//
+//	s.newPanel(0)                   once for each panel in flight; p.free() afterwards
+//	s.start()                       once, when all is allocated: starts the clock
+//	per panel k:
+//	  s.setPanel(p, k)              everywhere: p is panel k from now on
+//	  s.factor(p)                   here: needs the columns of p up to date; writes p.msg
+//	  p.msg to all of the row       by any messages, whole or in pieces
+//	  s.unpack(p)                   everywhere: pivots, packed triangle, plan of swaps
+//	  per range [c0, c1) of local columns from p.right on:
+//	    P = 1: s.swapHere(p, c0, c1)
+//	    P > 1: s.swapAcross(p, c0, c1, tag, work, raw)
+//	    s.solve(p, c0, c1, raw, u)
+//	    s.multiply(p, r0, r1, c0, c1, u)      in one piece or several
+//	  s.report(p)                   after all columns, for the program's progress
+//	s.finish(team)                  once: back-substitution, stops the clock
+//
+// Each column needs the panels one after another. Everything else is up to the driver:
+// different columns, and different rows of multiply, are independent.
+//
+// Ownership:
+//
+//   - One goroutine at a time owns a panel from setPanel to unpack; from unpack to the next
+//     setPanel any number of goroutines may read it. Panels share nothing.
+//   - The goroutine that updates columns owns them; the kernels access no others. factor
+//     writes the columns of its panel, solve the rows of the triangle, multiply its rows.
+//     Only finish reads the matrix.
+//   - The caller owns the scratch memory (work, raw, u). u belongs to one range of columns
+//     of one panel from solve to the end of its last multiply.
+//   - unpack writes the pivots of the solver, each panel its own part; info is atomic.
+//   - The goroutine of the driver owns the team.
+//
+// factor and swapAcross block until their messages have completed. So if P > 1, all
+// processes of a column call them in the same order, or call them where blocking harms no
+// other task; swaps of different columns may be in flight together if their tags differ. An
+// error of either makes Run revoke the grid, so that no rank waits for one that has failed.
+
+// solver is the state of a rank during a run. The kernels are its methods; the drivers call
+// them.
 type solver struct {
 	cfg     Config
 	kernels blas.Kernels
@@ -21,25 +59,25 @@ type solver struct {
 	watch   stopwatch
 	meter   meter
 
-	pivots []int        // global row exchanged with row j at step j; written by open
-	x      []float64    // the solution; of this process's columns until replicate
-	info   atomic.Int64 // of the first column in trouble, as in a panel's message
+	pivots []int        // global row exchanged with row j at step j; unpack writes it
+	x      []float64    // the solution; only this process's columns until replicate
+	info   atomic.Int64 // first column without a usable pivot, coded as in a panel's message
 
-	onComm bool // panels are factored on a comm thread: see trade
+	onComm bool // panels are factored on a comm thread: see pivotExchange
 
 	hooks hooks
 }
 
-// hooks let tests do what must not go unnoticed.
+// hooks are test seams; zero in production.
 type hooks struct {
-	filled func(*matrix) // the matrix has been made, and is about to be factored
-	opened func(*panel)  // a panel has come, and is about to be used
-	with   func(*solver) // the solver has been made
+	filled   func(*matrix) // after the matrix has been made
+	unpacked func(*panel)  // after a panel has been unpacked
+	with     func(*solver) // after the solver has been made
 
-	// Of the driver Task.
+	// For the driver Task.
 	runtime   []dataflow.Option
-	panels    int // for how many there is memory at most, 2 at least; 0: as taskPanels says
-	partBytes int // the least part of a panel that is a message; 0: partBytes
+	panels    int // upper bound of taskPanels, at least 2; 0: none
+	partBytes int // replaces the constant partBytes; 0: does not
 }
 
 // newSolver allocates the matrix, on all ranks of the grid or on none. Collective.
@@ -52,13 +90,13 @@ func newSolver(g *grid, cfg Config, h hooks) (*solver, error) {
 	}
 	m, err := newMatrix(&s.cfg, g.row, g.col)
 	s.matrix = m
-	if err := together(g.all, err); err != nil {
+	if err := agreeOnError(g.all, err); err != nil {
 		return nil, errors.Join(err, s.free())
 	}
 	return s, nil
 }
 
-// free gives the matrix back.
+// free frees the matrix.
 func (s *solver) free() error {
 	if s.matrix == nil || s.matrix.a == nil {
 		return nil
@@ -66,9 +104,9 @@ func (s *solver) free() error {
 	return blas.Free(s.matrix.a)
 }
 
-// together returns an error on all ranks of c if one of them has one: its own, or that
-// another rank failed. Collective.
-func together(c *mpi.Comm, err error) error {
+// agreeOnError returns an error on all ranks of c if one of them passes one: its own, or
+// one that names the failed rank. Collective.
+func agreeOnError(c *mpi.Comm, err error) error {
 	failed := []int64{int64(c.Size())}
 	if err != nil {
 		failed[0] = int64(c.Rank())
@@ -82,8 +120,8 @@ func together(c *mpi.Comm, err error) error {
 	return err
 }
 
-// note remembers the info of a panel: that of the first column in trouble counts, and
-// one that is not a number before one without a pivot. Any goroutine.
+// note records the info of a panel: the first column counts, and a NaN counts before a
+// missing pivot. Any goroutine.
 func (s *solver) note(info int) {
 	for {
 		old := int(s.info.Load())
@@ -93,7 +131,7 @@ func (s *solver) note(info int) {
 	}
 }
 
-// worse reports whether info matters more than old, which may be none.
+// worse reports whether info matters more than old; old may be 0.
 func worse(info, old int) bool {
 	switch {
 	case old == 0:

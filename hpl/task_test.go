@@ -15,8 +15,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// sameAsBlocking runs cfg with the drivers Task and TaskPlain, and compares with the
-// blocking driver on the same grid: the same bits, because no kernel knows who calls it.
+// sameAsBlocking runs cfg with the drivers Task and TaskPlain and compares with the
+// blocking driver on the same grid: the same bits, because the kernels are the same.
 func sameAsBlocking(t *testing.T, cfg Config, opts ...dataflow.Option) {
 	t.Helper()
 	want := blockingResult(t, cfg)
@@ -30,7 +30,7 @@ func sameWith(t *testing.T, cfg Config, h hooks) {
 	equals(t, blockingResult(t, cfg), cfg, h)
 }
 
-// blockingResult is what the blocking driver makes of cfg.
+// blockingResult is the result of the blocking driver for cfg.
 func blockingResult(t *testing.T, cfg Config) Result {
 	t.Helper()
 	cfg.Variant = Blocking
@@ -51,7 +51,7 @@ func equals(t *testing.T, want Result, cfg Config, h hooks) {
 	assert.Less(t, r.Residual, healthy, name)
 }
 
-// All grids, with 1 to 4 workers each, all ways of panels and rows.
+// All grids, with 1 to 4 workers each, all broadcasts and swaps.
 func TestTask(t *testing.T) {
 	i := 0
 	for _, g := range append(grids, [2]int{3, 2}) {
@@ -67,7 +67,7 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// Panels in parts, on all ways they can take, and memory for 2 panels to 7.
+// Panels in parts, with all broadcasts, and memory for 2 to 7 panels.
 func TestTaskPanelsInParts(t *testing.T) {
 	i := 0
 	for _, g := range [][2]int{{1, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {2, 3}} {
@@ -91,12 +91,12 @@ func TestParts(t *testing.T) {
 		assert.NoError(t, r.allocate())
 		defer r.free()
 		p := &panel{memory: r.slots[0].memory}
-		r.place(p, 0)
+		r.setPanel(p, 0)
 		assert.Equal(t, 4, r.inParts(p))
 		mr, _ := s.kernels.Strips()
 		for _, whole := range []route.Step{{Peer: 1, Len: len(p.msg)}, {Peer: 1, At: 17, Len: 3}, {Peer: 1, At: len(p.msg) / 3, Len: len(p.msg) / 2}} {
 			at := whole.At
-			for _, m := range r.parts(p, []route.Step{whole}) {
+			for _, m := range r.splitMessages(p, []route.Step{whole}) {
 				assert.Equal(t, at, m.At)
 				assert.Positive(t, m.Len)
 				if at != whole.At {
@@ -106,7 +106,7 @@ func TestParts(t *testing.T) {
 			}
 			assert.Equal(t, whole.At+whole.Len, at)
 		}
-		assert.Greater(t, len(r.parts(p, []route.Step{{Len: len(p.msg)}})), 1)
+		assert.Greater(t, len(r.splitMessages(p, []route.Step{{Len: len(p.msg)}})), 1)
 	}}
 	_, err := onGrid(cfg, h)
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestTaskPieces(t *testing.T) {
 	for workers := 1; workers <= 4; workers++ {
 		n := 1000
 		if invariant.Race {
-			n = 250 // the kernels are slow, and have low strips
+			n = 250 // these kernels are slow, and have low strips
 		}
 		cfg := blocking(n)
 		cfg.NB, cfg.Workers, cfg.Q = n/10, workers, 1+workers%2
@@ -136,9 +136,9 @@ func TestTaskPieces(t *testing.T) {
 	}
 }
 
-// Whatever ready task a rank takes next, two ranks meet: every order is one that a worker
-// may choose. One goroutine does all computing, so a task that waits for another rank
-// would hold up everything.
+// Two ranks make progress in any order of ready tasks that a worker may choose. One
+// goroutine does all computing, so a task that waits for another rank would block
+// everything.
 func TestTaskInAnyOrder(t *testing.T) {
 	for seed := range uint64(2) {
 		for i, g := range [][2]int{{1, 1}, {4, 1}, {2, 2}, {1, 4}, {2, 3}, {3, 2}} {
@@ -155,8 +155,9 @@ func TestTaskInAnyOrder(t *testing.T) {
 	}
 }
 
-// The tasks touch what they say, and nothing is hidden from the graph: in the order of
-// their spawns, one after the other, they do the same, and no write goes to an input.
+// The tasks access only what they declare, and no dependence is hidden from the graph:
+// executed in the order of their spawns, one after the other, they give the same result,
+// and none writes to an input.
 func TestTaskInSerial(t *testing.T) {
 	for _, opt := range []dataflow.Option{dataflow.Serial(), dataflow.Verify()} {
 		cfg := blocking(90)
@@ -167,8 +168,7 @@ func TestTaskInSerial(t *testing.T) {
 	}
 }
 
-// What goes wrong in one task of one rank ends the run of all, and is named; nobody
-// hangs.
+// A failure in one task of one rank ends the run of all ranks and is named; no rank hangs.
 func TestTaskFails(t *testing.T) {
 	for _, g := range grids {
 		for _, k := range []int{0, 3, 11} {
@@ -177,7 +177,7 @@ func TestTaskFails(t *testing.T) {
 			last := g[0]*g[1] - 1
 			damage := func(s *solver) {
 				if s.grid.all.Rank() == last {
-					s.hooks.opened = func(p *panel) {
+					s.hooks.unpacked = func(p *panel) {
 						if p.k == k {
 							panic("a damaged panel")
 						}
@@ -196,7 +196,7 @@ func TestTaskFails(t *testing.T) {
 	}
 }
 
-// On a slow network, where waiting awake is given up.
+// On a slow network, where the thread stops polling.
 func TestTaskOnSlowNetwork(t *testing.T) {
 	net := local.Net{Latency: 100 * time.Microsecond, Bandwidth: 1e8}
 	want, err := solved(t, blocking(60), hooks{})
@@ -229,7 +229,7 @@ func TestTaskLog(t *testing.T) {
 	for _, l := range log.Labels {
 		labels = append(labels, l.Name)
 	}
-	for _, name := range []string{"factor", "send", "recv", "open", "pack", "exchange", "update"} {
+	for _, name := range []string{"factor", "send", "recv", "unpack", "pack", "exchange", "update"} {
 		assert.Contains(t, labels, name)
 	}
 	assert.NotContains(t, labels, "report", "nobody asked for progress")
@@ -243,7 +243,7 @@ func TestTaskLog(t *testing.T) {
 	assert.Greater(t, len(log.Messages), 12)
 }
 
-// There is memory for a part of the matrix, and for as many panels as there are at most.
+// There is memory for a part of the matrix, and for at most as many panels as there are.
 func TestTaskPanels(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 10: 1, 300: 15, 8000: 42, 20000: 34, 60000: 39, 1000000: 64} {
 		cfg := Default(n)

@@ -5,25 +5,24 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// band is some neighbouring columns of the matrix that are updated together: a block
-// column; the right side joins the block column on its left if it would stand alone. There
-// is one panel in it, but for the right side that does stand alone.
-// The buffers hold what an update makes on its way; one update of a band follows the
-// other, so the dependences of the band guard them, too.
-type band struct {
+// blockColumn is a block column of the local matrix, which one task updates. The right side
+// joins the block column on its left if it would stand alone. It contains one panel; a
+// right side that stands alone contains none. The buffers hold intermediate data of an
+// update; the updates of a block column follow each other, so its dependences protect the
+// buffers, too.
+type blockColumn struct {
 	number      int
 	first, last int       // local columns
-	columns     []float64 // the memory of all rows of these columns: what tasks depend on
+	columns     []float64 // the memory of all rows of these columns: the region of tasks
 	u           []float64 // U, packed
-	work, raw   []float64 // of the exchange of rows, if P > 1
+	work, raw   []float64 // for the exchange of rows, if P > 1
 }
 
-// taskPanels returns for how many panels the driver Task has memory: for all, if they take
-// a gigabyte of a rank at most; else for that, or for an eighth of the rank's part of the
-// matrix if that is more, but 4 at least (2 are netlib's look-ahead 1) and 64 at most.
-// Panels, and their messages, become short more slowly than updates: far ahead, there are
-// updates left when only panels would be (N = 4000 on 1x2 at 3 Gbit/s, NB = 96: 147
-// GFLOP/s with 4, 169 with all 42).
+// taskPanels returns the number of panels of the driver Task: as many as fit in max(1 GiB,
+// 1/8 of the local matrix), at least 4 (2 are netlib's look-ahead 1) and at most 64. Panels
+// and their messages shrink more slowly than updates, so panels far ahead leave updates to
+// run when only panels remain (N = 4000 on 1x2 at 3 Gbit/s, NB = 96: 147 GFLOP/s with 4,
+// 169 with all 42).
 func taskPanels(cfg *Config) int {
 	const enough = 1 << 30 // bytes
 	rows := int64(cfg.N / cfg.P)
@@ -32,7 +31,7 @@ func taskPanels(cfg *Config) int {
 	return min(cfg.blocks(), 64, max(4, int(room/panel)))
 }
 
-// panels is taskPanels, of which tests may want fewer.
+// panels is taskPanels, or fewer in a test.
 func (t *taskRun) panels() int {
 	n := taskPanels(&t.cfg)
 	if fewer := t.hooks.panels; fewer > 0 {
@@ -41,7 +40,7 @@ func (t *taskRun) panels() int {
 	return n
 }
 
-// allocate makes the bands and the memory of panels.
+// allocate makes the block columns and the memory of panels.
 func (t *taskRun) allocate() error {
 	for i := range t.panels() {
 		p, err := t.newPanel(i)
@@ -56,9 +55,9 @@ func (t *taskRun) allocate() error {
 		if last < m.nq && nb > 8 && m.cols.global(last) == t.cfg.N {
 			last++ // the right side, which is no panel
 		}
-		b := &band{number: len(t.bands), first: first, last: last, columns: m.at(0, first)[:(last-first)*m.ld]}
-		t.bands = append(t.bands, b)
-		if err := t.allocateBand(b); err != nil {
+		b := &blockColumn{number: len(t.blockColumns), first: first, last: last, columns: m.at(0, first)[:(last-first)*m.ld]}
+		t.blockColumns = append(t.blockColumns, b)
+		if err := t.allocateBlockColumn(b); err != nil {
 			return err
 		}
 		first = last
@@ -66,8 +65,8 @@ func (t *taskRun) allocate() error {
 	return nil
 }
 
-// buffers returns those there are.
-func (b *band) buffers() (all [][]float64) {
+// buffers returns the allocated buffers.
+func (b *blockColumn) buffers() (all [][]float64) {
 	for _, x := range [][]float64{b.u, b.work, b.raw} {
 		if x != nil {
 			all = append(all, x)
@@ -76,8 +75,8 @@ func (b *band) buffers() (all [][]float64) {
 	return all
 }
 
-// allocateBand makes the buffers of a band.
-func (t *taskRun) allocateBand(b *band) (err error) {
+// allocateBlockColumn allocates the buffers of b.
+func (t *taskRun) allocateBlockColumn(b *blockColumn) (err error) {
 	jb, n := min(t.cfg.NB, t.cfg.N), b.last-b.first
 	b.u, err = blas.Alloc(max(1, t.kernels.PackedB(jb, n)))
 	if err == nil && t.grid.p > 1 {
@@ -89,26 +88,25 @@ func (t *taskRun) allocateBand(b *band) (err error) {
 	return err
 }
 
-// free gives all memory back. There is nothing to be done about a failure: the pages
-// stay.
+// free releases all memory. It ignores errors: the pages just stay allocated.
 func (t *taskRun) free() {
 	for _, p := range t.slots {
 		_ = p.free()
 	}
-	for _, b := range t.bands {
+	for _, b := range t.blockColumns {
 		for _, x := range b.buffers() {
 			_ = blas.Free(x)
 		}
 	}
 }
 
-// warm spawns tasks that touch all memory once, before the clock starts: the system
-// gives pages out when they are first written to, and clears them first.
+// warm spawns tasks that write to all memory once, before the clock starts: the system
+// allocates and clears a page at the first write.
 func (t *taskRun) warm() {
 	for _, p := range t.slots {
 		touch.Spawn(t.rt, p.memory)
 	}
-	for _, b := range t.bands {
+	for _, b := range t.blockColumns {
 		for _, x := range b.buffers() {
 			touch.Spawn(t.rt, x)
 		}

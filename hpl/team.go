@@ -8,19 +8,19 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// team is the workers of a rank in the drivers without tasks: the goroutine that drives,
-// and size-1 helpers that do their share of what it forks and then wait for more,
-// spinning for a while and sleeping after that, as the threads of a threaded BLAS do.
-// Only the driver calls its methods.
+// team is the workers of a rank in the drivers without tasks: the goroutine of the driver
+// and size-1 helpers. A helper does its share of each forked body and then waits for the
+// next, spinning for a while and then sleeping, like the threads of a threaded BLAS. Only
+// the driver calls the methods.
 type team struct {
 	size    int
 	spin    time.Duration
-	claim   *osthread.Claim // says whether there is a core for each; nothing is pinned
+	claim   *osthread.Claim // knows whether there is a core for each; pins nothing
 	restore func()          // GOMAXPROCS
 
-	body    func(worker int) // of the present work; nil tells the helpers to return
-	number  atomic.Uint32    // of the present work: body belongs to the driver between
-	left    atomic.Int32     // helpers that have not finished it
+	body    func(worker int) // the present work; nil tells the helpers to return
+	number  atomic.Uint32    // number of the present work; between two works the driver owns body
+	left    atomic.Int32     // helpers that have not finished
 	driver  osthread.Parker
 	helpers []helper
 	ended   sync.WaitGroup
@@ -28,7 +28,7 @@ type team struct {
 
 type helper struct {
 	parker osthread.Parker
-	panic  any // what its share panicked with; the driver's when left is 0
+	panic  any // panic of its share; the driver reads it when left is 0
 	_      [64]byte
 }
 
@@ -37,7 +37,7 @@ func newTeam(size int) *team {
 	t := &team{size: size, spin: 200 * time.Microsecond, helpers: make([]helper, size-1)}
 	t.claim = osthread.ClaimCores(size)
 	if t.claim.Oversubscribed() {
-		t.spin = 5 * time.Microsecond // somebody else needs the core
+		t.spin = 5 * time.Microsecond // others need the core
 	}
 	t.restore = osthread.RaiseProcs(size)
 	for i := range t.helpers {
@@ -46,7 +46,7 @@ func newTeam(size int) *team {
 	return t
 }
 
-// close ends the helpers, which have nothing to do.
+// close ends the helpers. They must be idle.
 func (t *team) close() {
 	t.fork(nil)
 	t.ended.Wait()
@@ -54,8 +54,8 @@ func (t *team) close() {
 	t.claim.Release()
 }
 
-// run calls body(0), ..., body(size-1), the first of them here, and returns when all have
-// returned. A panic of one is a panic of run.
+// run calls body(0), ..., body(size-1), the first on this goroutine, and returns when all
+// have returned. It passes on a panic.
 func (t *team) run(body func(worker int)) {
 	if t.size == 1 {
 		body(0)
@@ -66,9 +66,9 @@ func (t *team) run(body func(worker int)) {
 	body(0)
 }
 
-// parts calls body for at most size parts of n that begin at multiples of grain, about
-// equally long and in any order; all of them have returned when it does. Without a team
-// there is one part.
+// parts splits [0, n) into at most size parts of about equal length that begin at multiples
+// of grain, calls body for each, in any order, and returns when all have returned. Without
+// a team there is one part.
 func (t *team) parts(n, grain int, body func(worker, first, last int)) {
 	grains := (n + grain - 1) / grain
 	if t == nil || t.size == 1 || grains <= 1 {
@@ -92,7 +92,7 @@ func (t *team) fork(body func(worker int)) {
 	}
 }
 
-// join waits for the helpers, and passes a panic on.
+// join waits for the helpers and passes on a panic.
 func (t *team) join() {
 	await(t.spin, &t.driver, func() bool { return t.left.Load() == 0 })
 	for i := range t.helpers {
@@ -103,7 +103,7 @@ func (t *team) join() {
 	}
 }
 
-// help is the life of a helper.
+// help is the loop of a helper.
 func (t *team) help(i int) {
 	h := &t.helpers[i]
 	for n := uint32(1); ; n++ {
@@ -123,8 +123,9 @@ func (h *helper) work(body func(worker int), number int) {
 	body(number)
 }
 
-// await returns when ready says so. It spins for a while, and then sleeps between looks: who
-// makes it ready unparks p afterwards. A token left over makes it look once more.
+// await returns when ready reports true. It spins for a while and then sleeps between
+// checks; the goroutine that makes ready true unparks p afterwards. A leftover token only
+// causes one more check.
 func await(spin time.Duration, p *osthread.Parker, ready func() bool) {
 	for end := osthread.Nanotime() + int64(spin); osthread.Nanotime() < end; osthread.Relax() {
 		if ready() {

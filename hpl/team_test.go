@@ -41,8 +41,8 @@ func TestTeamParts(t *testing.T) {
 	}
 }
 
-// All workers are at work at the same time: each waits until all have come. Then they
-// sleep, and come again.
+// All workers run at the same time: each waits until all have come. Then they sleep, and
+// come again.
 func TestTeamMeets(t *testing.T) {
 	team := newTeam(3)
 	defer team.close()
@@ -60,7 +60,7 @@ func TestTeamMeets(t *testing.T) {
 	}
 }
 
-// The panic of a helper comes out of run when all have stopped, and the team goes on.
+// run passes on the panic of a helper when all have stopped, and the team goes on.
 func TestTeamPanics(t *testing.T) {
 	team := newTeam(3)
 	defer team.close()

@@ -22,8 +22,8 @@ const (
 	kinds
 )
 
-// stopwatch adds up how long this rank works at what. Any goroutine may add: times of
-// workers that work at the same time are added, too.
+// stopwatch adds up the time of this rank per kind of work. Any goroutine may add; the
+// times of concurrent workers add up.
 type stopwatch [kinds]atomic.Int64
 
 // since adds the time since start, a value of [osthread.Nanotime]: for defer.

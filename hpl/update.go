@@ -7,11 +7,10 @@ import (
 )
 
 // The kernels of an update. Each works on local columns [c0, c1) of the matrix for one
-// panel that has been opened, and any number of them may run at a time as long as their
-// columns, or the rows of multiply, are disjoint. For one column and one panel the order
-// is: swapHere or swapAcross, then solve, then multiply. What they need besides is given
-// to them: raw, for the rows of U as they came from other processes, and u, for U
-// packed.
+// unpacked panel. Any number may run at a time on disjoint columns, or disjoint rows of
+// multiply. For one column and one panel the order is: swapHere or swapAcross, then solve,
+// then multiply. The caller passes the buffers: raw for the rows of U as received from
+// other processes, u for packed U.
 
 // swapHere exchanges the rows of the columns where all rows are in this process (P = 1).
 func (s *solver) swapHere(p *panel, c0, c1 int) {
@@ -21,28 +20,28 @@ func (s *solver) swapHere(p *panel, c0, c1 int) {
 	}
 }
 
-// swapAcross exchanges the rows of the columns among the process rows (P > 1): raw is
-// then U, jb rows of c1-c0 columns with leading dimension jb, and the rows of the matrix
-// below the triangle are what they should be. All processes of the column call it for the
-// same columns, with one tag for those that may be under way together. Blocks until its
-// messages have come and gone. work has p.swaps.Work(c1-c0) elements.
+// swapAcross exchanges the rows of the columns among the process rows (P > 1). Afterwards
+// raw is U, jb rows of c1-c0 columns with leading dimension jb, and the rows of the matrix
+// below the triangle are up to date. All processes of the column call it for the same
+// columns; calls in flight at the same time have different tags. It blocks until its
+// messages have completed. work has p.swaps.Work(c1-c0) elements.
 func (s *solver) swapAcross(p *panel, c0, c1, tag int, work, raw []float64) error {
 	defer s.watch.since(osthread.Nanotime(), timeSwap)
 	n := c1 - c0
 	if n <= 0 {
 		return nil
 	}
-	return p.swaps.Apply(s.grid.swaps, s.way(n), tag, n, s.matrix.at(0, c0), s.matrix.ld, work, raw, p.jb)
+	return p.swaps.Apply(s.grid.swaps, s.swapAlgorithm(n), tag, n, s.matrix.at(0, c0), s.matrix.ld, work, raw, p.jb)
 }
 
-// way returns how the rows of n columns are exchanged.
-func (s *solver) way(n int) swap.Way {
+// swapAlgorithm returns the algorithm that exchanges the rows of n columns.
+func (s *solver) swapAlgorithm(n int) swap.Algorithm {
 	return swap.Choose(int(s.cfg.Swap), s.cfg.SwapThreshold, n, !s.cfg.NoEquil)
 }
 
-// solve packs the rows of U into u and solves for them with the triangle of the panel;
-// the process row of the triangle stores them in the matrix, for the back-substitution.
-// Where P = 1 they are read from there, and raw is not used.
+// solve packs the rows of U into u and solves for them with the triangle of the panel; the
+// process row of the triangle stores them in the matrix, for the back-substitution. With P
+// = 1 it reads them from the matrix and ignores raw.
 func (s *solver) solve(p *panel, c0, c1 int, raw, u []float64) {
 	defer s.watch.since(osthread.Nanotime(), timeSolve)
 	n := c1 - c0
@@ -60,8 +59,8 @@ func (s *solver) solve(p *panel, c0, c1 int, raw, u []float64) {
 	}
 }
 
-// multiply subtracts L2*U from rows [r0, r1) below the triangle, counted from its end:
-// r0 is a multiple of the rows of a strip, r1 one too, or p.m2.
+// multiply subtracts L2*U from rows [r0, r1) below the triangle, counted from its end. r0
+// is a multiple of the rows of a strip, and r1 is a multiple or p.m2.
 func (s *solver) multiply(p *panel, r0, r1, c0, c1 int, u []float64) {
 	if r0 < r1 && c0 < c1 {
 		s.kernels.GemmPacked(r1-r0, c1-c0, p.jb, -1, p.l2[r0*p.jb:], u, s.matrix.at(p.below+r0, c0), s.matrix.ld)

@@ -6,11 +6,10 @@ import (
 	"github.com/weft-hpc/weft/hpl/blas"
 )
 
-// Default returns a configuration for a matrix of order n that suits most machines:
-// one process, one worker, blocks of 192 columns, narrower for small n, a recursion from the
-// right in halves with Crout leaves of 8 columns, look-ahead 1 (for the driver that has it),
-// modified ring, mixed row exchange, and netlib's seed.
-// Any goroutine; does not block.
+// Default returns a configuration for a matrix of order n that suits most machines: one
+// process, one worker, blocks of 192 columns, narrower for small n, a recursion from the
+// right in halves with Crout leaves of 8 columns, look-ahead 1 (for the driver LookAhead),
+// modified ring, mixed row exchange, and netlib's seed. Any goroutine; does not block.
 func Default(n int) Config {
 	return Config{
 		N: n, NB: defaultBlock(n), P: 1, Q: 1,
@@ -21,10 +20,10 @@ func Default(n int) Config {
 	}
 }
 
-// defaultBlock is a multiple of the 24 rows of a tile. Wide blocks make the product fast,
-// narrow ones leave less to the panels and more to overlap, which counts most where n is
-// small. On one core of an EPYC with AVX-512 the speed was within 3 % of the best of 24 to
-// 384 for n = 250 to 3000.
+// defaultBlock is a multiple of the 24 rows of a tile. Wide blocks make the product fast;
+// narrow ones leave less work to the panels and more to overlap, which counts most for
+// small n. On one core of an EPYC with AVX-512 the speed was within 3 % of the best of 24
+// to 384 for n = 250 to 3000.
 func defaultBlock(n int) int {
 	switch {
 	case n <= 700:
@@ -36,8 +35,8 @@ func defaultBlock(n int) int {
 	}
 }
 
-// Validate says why c cannot be run, naming the field, its value and what is allowed;
-// nil if it can. Any goroutine; does not block.
+// Validate returns an error that names the first wrong field, its value and the allowed
+// values, or nil. Any goroutine; does not block.
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name         string
@@ -74,7 +73,7 @@ func (c Config) Validate() error {
 }
 
 // maxOrder keeps the number of elements of a matrix below the largest int: 2^29, or 2^14
-// where an int has 32 bits.
+// with 32-bit ints.
 const maxOrder = 1 << (14 + 15*(^uint(0)>>63))
 
 // kernels returns the kernels to use.

@@ -6,15 +6,15 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// replicate gives all of x to every rank: along a row of processes each has other
-// blocks, and zeros in their places. Collective.
+// replicate gives all of x to every rank: along a process row each rank has different
+// blocks, and zeros elsewhere. Collective.
 func (s *solver) replicate() error {
 	return s.grid.sums.Allreduce(mpi.InPlace, mpi.Of(s.x), mpi.Sum)
 }
 
-// verify makes the matrix again, in the place of the factors, and fills in the norms and
-// the residual of r as netlib's HPL_pdtest does. It computes with plain loops, so that
-// it does not share the faults of the kernels. Collective.
+// verify makes the matrix again, over the factors, and fills in the norms and the residual
+// of r as netlib's HPL_pdtest does. It computes with plain loops, so that it does not share
+// errors of the kernels. Collective.
 func (s *solver) verify(t *team, r *Result) error {
 	s.generate(t)
 	n := newNorms(s.matrix, s.cfg.Workers)
@@ -30,7 +30,7 @@ func (s *solver) verify(t *team, r *Result) error {
 	all := []float64{largest(rest), largest(abs), largest(byColumn), largest(right), 0}
 	for _, v := range all {
 		if math.IsNaN(v) {
-			all[4] = 1 // libraries differ in what the maximum with a NaN is
+			all[4] = 1 // engines differ in the maximum with a NaN
 		}
 	}
 	if err := s.grid.all.Allreduce(mpi.InPlace, mpi.Of(all), mpi.Max); err != nil {
@@ -48,7 +48,7 @@ func (s *solver) verify(t *team, r *Result) error {
 	return nil
 }
 
-// residual returns netlib's: eps is 2^-53.
+// residual returns netlib's residual: eps is 2^-53.
 func residual(n int, r *Result) float64 {
 	if n == 0 {
 		return 0
@@ -56,7 +56,7 @@ func residual(n int, r *Result) float64 {
 	return r.NormR / (0x1p-53 * (r.NormAInf*r.NormXInf + r.NormB) * float64(n))
 }
 
-// norms is what a process contributes to the norms.
+// norms holds the contributions of a process to the norms.
 type norms struct {
 	byRow    []float64   // by local row: sum of |a|; then of b - A*x; then b
 	byColumn [][]float64 // by worker, then by local column: sum of |a|
@@ -112,7 +112,7 @@ func (n *norms) rowsOf(m *matrix, x []float64, worker, first, last int) {
 	}
 }
 
-// largest returns the largest |v|; NaN if there is one.
+// largest returns the largest |v|, or NaN if there is one.
 func largest(all []float64) (most float64) {
 	for _, v := range all {
 		most = max(most, math.Abs(v))

@@ -1,21 +1,21 @@
-// Package bcast has the broadcasts of a panel along a row of processes: the six ways that
-// netlib's HPL knows (BCAST in HPL.dat), as routes: lists of messages on one buffer.
+// Package bcast broadcasts a panel along a process row: the six algorithms of netlib's HPL
+// (BCAST in HPL.dat), as routes: lists of messages on one buffer.
 //
-// The ranks are counted from the root, around the row: distance 0 has the panel. The
-// owner of the next panel is at distance 1, and should have this one first.
+// Distances count from the root, around the row: distance 0 has the panel. The owner of the
+// next panel is at distance 1, and should have this one first.
 //
 //	Ring             0 -> 1 -> 2 -> 3 -> ...
 //	RingModified     0 -> 1, and 0 -> 2 -> 3 -> ...: 1 does not forward
 //	TwoRing          0 -> 1 -> ..., and 0 -> h -> h+1 -> ..., with h in the middle
 //	TwoRingModified  0 -> 1, and two rings 0 -> 2 -> ..., 0 -> h -> ... of the others
-//	Long             spread: 0 gives the upper half of the parts to the middle, and both
-//	                 go on with their halves; then rolled: everybody passes to the right
-//	                 what has come from the left, until all have all parts
+//	Long             scatter: 0 sends the upper half of the parts to the middle, and both
+//	                 go on with their halves; then allgather: every rank passes the parts
+//	                 from its left to its right, until all ranks have all parts
 //	LongModified     0 -> 1, and Long among the others
 //
 // A ring costs Q-1 messages of the whole panel, one after another, and each rank sends at
-// most one (the root two or three). Long costs each rank about two panels, whatever Q is,
-// in log2(Q) + Q-1 shorter messages. Nobody receives what he has already.
+// most one (the root two or three). Long costs each rank about two panels, for any Q, in
+// log2(Q) + Q-1 shorter messages. No rank receives a part twice.
 package bcast
 
 import (
@@ -25,10 +25,10 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Kind is the way of a panel along its row of processes, with netlib's numbers.
+// Kind is the algorithm, with netlib's numbers.
 type Kind int
 
-// The ways.
+// The algorithms.
 const (
 	Ring Kind = iota
 	RingModified
@@ -38,19 +38,18 @@ const (
 	LongModified
 )
 
-// Start starts the broadcast of x, which the rank root of c has, to all other ranks of
-// c, which receive it into their x, of the same length. It does not block. Until the end of
-// the run x belongs to it; Test of the run is one poll, Wait waits. All ranks of c call
-// it. Broadcasts that are under way at the same time have different tags: one that runs
-// cyclically over more values than there are panels in flight will do. A failure revokes
-// c.
+// Start starts the broadcast of x from rank root of c to all other ranks of c, which
+// receive it into their x, of the same length. It does not block. The run owns x until its
+// end; Test polls it once, Wait waits. All ranks of c call Start. Broadcasts in flight at
+// the same time need different tags, such as the panel number modulo more values than there
+// are panels in flight. A failure revokes c.
 func Start(c *mpi.Comm, kind Kind, root, tag int, x []float64) *route.Run {
 	return route.Start(c, tag, x, Route(kind, c.Size(), root, c.Rank(), len(x)))
 }
 
 // Route returns the messages of rank in the broadcast of n elements from root to all
-// ranks of a row of size: receives before the sends that forward them. It has none if n
-// is 0 or size 1. It panics on a kind or a rank that there is not.
+// ranks of a row of size: receives before the sends that forward them. There are none if n
+// is 0 or size is 1. It panics on an invalid kind or rank.
 func Route(kind Kind, size, root, rank, n int) []route.Step {
 	if kind < Ring || kind > LongModified || root < 0 || root >= size || rank < 0 || rank >= size || n < 0 {
 		panic(fmt.Sprintf("bcast: no broadcast of kind %d of %d elements from rank %d as rank %d of %d", kind, n, root, rank, size))
@@ -85,8 +84,8 @@ type builder struct {
 	steps             []route.Step
 }
 
-// message notes that from sends the elements [lo, hi) to to, if that is anything, and if
-// this rank is one of the two. Ranks are distances.
+// message adds the message of elements [lo, hi), unless it is empty, if this rank sends or
+// receives it. from and to are distances.
 func (b *builder) message(from, to, lo, hi int) {
 	if lo < hi && (from == b.me || to == b.me) {
 		send, peer := true, to
@@ -97,7 +96,7 @@ func (b *builder) message(from, to, lo, hi int) {
 	}
 }
 
-// ring passes the panel from 0 to first, and on up to before end.
+// ring passes the panel from 0 to first, and from there on to end-1.
 func (b *builder) ring(first, end int) {
 	for to := first; to < end && to < b.size; to++ {
 		from := to - 1

@@ -15,10 +15,10 @@ import (
 
 var kinds = []Kind{Ring, RingModified, TwoRing, TwoRingModified, Long, LongModified}
 
-// content is what element i of the panel of this number is.
+// content is element i of panel number panel.
 func content(panel, i int) float64 { return float64(panel*1000 + i + 1) }
 
-// buffer returns the panel as a rank has it before the broadcast.
+// buffer returns the panel of a rank before the broadcast.
 func buffer(panel, n int, root bool) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -39,8 +39,8 @@ func check(panel int, x []float64) error {
 	return nil
 }
 
-// All ways, rows, roots and lengths, several panels under way, progress by Test and by
-// Wait, whichever ends first.
+// All algorithms, rows, roots and lengths, several panels in flight, progress by Test and
+// by Wait, in any order of completion.
 func TestBroadcast(t *testing.T) {
 	lengths := []int{0, 1, 5, 64}
 	for size := 1; size <= 9; size++ {
@@ -85,8 +85,8 @@ func several(c *mpi.Comm, kind Kind, first int, lengths []int) error {
 	return nil
 }
 
-// On all routes, everybody but the root receives each element once, from somebody who
-// has it by then; and the numbers of messages are those of the description.
+// On all routes, each rank but the root receives each element once, from a rank that has it
+// by then; and the numbers of messages equal the description's.
 func TestRoutes(t *testing.T) {
 	const n = 100
 	for size := 1; size <= 17; size++ {
@@ -108,8 +108,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// follow goes through the messages of a rank: how many it sends, how many elements, and
-// whether it sends only what it has and receives what it has not.
+// follow checks the messages of a rank: it may send only elements that it has, and receive
+// only elements that it lacks. It returns the numbers of sends and of sent elements.
 func follow(steps []route.Step, n int, has bool) (sends, volume int, err error) {
 	there := make([]bool, n)
 	for i := range there {
@@ -145,7 +145,7 @@ func TestBadRoutes(t *testing.T) {
 	}
 }
 
-// fromRoot returns the distances that the root sends the whole panel to, in order.
+// fromRoot returns the distances to which the root sends the whole panel, in order.
 func fromRoot(kind Kind, size int) (to []int) {
 	for _, s := range Route(kind, size, 0, 0, 100) {
 		if s.Send && s.Len == 100 {
@@ -180,12 +180,12 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// The negative control: a rank that does not forward is noticed by all behind it, whoever
+// The negative control: all ranks behind a rank that does not forward notice it, whatever
 // they are waiting for.
 func TestDroppedForward(t *testing.T) {
 	for _, kind := range kinds {
 		size := 5
-		lazy := 1 // the first that forwards
+		lazy := 1 // the first rank that forwards
 		for len(Route(kind, size, 0, lazy, 50)) < 2 {
 			lazy++
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// relay passes n elements from rank to rank, in parts that arrive in the opposite order
-// of their places.
+// relay passes n elements from rank to rank, in parts that arrive in the opposite order of
+// their places.
 func relay(c *mpi.Comm, n int) (steps []Step) {
 	for at := n - 1; at >= 0; at-- {
 		if c.Rank() > 0 {
@@ -54,8 +54,8 @@ func TestNothing(t *testing.T) {
 	require.NoError(t, local.Run(1, func(c *mpi.Comm) error { return Exchange(c, 0, nil, nil) }))
 }
 
-// A failure on one rank ends the runs of all, those that wait for it and those that wait
-// for others; what has not been posted is left.
+// A failure on one rank ends the runs of all ranks, also of ranks that wait for others;
+// steps that have not been posted are dropped.
 func TestFailure(t *testing.T) {
 	for _, poll := range []bool{false, true} {
 		err := local.Run(4, func(c *mpi.Comm) error {

@@ -2,14 +2,13 @@ package swap
 
 import "fmt"
 
-// tile is how many columns are copied together: they fill a cache line of the work
-// buffer.
+// tile is the number of columns copied together: they fill a cache line of the work buffer.
 const tile = 8
 
-// Pack copies this rank's share of n columns, and the owner's leavers, to the work buffer
-// w, and moves the leavers that stay on the owner. a is the local piece of the columns,
-// column-major with leading dimension lda, from local row 0 on. Any goroutine; it costs
-// two memory accesses per element that moves.
+// Pack copies this rank's share of n columns, and on the owner the leavers, to the work
+// buffer w, and moves the leavers that stay on the owner. a is the local part of the
+// columns, column-major with leading dimension lda, from local row 0 on. Any goroutine; it
+// costs two memory accesses per moved element.
 func (p *Plan) Pack(n int, a []float64, lda int, w []float64) {
 	p.check(n, w)
 	gather(n, a, lda, p.leave, w)
@@ -27,12 +26,12 @@ func (p *Plan) Pack(n int, a []float64, lda int, w []float64) {
 	}
 }
 
-// Unpack copies U from the work buffer to u, Rows x n with leading dimension ldu, and
-// the leavers that have come to their place in a, which is as for Pack.
+// Unpack copies U from the work buffer to u, Rows x n with leading dimension ldu, and the
+// received leavers to their places in a, which is as for Pack.
 func (p *Plan) Unpack(n int, w, u []float64, ldu int, a []float64, lda int) {
 	p.check(n, w)
 	scatter(n, w, p.enter, a, lda)
-	scatter(n, w[p.head*n:], p.place, u, ldu)
+	scatter(n, w[p.head*n:], p.placeInU, u, ldu)
 }
 
 func (p *Plan) check(n int, w []float64) {

@@ -6,29 +6,28 @@ import (
 	"slices"
 )
 
-// Plan says for one panel which rows move where, as one process row sees it. It depends
-// on the pivots alone, so one plan serves all columns, whole or cut into pieces of any
-// width. It is not changed after New: any goroutines may use it at the same time.
+// Plan lists the row moves of one panel, as one process row sees them. It depends on the
+// pivots alone, so one plan serves all columns, whole or in pieces of any width. It does
+// not change after New: any goroutines may use it at the same time.
 type Plan struct {
 	rank, size int
-	order      []int // process rows in the order of their shares; the owner is the first
+	order      []int // process rows in the order of their shares; the owner first
 	base       []int // share i is rows base[i] to base[i+1] of U, in the order of the shares
-	place      []int // where these rows stand in U
+	placeInU   []int // place of each of these rows in U
 
 	leaving []int // leavers of share i's process row; 0 for the owner
 	head    int   // rows of the work buffer before the shares
 
 	share []int  // local rows of this rank's share
 	leave []int  // owner: local rows of leavers to others, in the order of the work buffer
-	enter []int  // where leavers come from others: local rows
-	stay  []move // owner: leavers that stay on it, as local rows
+	enter []int  // local rows that receive leavers of the owner
+	stay  []move // owner: leavers that stay, as local rows
 }
 
-// New returns the plan of panel k: pivots[j] is the global row that is exchanged with
-// row k*nb+j, at least as large as that, for j = 0, 1, ... in this order. Rows are dealt out
-// in blocks of nb to size process rows in turn, beginning with 0; rank is this one. It
-// allocates some integers per pivot. It panics if there are more than nb pivots, or if
-// one lies above its row.
+// New returns the plan of panel k: pivots[j] is the global row exchanged with row k*nb+j,
+// and not above it, for j = 0, 1, ... in this order. Rows are dealt in blocks of nb to size
+// process rows in turn, beginning with 0; rank is this one. New allocates some integers per
+// pivot. It panics if there are more than nb pivots, or if a pivot lies above its row.
 func New(rank, size, nb, k int, pivots []int) *Plan {
 	if rank < 0 || rank >= size || nb < 1 || k < 0 || len(pivots) > nb {
 		panic(fmt.Sprintf("swap: no plan of %d pivots in blocks of %d for panel %d as process row %d of %d", len(pivots), nb, k, rank, size))
@@ -44,13 +43,13 @@ func New(rank, size, nb, k int, pivots []int) *Plan {
 // distribution deals rows out in blocks.
 type distribution struct{ nb, size int }
 
-// of returns the process row of a global row, and its number there.
+// of returns the process row of a global row, and its local number there.
 func (d distribution) of(row int) (rank, local int) {
 	return row / d.nb % d.size, row/d.nb/d.size*d.nb + row%d.nb
 }
 
-// order returns the process rows as their shares lie: by their distance from the owner,
-// those above the largest power of two each behind its partner in BinaryExchange.
+// order returns the process rows in the order of their shares: by distance from the owner;
+// a row above the largest power of two follows its partner in BinaryExchange.
 func order(owner, size int) (ranks []int) {
 	m := power(size)
 	for v := range m {
@@ -65,24 +64,24 @@ func order(owner, size int) (ranks []int) {
 // power returns the largest power of two up to n.
 func power(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
-// addShares notes who has the rows top, which end up in U.
+// addShares records the owners of the rows top, which end up in U.
 func (p *Plan) addShares(d distribution, top []int) {
 	p.base = []int{0}
 	for _, r := range p.order {
 		for j, row := range top {
 			if rank, local := d.of(row); rank == r {
-				p.place = append(p.place, j)
+				p.placeInU = append(p.placeInU, j)
 				if r == p.rank {
 					p.share = append(p.share, local)
 				}
 			}
 		}
-		p.base = append(p.base, len(p.place))
+		p.base = append(p.base, len(p.placeInU))
 	}
 }
 
-// addLeavers notes where the rows go that leave the triangle. In the work buffer of the
-// owner, those of the second share's process row are the last.
+// addLeavers records the destinations of the rows that leave the triangle. In the work
+// buffer of the owner, the leavers to the second share's process row are the last.
 func (p *Plan) addLeavers(d distribution, below []move) {
 	p.leaving = make([]int, p.size)
 	for i := p.size - 1; i >= 0; i-- {
@@ -111,17 +110,17 @@ func (p *Plan) addLeavers(d distribution, below []move) {
 // move is a row that leaves the triangle.
 type move struct{ from, to int }
 
-// trace follows the exchanges of rows. top[j] is the row that ends up in row first+j;
-// below lists what ends up in rows below these, ordered by where. Those all come from the
-// triangle: what a pivot row receives is what stood in row first+j until then, and that can
-// have come only from rows first to first+j.
+// trace follows the exchanges of rows. top[j] is the row that ends up in row first+j; below
+// lists the rows that end up below, ordered by destination. All of these come from the
+// triangle: a pivot row receives the content of row first+j, which can have come only from
+// rows first to first+j.
 func trace(first int, pivots []int) (top []int, below []move) {
 	end := first + len(pivots)
 	top = make([]int, len(pivots))
 	for j := range top {
 		top[j] = first + j
 	}
-	moved := make(map[int]int, len(pivots)) // by row below: what is there now
+	moved := make(map[int]int, len(pivots)) // by row below: number of the row now there
 	for j, to := range pivots {
 		switch {
 		case to < first+j:
@@ -143,8 +142,8 @@ func trace(first int, pivots []int) (top []int, below []move) {
 	return top, below
 }
 
-// Rows returns the rows of U.
-func (p *Plan) Rows() int { return len(p.place) }
+// Rows returns the number of rows of U.
+func (p *Plan) Rows() int { return len(p.placeInU) }
 
-// Work returns the elements of a work buffer for n columns, at most twice those of U.
-func (p *Plan) Work(n int) int { return (p.head + len(p.place)) * n }
+// Work returns the number of elements of a work buffer for n columns, at most twice U's.
+func (p *Plan) Work(n int) int { return (p.head + len(p.placeInU)) * n }

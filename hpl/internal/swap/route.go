@@ -2,32 +2,32 @@ package swap
 
 import "github.com/weft-hpc/weft/hpl/internal/route"
 
-// Route returns the messages of this process row between Pack and Unpack, on the
-// work buffer for n columns. Ranks are those of the column communicator.
-func (p *Plan) Route(way Way, n int) []route.Step {
+// Route returns the messages of this process row between Pack and Unpack, on the work
+// buffer for n columns. Ranks are ranks of the column communicator.
+func (p *Plan) Route(algorithm Algorithm, n int) []route.Step {
 	if n == 0 || p.size == 1 {
 		return nil
 	}
 	b := &builder{p: p, n: n}
 	extra := p.size - power(p.size)
-	// The leavers of the second share's process row go with the first share, where that
+	// The leavers to the second share's process row travel with the first share, if that
 	// goes there as it is.
 	switch {
-	case way == BinaryExchange:
+	case algorithm == BinaryExchange:
 		b.leavers(extra == 0)
 		b.exchange(power(p.size), extra)
-	case way == Equilibrated && p.size > 2 && p.unequal():
+	case algorithm == Equilibrated && p.size > 2 && p.unequal():
 		b.leavers(false)
 		b.equalize(p.equal())
-		b.roll(p.equal())
+		b.allgather(p.equal())
 	default:
 		b.leavers(true)
-		b.roll(p.base)
+		b.allgather(p.base)
 	}
 	return b.steps
 }
 
-// unequal reports whether a share is more than half as long again as the average.
+// unequal reports whether a share is more than 1.5 times as long as the average.
 func (p *Plan) unequal() bool {
 	longest := 0
 	for i := range p.size {
@@ -44,25 +44,25 @@ func (p *Plan) equal() (bounds []int) {
 	return bounds
 }
 
-// builder collects the messages of one rank. Process rows are named by the number of
-// their shares, rows counted from the first share.
+// builder collects the messages of one rank. Shares number the process rows; rows are
+// counted from the first share.
 type builder struct {
 	p     *Plan
 	n     int
-	lead  int // leavers that go with the first share to the next process row
+	lead  int // leavers that travel with the first share to the next process row
 	steps []route.Step
 }
 
-// step notes a message of rows to or from the process row of share i, from row at of
-// the work buffer on, if it is one at all.
+// step adds a message of rows to or from the process row of share i, from row at of the
+// work buffer on, if it has any rows.
 func (b *builder) step(send bool, i, at, rows int) {
 	if rows > 0 {
 		b.steps = append(b.steps, route.Step{Send: send, Peer: b.p.order[i], At: at * b.n, Len: rows * b.n})
 	}
 }
 
-// message notes that from sends the rows [lo, hi) of the shares, if this rank is one of
-// the two; lead rows in front of them are leavers.
+// message adds the message of rows [lo, hi) of the shares, if this rank sends or receives
+// it; lead rows of leavers precede them.
 func (b *builder) message(from, to, lo, hi, lead int) {
 	at, rows := b.p.head+lo-lead, hi-lo+lead
 	switch b.p.rank {
@@ -73,8 +73,8 @@ func (b *builder) message(from, to, lo, hi, lead int) {
 	}
 }
 
-// leavers sends those of the owner on their way. If joined, those of the second share's
-// process row wait for the first share.
+// leavers sends the owner's leavers. If joined, the leavers to the second share's process
+// row wait for the first share.
 func (b *builder) leavers(joined bool) {
 	at := 0 // in the work buffer of the owner
 	for i := b.p.size - 1; i > 0; i-- {
@@ -91,8 +91,8 @@ func (b *builder) leavers(joined bool) {
 	}
 }
 
-// first returns the leavers that go along when the process row of share from gives its
-// own to that of to.
+// first returns the number of leavers that travel with the message from share from to share
+// to.
 func (b *builder) first(from, to int) int {
 	if from == 0 && to == 1 {
 		return b.lead
@@ -100,8 +100,8 @@ func (b *builder) first(from, to int) int {
 	return 0
 }
 
-// exchange collects all shares on all process rows: m, a power of two, exchange all they
-// have, at growing distances; the extra ones have partners among them.
+// exchange collects all shares on all process rows: m rows, a power of two, exchange all
+// their data pairwise at growing distances; each extra one has a partner among them.
 func (b *builder) exchange(m, extra int) {
 	share := func(v int) int { return v + min(v, extra) } // of the process row at distance v
 	base := b.p.base
@@ -123,7 +123,7 @@ func (b *builder) exchange(m, extra int) {
 	}
 }
 
-// equalize gives every process row what it lacks of its new share.
+// equalize sends every process row the missing rows of its new share.
 func (b *builder) equalize(shares []int) {
 	base := b.p.base
 	for from := range b.p.size {
@@ -136,9 +136,9 @@ func (b *builder) equalize(shares []int) {
 	}
 }
 
-// roll passes the shares around: in turn s, i gives share i-s to the next one, but for
-// what that had at the beginning.
-func (b *builder) roll(shares []int) {
+// allgather passes the shares around: in round s, process row i sends share i-s to the next
+// one, without the rows that it had at the beginning.
+func (b *builder) allgather(shares []int) {
 	size, base := b.p.size, b.p.base
 	for s := range size - 1 {
 		for from := range size {

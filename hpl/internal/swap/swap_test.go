@@ -60,8 +60,8 @@ func (p problem) piece(d distribution, rank int) (a []float64, lda int) {
 	return a, lda
 }
 
-// check compares U and the local piece with the result of the serial exchange. The
-// rows of the triangle are as they were.
+// check compares U and the local part with the result of the serial exchange. The rows of
+// the triangle must be unchanged.
 func (p problem) check(d distribution, rank int, a []float64, lda int, u []float64, ldu int) error {
 	want := p.serial()
 	last := p.first() + len(p.pivots)
@@ -85,9 +85,9 @@ func (p problem) check(d distribution, rank int, a []float64, lda int, u []float
 	return nil
 }
 
-// solve exchanges the rows of the problem over c, the columns in pieces that are all under
-// way at the same time.
-func (p problem) solve(c *mpi.Comm, way Way, pieces int) error {
+// solve exchanges the rows of the problem over c, the columns in pieces that are all in
+// flight at the same time.
+func (p problem) solve(c *mpi.Comm, algorithm Algorithm, pieces int) error {
 	d := distribution{nb: p.nb, size: c.Size()}
 	plan := New(c.Rank(), c.Size(), p.nb, p.k, p.pivots)
 	a, lda := p.piece(d, c.Rank())
@@ -102,7 +102,7 @@ func (p problem) solve(c *mpi.Comm, way Way, pieces int) error {
 			works[i][j] = math.NaN()
 		}
 		plan.Pack(n, a[bound(i)*lda:], lda, works[i])
-		runs[i] = route.Start(c, i, works[i], plan.Route(way, n))
+		runs[i] = route.Start(c, i, works[i], plan.Route(algorithm, n))
 	}
 	for i := range pieces {
 		if err := runs[i].Wait(); err != nil {
@@ -113,8 +113,8 @@ func (p problem) solve(c *mpi.Comm, way Way, pieces int) error {
 	return p.check(d, c.Rank(), a, lda, u, ldu)
 }
 
-// pivots returns random ones: few different rows, rows of one process, the rows
-// themselves, or anything.
+// pivots returns random pivots: few different rows, rows of one process, the rows
+// themselves, or any.
 func pivots(rng *rand.Rand, p problem, size, taste int) (all []int) {
 	n := min(p.nb, p.rows-p.first())
 	for j := range n {
@@ -144,9 +144,9 @@ func TestAgainstSerial(t *testing.T) {
 				p := problem{rows: 1 + rng.IntN(60), cols: rng.IntN(21), nb: 1 + rng.IntN(9)}
 				p.k = rng.IntN((p.rows + p.nb - 1) / p.nb)
 				p.pivots = pivots(rng, p, size, try)
-				for _, way := range []Way{BinaryExchange, SpreadRoll, Equilibrated} {
-					if err := p.solve(c, way, 1+rng.IntN(3)); err != nil {
-						return fmt.Errorf("%+v, way %d: %w", p, way, err)
+				for _, algorithm := range []Algorithm{BinaryExchange, SpreadRoll, Equilibrated} {
+					if err := p.solve(c, algorithm, 1+rng.IntN(3)); err != nil {
+						return fmt.Errorf("%+v, algorithm %d: %w", p, algorithm, err)
 					}
 				}
 			}
@@ -176,8 +176,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// The negative controls: the check sees an exchange that is left out, on one rank, and one
-// in the wrong order; the messages notice plans that differ.
+// The negative controls: the check notices a missing exchange on one rank, and two in the
+// wrong order; the messages notice plans that differ.
 func TestChecksFail(t *testing.T) {
 	p := problem{rows: 40, cols: 5, nb: 6, k: 0, pivots: []int{39, 38, 20, 20, 39, 5}}
 	q := p
@@ -218,24 +218,24 @@ func TestChoose(t *testing.T) {
 	require.Equal(t, SpreadRoll, Choose(7, 64, 1, false))
 }
 
-// Messages per rank and panel are as few as the description says.
+// Messages per rank and panel are as few as the package documentation says.
 func TestMessages(t *testing.T) {
-	sends := func(size, rank int, way Way) (n int) {
+	sends := func(size, rank int, algorithm Algorithm) (n int) {
 		var all []int
 		for i := range 16 {
 			all = append(all, i+16*(1+i%size)) // every process row has some
 		}
-		for _, s := range New(rank, size, 16, 0, all).Route(way, 10) {
+		for _, s := range New(rank, size, 16, 0, all).Route(algorithm, 10) {
 			if s.Send {
 				n++
 			}
 		}
 		return n
 	}
-	for way := BinaryExchange; way <= Equilibrated; way++ {
-		require.Equal(t, 1, sends(2, 0, way))
-		require.Equal(t, 1, sends(2, 1, way))
-		require.Zero(t, sends(1, 0, way))
+	for algorithm := BinaryExchange; algorithm <= Equilibrated; algorithm++ {
+		require.Equal(t, 1, sends(2, 0, algorithm))
+		require.Equal(t, 1, sends(2, 1, algorithm))
+		require.Zero(t, sends(1, 0, algorithm))
 	}
 	require.Equal(t, 2+2, sends(4, 0, BinaryExchange), "two turns, and leavers to two more")
 	require.Equal(t, 2, sends(4, 3, BinaryExchange))
