@@ -29,7 +29,7 @@ var errGoexit = errors.New("the body called runtime.Goexit (t.FailNow and friend
 // begin starts a body.
 func (t *Thread) begin(e *entry) {
 	r := e.rec
-	if t.lane.Skips(r) {
+	if t.port.Skips(r) {
 		t.drop(e)
 		return
 	}
@@ -38,7 +38,7 @@ func (t *Thread) begin(e *entry) {
 		t.enter(r)
 		b.err = errGoexit // unless it ends otherwise
 		b.err = call(r)
-		t.lane.Left(r)
+		t.port.Left(r)
 	})
 }
 
@@ -49,14 +49,14 @@ func (t *Thread) help() bool {
 	if t.traced && t.helped > 0 { // the events of a log nest
 		return false
 	}
-	r := t.lane.Take()
+	r := t.port.Take()
 	if r == nil {
 		return false
 	}
 	t.helped++
 	t.start(&body{rec: r}, func() {
 		t.enter(nil)
-		t.lane.Once(r)
+		t.port.Once(r)
 	})
 	return true
 }
@@ -131,13 +131,13 @@ func (t *Thread) endBody(b *body) {
 	delete(t.bodyOf, b.rec)
 	t.passed(b.entry)
 	t.mu.Unlock()
-	t.lane.Finish(b.rec, b.err)
+	t.port.Finish(b.rec, b.err)
 }
 
 // enter says which body the calling goroutine runs; nil for the thread itself.
 func (t *Thread) enter(r *task.Record) {
 	t.active.Store(osthread.G())
-	t.lane.Enter(r)
+	t.port.Enter(r)
 }
 
 // resume gives the thread to the bodies whose wait has ended.
@@ -160,7 +160,7 @@ func (t *Thread) resume() (moved bool) {
 // hook that waits), after steps of its loop.
 func (t *Thread) await(done func() bool) {
 	if b := t.running(); b != nil {
-		r := t.lane.Current() // perhaps a task run in place inside that of b
+		r := t.port.Current() // perhaps a task run in place inside that of b
 		for !done() {
 			b.done = done
 			b.yield(struct{}{})

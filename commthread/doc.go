@@ -171,7 +171,7 @@
 // The thread, before it sleeps with something under way, wakes a worker that sleeps: that
 // has a core to itself, and waits awake in place of the thread.
 //
-// Workers borrow where each has a core to itself (dataflow.Lane.Spacious), and the thread
+// Workers borrow where each has a core to itself (executor.Port.Spacious), and the thread
 // has none. Where threads share cores, who waits awake keeps others from what he waits for.
 //
 // # Sleeping

@@ -1,18 +1,18 @@
 package commthread
 
 import (
-	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// executor is what the runtime sees of a thread.
-type executor Thread
+// taskExecutor is what the runtime sees of a thread.
+type taskExecutor Thread
 
-var _ dataflow.Executor = (*executor)(nil)
+var _ executor.Executor = (*taskExecutor)(nil)
 
-// Spawned is part of dataflow.Executor.
-func (x *executor) Spawned(r *task.Record) {
+// Spawned is part of executor.Executor.
+func (x *taskExecutor) Spawned(r *task.Record) {
 	t := (*Thread)(x)
 	if isOperation(r) {
 		r.Flags &^= task.Inline | task.Final // it has nothing to run in place
@@ -36,8 +36,8 @@ func (t *Thread) enlistBody(r *task.Record) *entry {
 	return e
 }
 
-// Ready is part of dataflow.Executor.
-func (x *executor) Ready(r *task.Record) {
+// Ready is part of executor.Executor.
+func (x *taskExecutor) Ready(r *task.Record) {
 	if t := (*Thread)(x); t.ready(r) {
 		t.lease.summon()
 	}
@@ -46,7 +46,7 @@ func (x *executor) Ready(r *task.Record) {
 // ready gives a comm task to who has the engine, or to the workers, and reports whether
 // the thread is to be woken if it sleeps.
 func (t *Thread) ready(r *task.Record) bool {
-	leasable, skip := t.leasable(r), t.lane.Skips(r)
+	leasable, skip := t.leasable(r), t.port.Skips(r)
 	t.mu.Lock()
 	var e *entry
 	if isOperation(r) {
@@ -64,7 +64,7 @@ func (t *Thread) ready(r *task.Record) bool {
 		turn := t.enqueue(r)
 		t.mu.Unlock()
 		if turn {
-			t.lane.Queue(r)
+			t.port.Queue(r)
 		}
 		return false
 	}
@@ -81,17 +81,17 @@ func (t *Thread) ready(r *task.Record) bool {
 	return poked
 }
 
-// Wake is part of dataflow.Executor.
-func (x *executor) Wake() { (*Thread)(x).wake() }
+// Wake is part of executor.Executor.
+func (x *taskExecutor) Wake() { (*Thread)(x).wake() }
 
-// Await is part of dataflow.Executor.
-func (x *executor) Await(done func() bool) { (*Thread)(x).await(done) }
+// Await is part of executor.Executor.
+func (x *taskExecutor) Await(done func() bool) { (*Thread)(x).await(done) }
 
-// Report is part of dataflow.Executor.
-func (x *executor) Report() []string { return (*Thread)(x).report() }
+// Report is part of executor.Executor.
+func (x *taskExecutor) Report() []string { return (*Thread)(x).report() }
 
-// Quiet is part of dataflow.Executor.
-func (x *executor) Quiet() {
+// Quiet is part of executor.Executor.
+func (x *taskExecutor) Quiet() {
 	t := (*Thread)(x)
 	t.quiet.Store(true)
 	t.wake()
@@ -121,5 +121,5 @@ func (t *Thread) drop(e *entry) {
 	t.passed(e)
 	delete(t.bodyOf, e.rec)
 	t.mu.Unlock()
-	t.lane.Skip(e.rec)
+	t.port.Skip(e.rec)
 }

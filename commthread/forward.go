@@ -138,7 +138,7 @@ func (t *Thread) standIn(k *mpi.Call) *mpi.Call {
 		SendCounts: k.SendCounts, SendDispls: k.SendDispls, RecvCounts: k.RecvCounts, RecvDispls: k.RecvDispls,
 	}
 	s.OnDone = func(s *mpi.Call) {
-		t.lane.Moved()
+		t.port.Moved()
 		t.mu.Lock()
 		h := t.forwarded[k]
 		delete(t.forwarded, k)
@@ -196,7 +196,7 @@ func (t *Thread) aside(w *waiter) {
 		}
 		t.mu.Unlock()
 	}
-	t.lane.Aside(w.done,
+	t.port.Aside(w.done,
 		func(wake func()) { w.wake = wake; enlist() },
 		func() {
 			for enlist(); !w.done(); {
@@ -250,7 +250,7 @@ func (f *forwarder) onThread(g func()) {
 	var over atomic.Bool
 	var parker osthread.Parker
 	wake := parker.Unpark
-	t.lane.Aside(over.Load,
+	t.port.Aside(over.Load,
 		func(w func()) { wake = w; t.command(func() { g(); over.Store(true); wake() }) },
 		func() {
 			t.command(func() { g(); over.Store(true); wake() })

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/commthread/dds"
-	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -73,7 +73,7 @@ func (t *Thread) LazyRecv(in tasks.Scope, e *dds.Endpoint, b mpi.Buffer, src, ta
 }
 
 func (t *Thread) lazy(in tasks.Scope, d *task.Decl, e *dds.Endpoint, b mpi.Buffer, m deps.Mode, peer, tag int, hs []dds.Hint, cl []tasks.Clause) {
-	r := in.TaskDomain().Begin(d)
+	r := task.DomainOf(in).Begin(d)
 	if r == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (t *Thread) lazy(in tasks.Scope, d *task.Decl, e *dds.Endpoint, b mpi.Buffe
 		r.Domain.Arriving(r, o.arrival)
 	}
 	r.Flags |= task.Comm | task.Independent
-	tasks.Submit(r, cl)
+	submit(r, cl)
 }
 
 func (o *lazyOperation) send() error {
@@ -137,7 +137,7 @@ func (o *lazyOperation) lose() {
 // is closed. Any goroutine. Errors: dds.ErrNoFaults where nobody faults, which is no
 // trouble; those of dds.Arena.Watch.
 func (t *Thread) Attend(a *dds.Arena) error {
-	sleepers := sleepers{lane: t.lane, by: map[int]map[int]func(){}}
+	sleepers := sleepers{port: t.port, by: map[int]map[int]func(){}}
 	stop, err := a.Watch(sleepers.told)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (t *Thread) Attend(a *dds.Arena) error {
 // sleepers are the threads of workers that wait in faults, and the spares that have their
 // cores. It belongs to the watching goroutine, and when that has ended to who ended it.
 type sleepers struct {
-	lane *dataflow.Lane
+	port executor.Port
 	by   map[int]map[int]func() // by strip, by thread: gives the core back
 }
 
@@ -169,7 +169,7 @@ func (s *sleepers) told(e dds.Sleep) {
 		}
 		delete(s.by, e.Strip)
 	case on[e.Thread] == nil:
-		awake := s.lane.Asleep(e.Thread)
+		awake := s.port.Asleep(e.Thread)
 		if awake == nil {
 			return
 		}

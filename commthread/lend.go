@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
@@ -13,7 +13,7 @@ import (
 
 // What workers do with the engine, and how the thread gives it to them.
 
-var _ dataflow.Lender = (*executor)(nil)
+var _ executor.Lender = (*taskExecutor)(nil)
 
 // layOut decides how the thread sleeps, and whether it lends the engine: not from a core
 // of its own, on which it is as good as a worker, and not where it must sleep inside it.
@@ -32,7 +32,7 @@ func (t *Thread) layOut() {
 		e = u.Unwrap()
 	}
 	if t.lends = t.opt.lease && t.place == Shared; t.lends {
-		t.lane.Lend((*executor)(t))
+		t.port.Lend((*taskExecutor)(t))
 	}
 }
 
@@ -150,8 +150,8 @@ func (t *Thread) useful() bool {
 // now and then is every so many turns in which nothing moved.
 const nowAndThen = 16
 
-// Turn is part of dataflow.Lender.
-func (x *executor) Turn(holds bool) bool {
+// Turn is part of executor.Lender.
+func (x *taskExecutor) Turn(holds bool) bool {
 	t := (*Thread)(x)
 	if !holds {
 		if !t.awaits.Load() && !t.lease.poked.Load() || !t.lease.take() {
@@ -173,17 +173,17 @@ func (x *executor) Turn(holds bool) bool {
 	return false
 }
 
-// Wanted is part of dataflow.Lender.
-func (x *executor) Wanted() bool { return x.awaits.Load() && x.lease.state.Load() != lent }
+// Wanted is part of executor.Lender.
+func (x *taskExecutor) Wanted() bool { return x.awaits.Load() && x.lease.state.Load() != lent }
 
-// Leave is part of dataflow.Lender.
-func (x *executor) Leave() { (*Thread)(x).giveBack() }
+// Leave is part of executor.Lender.
+func (x *taskExecutor) Leave() { (*Thread)(x).giveBack() }
 
-// Bring is part of dataflow.Lender.
-func (x *executor) Bring(r *task.Record) { (*Thread)(x).ready(r) }
+// Bring is part of executor.Lender.
+func (x *taskExecutor) Bring(r *task.Record) { (*Thread)(x).ready(r) }
 
-// Serve is part of dataflow.Lender.
-func (x *executor) Serve() {
+// Serve is part of executor.Lender.
+func (x *taskExecutor) Serve() {
 	t := (*Thread)(x)
 	switch {
 	case !t.lease.poked.Load():
@@ -200,7 +200,7 @@ func (x *executor) Serve() {
 // leasable reports whether a body that is ready may run on a worker.
 func (t *Thread) leasable(r *task.Record) bool {
 	const both = task.Leased | task.Independent
-	return t.lends && r.Flags&both == both && r.Flags&task.Inline == 0 && t.lane.Spacious()
+	return t.lends && r.Flags&both == both && r.Flags&task.Inline == 0 && t.port.Spacious()
 }
 
 // enqueue gives a body to the workers, one at a time: a second one would keep a worker
@@ -226,31 +226,31 @@ func (t *Thread) nextLeased(ended *task.Record) {
 	}
 	t.mu.Unlock()
 	if next != nil {
-		t.lane.Queue(next)
+		t.port.Queue(next)
 	}
 }
 
-// Hold is part of dataflow.Lender.
-func (x *executor) Hold(r *task.Record) { x.Resume(r) }
+// Hold is part of executor.Lender.
+func (x *taskExecutor) Hold(r *task.Record) { x.Resume(r) }
 
-// Resume is part of dataflow.Lender.
-func (x *executor) Resume(r *task.Record) {
+// Resume is part of executor.Lender.
+func (x *taskExecutor) Resume(r *task.Record) {
 	t := (*Thread)(x)
 	t.lease.ask(new(asker))
 	t.borrowed()
 	t.inLease = &body{rec: r}
 }
 
-// Pause is part of dataflow.Lender.
-func (x *executor) Pause() {
+// Pause is part of executor.Lender.
+func (x *taskExecutor) Pause() {
 	t := (*Thread)(x)
 	t.inLease = nil
 	t.giveBack()
 	t.nextLeased(nil) // the body may wait for it
 }
 
-// HandBack is part of dataflow.Lender.
-func (x *executor) HandBack(r *task.Record) {
+// HandBack is part of executor.Lender.
+func (x *taskExecutor) HandBack(r *task.Record) {
 	t := (*Thread)(x)
 	switch {
 	case r.Flags&task.Skipped != 0:
@@ -265,8 +265,8 @@ func (x *executor) HandBack(r *task.Record) {
 
 // awaitHolding is await on a worker that has the engine.
 func (t *Thread) awaitHolding(done func() bool) {
-	t.lane.Waits(true)
-	defer t.lane.Waits(false)
+	t.port.Waits(true)
+	defer t.port.Waits(false)
 	for !done() {
 		t.heldTurn()
 	}
@@ -282,7 +282,7 @@ func (t *Thread) heldTurn() {
 		t.standStill()
 	case t.polls%nowAndThen == 0:
 		t.saturate(osthread.Nanotime())
-		if !t.lane.Spacious() {
+		if !t.port.Spacious() {
 			osthread.Sleep(t.period) // others have come
 		}
 	default:

@@ -69,7 +69,7 @@ func (t *Thread) watch(calls []*mpi.Call) {
 		return
 	}
 	var current uint64
-	if r := t.lane.Current(); r != nil {
+	if r := t.port.Current(); r != nil {
 		current = r.Seq()
 	} else if t.inLease != nil {
 		current = t.inLease.rec.Seq()
@@ -134,7 +134,7 @@ func (t *Thread) numberReceives() {
 // without the option dataflow.Trace: those of comm tasks, of bodies, and of other
 // goroutines, which have no task. The same rules as for Log of the runtime.
 func (t *Thread) Log() *dataflow.Log {
-	l := t.lane.Runtime().Log()
+	l := t.rt.Log()
 	if l == nil {
 		return nil
 	}

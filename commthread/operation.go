@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/deps"
@@ -61,7 +62,7 @@ func (o *operation) clear() {
 // spawn begins an operation of kind k on c; nil if the spawn is void. skip is the number
 // of callers between this function and the one that reports name.
 func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, skip int) *operation {
-	r := in.TaskDomain().Begin(decls[k])
+	r := task.DomainOf(in).Begin(decls[k])
 	if r == nil {
 		return nil
 	}
@@ -81,8 +82,24 @@ func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, skip int) *o
 // submit hands the operation to the runtime.
 func (o *operation) submit(cl []tasks.Clause) {
 	o.Flags |= task.Comm
-	tasks.Submit(&o.Record, cl)
+	submit(&o.Record, cl)
 }
+
+// submit hands r to the runtime with the clauses of its spawn. These are copied, so that
+// those of a caller need not be on the heap.
+func submit(r *task.Record, cl []tasks.Clause) {
+	if len(cl) == 0 {
+		task.Submit(r, nil)
+		return
+	}
+	copied := clauses.Get().(*[]tasks.Clause)
+	*copied = append((*copied)[:0], cl...)
+	task.Submit(r, copied)
+	clear(*copied)
+	clauses.Put(copied)
+}
+
+var clauses = sync.Pool{New: func() any { return new([]tasks.Clause) }}
 
 // access declares what the operation does to a buffer.
 func (o *operation) access(b mpi.Buffer, m deps.Mode) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -251,10 +252,10 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 	own, ownTo := s.Part(sd[me], sc[me]), r.Part(rd[me], rc[me])
 	from, _ := regionOf(own)
 	to, _ := regionOf(ownTo)
-	tasks.SpawnAt(in, 2, "alltoall own part", func(*tasks.Context) error {
+	tasks.Spawn(task.Above(in, 2), "alltoall own part", func(*tasks.Context) error {
 		mpi.Copy(ownTo, own)
 		return nil
-	}, append([]tasks.Clause{tasks.Reads(from), tasks.Writes(to)}, cl...))
+	}, append([]tasks.Clause{tasks.Reads(from), tasks.Writes(to)}, cl...)...)
 }
 
 // access of a window: the operations on one window are posted in spawn order.

@@ -78,7 +78,7 @@ func (t *Thread) nap() time.Duration {
 	default:
 		d = hearing
 	}
-	if t.place == Help && t.lane.Busy() {
+	if t.place == Help && t.port.Busy() {
 		d = min(d, helpPeriod)
 	}
 	return d
@@ -108,7 +108,7 @@ func (t *Thread) sleep(d time.Duration) {
 	t.awaits.Store(awaits)
 	t.active.Store(0)
 	if awaits && t.lends {
-		t.lane.Rouse() // who waits on a core of its own does so awake
+		t.port.Rouse() // who waits on a core of its own does so awake
 	}
 	if t.lease.layDown(after(d)) {
 		t.standBy(d)

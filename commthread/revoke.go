@@ -49,7 +49,7 @@ func (t *Thread) cause(r *task.Record) error {
 	if err := r.Domain.Failures(); err != nil {
 		return err
 	}
-	return t.lane.Reason()
+	return t.port.Reason()
 }
 
 // firstLine returns what err says, without the stacks of panics and the failures that
@@ -100,7 +100,7 @@ func (t *Thread) revokeAll(reason string) {
 // cancelled tells the peers that this rank starts no task any more.
 func (t *Thread) cancelled() {
 	reason := fmt.Sprintf("the runtime of rank %d of %s was cancelled", t.world.Rank(), t.world.Name())
-	if err := t.lane.Reason(); err != nil && err != context.Canceled {
+	if err := t.port.Reason(); err != nil && err != context.Canceled {
 		reason += ", because of: " + firstLine(err)
 	}
 	t.revokeAll(reason)

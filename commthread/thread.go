@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
@@ -23,7 +24,8 @@ type Thread struct {
 	engine  mpi.Engine    // what who has the lease calls
 	bell    mpi.Announcer // of the engine; nil if it has none, or is not told of arrivals
 	lends   bool          // workers may borrow the engine
-	lane    *dataflow.Lane
+	rt      *dataflow.Runtime
+	port    executor.Port
 	opt     options
 	place   Placement
 	told    bool // the engine knows of arrivals
@@ -118,17 +120,17 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 		return nil, errors.New("commthread: start: the communicator or the runtime is nil")
 	}
 	t := &Thread{
-		world: c, opt: o, window: o.window, traced: rt.Log() != nil, origin: time.Now(),
+		world: c, rt: rt, opt: o, window: o.window, traced: rt.Log() != nil, origin: time.Now(),
 		family: map[*mpi.Comm]*kin{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{},
 		forwarded: map[*mpi.Call]*handed{}, inCalls: map[*body][]*mpi.Call{}, counts: map[pair]uint64{}, ended: make(chan struct{}),
 	}
 	t.onDone, t.ring = t.completed, t.arrived
 	var err error
-	if t.lane, err = rt.Attach((*executor)(t)); err != nil {
+	if t.port, err = executor.Attach(rt, (*taskExecutor)(t)); err != nil {
 		return nil, err
 	}
 	if err := t.join(); err != nil {
-		return nil, errors.Join(err, t.lane.Detach())
+		return nil, errors.Join(err, t.port.Detach())
 	}
 	t.restore = c.Intercept(func(next mpi.Engine) mpi.Engine {
 		t.engine = next
@@ -142,7 +144,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	t.place, t.claim = o.place.choose(rt.Workers())
 	t.layOut()
 	register(t)
-	t.unwatch = t.lane.OnCancel(func() { t.hand(t.cancelled) })
+	t.unwatch = t.port.OnCancel(func() { t.hand(t.cancelled) })
 	go t.run()
 	return t, nil
 }
@@ -221,18 +223,18 @@ func (t *Thread) Use(c *mpi.Comm) error {
 // started it, which alone may call Stop, outside of tasks. It returns what Wait
 // returns; a second Stop returns nil.
 func (t *Thread) Stop() error {
-	if err := t.lane.Mine("Stop of the communication thread"); err != nil || t.stopped {
+	if err := t.port.Mine("Stop of the communication thread"); err != nil || t.stopped {
 		return err
 	}
 	t.stopped = true
-	err := t.lane.Runtime().Wait()
+	err := t.rt.Wait()
 	t.unwatch()
 	t.unattend()
 	t.stop.Store(true)
 	t.wake()
 	<-t.ended
 	unregister(t)
-	err = errors.Join(err, t.restore(), t.lane.Detach())
+	err = errors.Join(err, t.restore(), t.port.Detach())
 	if t.claim != nil {
 		t.claim.Release()
 	}
@@ -378,7 +380,7 @@ func (t *Thread) batch() []*operation {
 		if o == nil {
 			break
 		}
-		if t.lane.Skips(&o.Record) {
+		if t.port.Skips(&o.Record) {
 			t.dropped = append(t.dropped, &o.entry)
 			t.lease.poked.Store(true)
 			continue
@@ -452,7 +454,7 @@ func (t *Thread) settle() bool {
 			if o.refused {
 				t.revoke(o.call.Comm, &o.Record, err)
 			}
-			t.lane.Finish(&o.Record, err)
+			t.port.Finish(&o.Record, err)
 			done[i] = nil
 		}
 	}

@@ -25,7 +25,7 @@ type check struct {
 // which do not poll here). An error but mpi.ErrRevoked revokes what the failure of a body
 // does.
 func (t *Thread) Watch(ctx *tasks.Context, done func() (bool, error)) {
-	r := t.lane.Current()
+	r := t.port.Current()
 	if t.holder != 0 {
 		r = t.inLease.rec
 	}

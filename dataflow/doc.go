@@ -24,8 +24,8 @@
 // ([Verify], [Seeded]).
 //
 // A program needs [Run], the methods Wait and WaitOn of [Runtime], and perhaps some
-// options; what follows says how it works inside. [Executor] and [Lane] are for package
-// commthread, [Log] and its parts for package dataflow/trace.
+// options; what follows says how it works inside. [Log] and its parts are for package
+// dataflow/trace.
 //
 // # Vocabulary
 //
@@ -109,7 +109,7 @@
 // about: it announces what it waits for before S5, which checks it again.
 //
 // Where every worker has a core to itself and a communication thread lends its engine
-// ([Lender]), a worker without work makes turns of that in S2 for as long as something is
+// (executor.Lender), a worker without work makes turns of that in S2 for as long as something is
 // under way there: it stays in the state spinning, looks at all queues between two turns,
 // and counts as asleep for the window.
 //

@@ -205,7 +205,7 @@ const noTarget = ^uint64(0)
 // finished returns the number of ended tasks of the main program, as published.
 func (rt *Runtime) finished() uint64 {
 	n := rt.outside.published.Load()
-	if l := rt.lane.Load(); l != nil {
+	if l := rt.port.Load(); l != nil {
 		n += l.w.published.Load()
 	}
 	for _, v := range *rt.workers.Load() {

@@ -1,67 +1,38 @@
 package dataflow
 
 import (
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// Lender is an executor that lets workers make its calls: one at a time has its engine
-// and is what the executor's own goroutine is otherwise. The methods belong to the
-// goroutines of workers.
-type Lender interface {
-	// Turn makes progress for a worker that has nothing to run, which has had the engine
-	// since the Turn before if holds is set. It reports whether the worker has it now: not
-	// if it is elsewhere, or wanted there, or if there is nothing to wait for.
-	Turn(holds bool) bool
-	// Wanted reports whether a worker that is about to sleep had better try Turn again.
-	Wanted() bool
-	// Leave gives the engine back after a Turn that has reported true.
-	Leave()
-	// Bring is Ready of the executor for a worker that calls Serve soon.
-	Bring(r *task.Record)
-	// Serve sees to it that somebody looks at what the worker has brought: perhaps the
-	// worker itself, if nobody has the engine.
-	Serve()
-	// Hold returns when the worker has the engine for r, which the executor has queued
-	// (Lane.Queue) and which is about to run or to be skipped; HandBack gives it back.
-	// In between, Pause and Resume do so for a time in which the body waits for the
-	// runtime.
-	Hold(r *task.Record)
-	Pause()
-	Resume(r *task.Record)
-	HandBack(r *task.Record)
-}
+// Lend is part of executor.Port.
+func (p *port) Lend(e executor.Lender) { p.rt.lender.Store(&e) }
 
-// Lend has the workers borrow from e, until Detach. Submitting goroutine.
-func (l *Lane) Lend(e Lender) { l.rt.lender.Store(&e) }
+// Queue is part of executor.Port.
+func (p *port) Queue(r *task.Record) { p.rt.outside.push(r) }
 
-// Queue gives the workers a comm task that is ready, with the flag Leased. Any goroutine.
-func (l *Lane) Queue(r *task.Record) { l.rt.outside.push(r) }
-
-// Spacious reports whether every worker has a core to itself, so that it may wait awake.
-// Any goroutine; the answer changes as other runtimes of the process come and go.
-func (l *Lane) Spacious() bool { return l.rt.spacious() }
+// Spacious is part of executor.Port.
+func (p *port) Spacious() bool { return p.rt.spacious() }
 
 func (rt *Runtime) spacious() bool {
 	return rt.pin != nil && rt.opt.mode == parallel && !osthread.Crowded()
 }
 
-// Rouse wakes a worker that sleeps, if none is looking for work: it then has something to
-// wait for. Any goroutine.
-func (l *Lane) Rouse() {
-	if l.rt.parked.Load() > 0 && l.rt.spacious() {
-		l.rt.wake()
+// Rouse is part of executor.Port.
+func (p *port) Rouse() {
+	if p.rt.parked.Load() > 0 && p.rt.spacious() {
+		p.rt.wake()
 	}
 }
 
-// Waits says that the worker that calls it waits for messages inside a body, awake; false,
-// that it does not any more.
-func (l *Lane) Waits(yes bool) {
+// Waits is part of executor.Port.
+func (p *port) Waits(yes bool) {
 	g := osthread.G()
-	for _, w := range *l.rt.workers.Load() {
+	for _, w := range *p.rt.workers.Load() {
 		if w.g.Load() == g {
 			if w.waiting.Store(yes); yes {
-				l.rt.stuckCheck(w)
+				p.rt.stuckCheck(w)
 			}
 			return
 		}
@@ -69,7 +40,7 @@ func (l *Lane) Waits(yes bool) {
 }
 
 // borrow returns whom w may borrow from; nil if there is nobody.
-func (w *worker) borrow() Lender {
+func (w *worker) borrow() executor.Lender {
 	if l := w.rt.lender.Load(); l != nil && !w.outside && w.rt.spacious() {
 		return *l
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -499,7 +500,7 @@ func TestBlock_waits_for_a_spare(t *testing.T) {
 }
 
 // nobody is an executor that is never attached.
-type nobody struct{ dataflow.Executor }
+type nobody struct{ executor.Executor }
 
 // Only the submitting goroutine, outside of tasks, may attach an executor; a refused one
 // leaves the place free.
@@ -507,23 +508,23 @@ func TestAttach_from_elsewhere(t *testing.T) {
 	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
 		elsewhere := make(chan error)
 		go func() {
-			_, err := rt.Attach(nobody{})
+			_, err := executor.Attach(rt, nobody{})
 			elsewhere <- err
 		}()
 		assert.ErrorIs(t, <-elsewhere, task.ErrGoroutine)
 		rt.Spawn("attaches", func(*tasks.Context) error {
-			_, err := rt.Attach(nobody{})
+			_, err := executor.Attach(rt, nobody{})
 			return err
 		}, tasks.OnWorker(0))
 		err := rt.Wait()
 		assert.Equal(t, "attaches", single(t, err).Label)
 		contains(t, err.Error(), "Attach", "inside task")
-		lane, err := rt.Attach(nobody{})
+		port, err := executor.Attach(rt, nobody{})
 		require.NoError(t, err)
-		go func() { elsewhere <- lane.Detach() }()
+		go func() { elsewhere <- port.Detach() }()
 		assert.ErrorIs(t, <-elsewhere, task.ErrGoroutine)
-		_, err = rt.Attach(nobody{})
+		_, err = executor.Attach(rt, nobody{})
 		assert.ErrorContains(t, err, "a communication thread already", "the Detach was refused")
-		return lane.Detach()
+		return port.Detach()
 	}, dataflow.Workers(2)))
 }

@@ -199,7 +199,7 @@ func (rt *Runtime) Log() *Log {
 // everyone returns the workers, and those who stand for others.
 func (rt *Runtime) everyone() []*worker {
 	all := append(slices.Clone(*rt.workers.Load()), rt.outside)
-	if l := rt.lane.Load(); l != nil {
+	if l := rt.port.Load(); l != nil {
 		all = append(all, l.w)
 	}
 	return all

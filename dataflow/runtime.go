@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
@@ -19,6 +21,8 @@ import (
 // Runtime runs the tasks that one goroutine spawns. Its methods, except Log,
 // belong to that goroutine, outside of tasks. It is a tasks.Scope.
 type Runtime struct {
+	mainScope
+
 	// Immutable after New.
 	opt     options
 	ctx     context.Context
@@ -29,10 +33,11 @@ type Runtime struct {
 	claim   *osthread.Claim
 	w0      *worker
 	outside *worker
-	comm    Executor // of the submitter, and of workers while there are comm tasks
+	comm    executor.Executor // of the submitter, and of workers while there are comm tasks
 
 	// Of the submitting goroutine.
 	domain  *task.Domain
+	spawner task.Scope    // of Spawn
 	pin     *osthread.Pin // of its thread; nil if not pinned
 	closed  bool
 	stalls  stallReport
@@ -40,8 +45,8 @@ type Runtime struct {
 
 	// Shared.
 	state     atomic.Uint32 // of the domains: task.Open ...
-	lane      atomic.Pointer[Lane]
-	lender    atomic.Pointer[Lender]
+	port      atomic.Pointer[port]
+	lender    atomic.Pointer[executor.Lender]
 	skip      atomic.Bool   // tasks that have not started are skipped
 	ids       atomic.Uint64 // task numbers given out
 	workers   atomic.Pointer[[]*worker]
@@ -235,18 +240,19 @@ func (rt *Runtime) start() {
 		d.Trace()
 	}
 	rt.domain, w.root = d, d
+	rt.mainScope = task.MainOf(d)
+	rt.spawner = task.Above(rt, 1)
 	for _, w := range all[1:] { // each starts when it is woken for the first time
 		w.state.Store(parked)
 		rt.parked.Add(1)
 	}
 }
 
-// TaskDomain makes a Runtime a tasks.Scope.
-func (rt *Runtime) TaskDomain() *task.Domain { return rt.domain }
+type mainScope = task.Main // makes a Runtime a tasks.Scope
 
 // Spawn submits body as a task in the dynamic form; see tasks.Spawn.
 func (rt *Runtime) Spawn(name string, body func(*tasks.Context) error, cl ...tasks.Clause) {
-	tasks.SpawnAt(rt, 1, name, body, cl)
+	tasks.Spawn(rt.spawner, name, body, cl...)
 }
 
 // Workers returns the number of cores that compute.
@@ -326,9 +332,12 @@ func (rt *Runtime) WaitOn(xs ...any) error {
 	if rt.closed {
 		return ErrClosed
 	}
-	regions, err := tasks.Regions(xs)
-	if err != nil {
-		return fmt.Errorf("weft: WaitOn at %s: %w", task.CallLine(), err)
+	regions := make([]deps.Region, len(xs))
+	for i, x := range xs {
+		var err error
+		if regions[i], err = task.RegionOf(x); err != nil {
+			return fmt.Errorf("weft: WaitOn at %s: %w", task.CallLine(), err)
+		}
 	}
 	return rt.w0.WaitOn(rt.domain, regions)
 }

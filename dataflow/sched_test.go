@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -789,7 +790,7 @@ func TestContext(t *testing.T) {
 				assert.NoError(t, c.Err())
 				assert.Equal(t, i, c.Worker())
 				assert.Equal(t, "look here", c.Label())
-				numbers[i] = c.Task()
+				numbers[i] = task.DomainOf(c).Parent.Seq()
 				select {
 				case <-c.Done():
 					return errors.New("done")

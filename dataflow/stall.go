@@ -111,7 +111,7 @@ func (rt *Runtime) look() {
 // the submitter begins to wait.
 func (rt *Runtime) moves() uint64 {
 	n := rt.finished() + rt.stalls.waits.Load() + rt.outside.inner.Load()
-	if l := rt.lane.Load(); l != nil {
+	if l := rt.port.Load(); l != nil {
 		n += l.w.inner.Load() + l.moves.Load()
 	}
 	for _, v := range *rt.workers.Load() {
@@ -186,7 +186,7 @@ func (rt *Runtime) answerWatchdog() {
 // no body is at work, and those that wait do so in calls of the executor. The submitter is in
 // a wait.
 func (rt *Runtime) tellQuiet() {
-	l := rt.lane.Load()
+	l := rt.port.Load()
 	if l == nil || rt.hasWork() || len(rt.blocked.list()) > int(l.aside.Load()) {
 		return
 	}
@@ -253,7 +253,7 @@ func (rt *Runtime) outsiders() (lines []string) {
 		}
 		lines = append(lines, line)
 	}
-	if l := rt.lane.Load(); l != nil {
+	if l := rt.port.Load(); l != nil {
 		lines = append(lines, (*l.w.foreign.Load()).Report()...)
 	}
 	return lines

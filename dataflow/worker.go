@@ -9,6 +9,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
@@ -23,8 +24,8 @@ type worker struct {
 	id      int
 	outside bool
 	alloc   *task.Allocator
-	root    *task.Domain             // worker 0: the domain of the main program
-	foreign atomic.Pointer[Executor] // whose goroutine this is, if not the runtime's own
+	root    *task.Domain                      // worker 0: the domain of the main program
+	foreign atomic.Pointer[executor.Executor] // whose goroutine this is, if not the runtime's own
 
 	launched bool // guarded by Runtime.mu: it has got its goroutine
 

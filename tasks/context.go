@@ -13,67 +13,50 @@ import (
 // done when the runtime is cancelled. It is valid until the task has ended (its
 // body, its children and its held events), and its methods, except those of
 // context.Context, belong to the goroutine of the body.
-type Context struct{ rec task.Record }
+type Context struct{ bodyScope }
+
+type bodyScope = task.Body // makes a Context a Scope
+
+func (c *Context) rec() *task.Record { return task.RecordOf(&c.bodyScope) }
 
 var _ context.Context = (*Context)(nil)
 
 // Deadline, Done, Err and Value are those of the context the runtime was made
 // with.
-func (c *Context) Deadline() (time.Time, bool) { return c.rec.Exec.Context().Deadline() }
-func (c *Context) Done() <-chan struct{}       { return c.rec.Exec.Context().Done() }
-func (c *Context) Err() error                  { return c.rec.Exec.Context().Err() }
-func (c *Context) Value(key any) any           { return c.rec.Exec.Context().Value(key) }
+func (c *Context) Deadline() (time.Time, bool) { return c.rec().Exec.Context().Deadline() }
+func (c *Context) Done() <-chan struct{}       { return c.rec().Exec.Context().Done() }
+func (c *Context) Err() error                  { return c.rec().Exec.Context().Err() }
+func (c *Context) Value(key any) any           { return c.rec().Exec.Context().Value(key) }
 
 // Worker returns the number of the worker that runs the body: from 0 (the
 // goroutine that spawns) to Workers-1, and above for spare workers.
-func (c *Context) Worker() int { return c.rec.Exec.ID() }
-
-// Task returns the number of the task, as reports and traces name it.
-func (c *Context) Task() uint64 { return c.rec.Seq() }
+func (c *Context) Worker() int { return c.rec().Exec.ID() }
 
 // Label returns the name of the task.
-func (c *Context) Label() string { return c.rec.Label() }
-
-// TaskDomain makes a Context the [Scope] of the children of its task.
-func (c *Context) TaskDomain() *task.Domain {
-	if d := c.rec.Children; d != nil {
-		return d
-	}
-	return c.rec.Exec.ChildDomain(&c.rec)
-}
+func (c *Context) Label() string { return c.rec().Label() }
 
 // Spawn submits a child in the dynamic form; see [Spawn].
 func (c *Context) Spawn(name string, body func(*Context) error, cl ...Clause) {
-	SpawnAt(c, 1, name, body, cl)
+	spawnAt(c, 1, name, body, cl)
 }
 
 // Wait returns when all children spawned so far have ended; the worker runs
 // other tasks meanwhile. It returns their errors, joined; if the body returns nil
 // then, they count as dealt with. Children not waited for are waited for when
 // the body has ended, without a worker, and their failure fails the task.
-func (c *Context) Wait() error { return c.rec.Exec.WaitChildren(&c.rec) }
+func (c *Context) Wait() error { return c.rec().Exec.WaitChildren(c.rec()) }
 
 // WaitOn returns when the children that write to any of the regions of xs have
 // ended, so that the body may read them; the worker runs other tasks meanwhile.
 func (c *Context) WaitOn(xs ...any) error {
-	regions, err := Regions(xs)
-	if err != nil {
-		return err
-	}
-	return c.rec.Exec.WaitOn(c.TaskDomain(), regions)
-}
-
-// Regions returns the regions of xs.
-func Regions(xs []any) ([]deps.Region, error) {
-	regions := make([]deps.Region, 0, len(xs))
-	for _, x := range xs {
-		r, err := RegionOf(x)
-		if err != nil {
-			return nil, err
+	regions := make([]deps.Region, len(xs))
+	for i, x := range xs {
+		var err error
+		if regions[i], err = regionOf(x); err != nil {
+			return err
 		}
-		regions = append(regions, r)
 	}
-	return regions, nil
+	return c.rec().Exec.WaitOn(task.DomainOf(c), regions)
 }
 
 // Block calls f, which may sleep: a spare worker takes the core over until f
@@ -81,12 +64,12 @@ func Regions(xs []any) ([]deps.Region, error) {
 // Block wastes its core. f must not use the Context. A process has at most 2048 spare
 // workers; in bodies beyond that f runs all the same, with its core idle until a spare
 // is free. So more than 2048 bodies, and one per core, must not wait for each other.
-func (c *Context) Block(f func()) { c.rec.Exec.Block(&c.rec, f) }
+func (c *Context) Block(f func()) { c.rec().Exec.Block(c.rec(), f) }
 
 // Hold keeps the task from ending after its body has: successors wait until
 // Done or Fail of the event. It is how a task stands for something that
 // completes elsewhere.
-func (c *Context) Hold() *Event { return &Event{end: c.rec.Exec.Hold(&c.rec)} }
+func (c *Context) Hold() *Event { return &Event{end: c.rec().Exec.Hold(c.rec())} }
 
 // Event is something that a task has promised. One call of Done or Fail, from any
 // goroutine, also after the body has ended.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -30,7 +31,7 @@ func TestContext_is_a_context(t *testing.T) {
 				assert.Equal(t, "value", c.Value(key{}))
 				assert.NoError(t, c.Err())
 				assert.Equal(t, "task", ctx.Label())
-				assert.Equal(t, uint64(i+1), ctx.Task())
+				assert.Equal(t, uint64(i+1), task.DomainOf(ctx).Parent.Seq())
 				assert.Zero(t, ctx.Worker())
 				return nil
 			})

@@ -14,7 +14,9 @@ import (
 // running task for its children. The tasks of a scope are ordered by the
 // dependences among themselves; those of a task's scope also by the accesses of
 // the task.
-type Scope interface{ TaskDomain() *task.Domain }
+type Scope interface{ scope }
+
+type scope = task.Scope
 
 // declaration is a function declared as a task, without its types.
 type declaration struct {
@@ -85,12 +87,7 @@ func (d *declaration) contain(captures bool) { d.contained = d.inert && !capture
 func (d *declaration) submit(r *task.Record, cl []Clause) {
 	if len(d.clauses)+len(cl) > 0 {
 		apply(r, d.clauses)
-		apply(r, cl)
-		for i := range cl {
-			if cl[i].kind == clauseAccess {
-				accessClause(r, &cl[i])
-			}
-		}
+		applyAll(r, cl)
 	}
 	if d.buffers > 1 {
 		d.eachBuffer(r, func(b renamer) { b.count(r) })

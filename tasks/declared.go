@@ -58,7 +58,7 @@ func declareTask1[A any](name string, isNil bool, cl []Clause, a Access) *Task1[
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task1[A]) Spawn(in Scope, a A, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
@@ -118,7 +118,7 @@ func declareTask2[A, B any](name string, isNil bool, cl []Clause, a, b Access) *
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task2[A, B]) Spawn(in Scope, a A, b B, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
@@ -180,7 +180,7 @@ func declareTask3[A, B, C any](name string, isNil bool, cl []Clause, a, b, c Acc
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task3[A, B, C]) Spawn(in Scope, a A, b B, c C, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
@@ -244,7 +244,7 @@ func declareTask4[A, B, C, D any](name string, isNil bool, cl []Clause, a, b, c,
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task4[A, B, C, D]) Spawn(in Scope, a A, b B, c C, d D, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
@@ -310,7 +310,7 @@ func declareTask5[A, B, C, D, E any](name string, isNil bool, cl []Clause, a, b,
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task5[A, B, C, D, E]) Spawn(in Scope, a A, b B, c C, d D, e E, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
@@ -378,7 +378,7 @@ func declareTask6[A, B, C, D, E, F any](name string, isNil bool, cl []Clause, a,
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task6[A, B, C, D, E, F]) Spawn(in Scope, a A, b B, c C, d D, e E, f F, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
@@ -448,7 +448,7 @@ func declareTask7[A, B, C, D, E, F, G any](name string, isNil bool, cl []Clause,
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task7[A, B, C, D, E, F, G]) Spawn(in Scope, a A, b B, c C, d D, e E, f F, g G, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
@@ -520,7 +520,7 @@ func declareTask8[A, B, C, D, E, F, G, H any](name string, isNil bool, cl []Clau
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task8[A, B, C, D, E, F, G, H]) Spawn(in Scope, a A, b B, c C, d D, e E, f F, g G, h H, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}

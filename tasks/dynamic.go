@@ -23,6 +23,7 @@ type dynamicRecord struct {
 var dynamicDecl = &declaration{}
 
 func init() {
+	task.RegionOf, task.Submit = regionOf, submit
 	d := &dynamicDecl.Decl
 	d.ID = task.NextDeclID()
 	d.Name = "dynamic task"
@@ -45,13 +46,13 @@ func dynamic(r *task.Record) *dynamicRecord { return (*dynamicRecord)(unsafe.Poi
 // cancellation it does nothing; on a closed runtime it panics. Runtime.Spawn and
 // Context.Spawn are short for it.
 func Spawn(in Scope, name string, body func(*Context) error, cl ...Clause) {
-	SpawnAt(in, 1, name, body, cl)
+	spawnAt(in, 1+task.Callers(in), name, body, cl)
 }
 
-// SpawnAt is Spawn for wrappers: skip is the number of callers between it and
-// the place that reports should name.
-func SpawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Clause) {
-	dom := in.TaskDomain()
+// spawnAt is Spawn, where skip is the number of callers between it and the place that
+// reports name.
+func spawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Clause) {
+	dom := task.DomainOf(in)
 	r := dom.BeginNamed(&dynamicDecl.Decl, name)
 	if r == nil {
 		return
@@ -64,25 +65,26 @@ func SpawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Cl
 	if body == nil {
 		r.Fail(errors.New("the body is nil"))
 	}
-	apply(r, cl)
-	for i := range cl {
-		if cl[i].kind == clauseAccess {
-			accessClause(r, &cl[i])
-		}
-	}
+	applyAll(r, cl)
 	dom.Commit(r)
 }
 
-// Submit applies clauses to a record of another kind of task, begun and filled in by
-// the package that defines it (package commthread), and hands it to the runtime.
-func Submit(r *task.Record, cl []Clause) {
+// submit is task.Submit.
+func submit(r *task.Record, clauses any) {
+	if cl, _ := clauses.(*[]Clause); cl != nil {
+		applyAll(r, *cl)
+	}
+	r.Domain.Commit(r)
+}
+
+// applyAll puts the clauses of a spawn into a record.
+func applyAll(r *task.Record, cl []Clause) {
 	apply(r, cl)
 	for i := range cl {
 		if cl[i].kind == clauseAccess {
 			accessClause(r, &cl[i])
 		}
 	}
-	r.Domain.Commit(r)
 }
 
 func accessClause(r *task.Record, c *Clause) {
@@ -112,7 +114,7 @@ func accessAny(r *task.Record, s spec, x any) error {
 		}
 		return nil
 	}
-	region, err := RegionOf(x)
+	region, err := regionOf(x)
 	if err == nil {
 		if r.Domain.Verify {
 			note(r, s, x)
@@ -122,10 +124,10 @@ func accessAny(r *task.Record, s spec, x any) error {
 	return err
 }
 
-// RegionOf returns the region of x: a deps.Region, a slice, a pointer, a Tile, a
+// regionOf returns the region of x: a deps.Region, a slice, a pointer, a Tile, a
 // Buffer (its newest version), or anything with a Region method. A nil pointer
 // has an empty region.
-func RegionOf(x any) (deps.Region, error) {
+func regionOf(x any) (deps.Region, error) {
 	switch x := x.(type) {
 	case deps.Region:
 		return x, nil

@@ -19,7 +19,7 @@ const (
 	kindPointer
 	kindTile
 	kindBuffer
-	kindRegion // has a Region or RegionErr method
+	kindRegion // has a Region or regionErr method
 	kindEach
 )
 
@@ -213,7 +213,7 @@ func methodRegion(x any) (region deps.Region, err error) {
 		}
 	}()
 	if t, ok := x.(tiler); ok {
-		return t.RegionErr()
+		return t.regionErr()
 	}
 	return x.(deps.Regioner).Region(), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -64,7 +65,7 @@ func TestParam_regions(t *testing.T) {
 		{number(5), deps.Handle(5)}, {numbers{1, 2}, deps.Region{}}, {table{"a": 1}, deps.Handle(1)}, {v, deps.Handle(3)},
 		{shape, shape}, {deps.Region{}, deps.Region{}},
 	} {
-		got, err := tasks.RegionOf(k.x)
+		got, err := task.RegionOf(k.x)
 		require.NoError(t, err, "%T", k.x)
 		if n, ok := k.x.(numbers); ok {
 			k.want = bytes(&n[0], 8)
@@ -72,11 +73,11 @@ func TestParam_regions(t *testing.T) {
 		assert.Equal(t, k.want, got, "%T", k.x)
 	}
 	for _, x := range []any{1, "s", nil, struct{}{}, [2]int{}, map[int]int{}, func() {}, make(chan int), opaque{1}} {
-		_, err := tasks.RegionOf(x)
+		_, err := task.RegionOf(x)
 		assert.ErrorContains(t, err, "has no region", "%T", x)
 	}
 	for _, x := range []any{new(struct{}), []struct{}{{}, {}}, &[0]int{}} {
-		_, err := tasks.RegionOf(x)
+		_, err := task.RegionOf(x)
 		assert.ErrorContains(t, err, "has no bytes", "%T", x)
 	}
 }

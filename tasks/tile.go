@@ -31,8 +31,8 @@ func (t Tile[T]) Sub(i, j, rows, cols int) Tile[T] {
 	return Tile[T]{Data: t.Data[i+j*t.LD:], Rows: rows, Cols: cols, LD: t.LD}
 }
 
-// RegionErr returns the region of t, or why it is not a tile.
-func (t Tile[T]) RegionErr() (deps.Region, error) {
+// regionErr returns the region of t, or why it is not a tile.
+func (t Tile[T]) regionErr() (deps.Region, error) {
 	var e T
 	return tileRegion(unsafe.Pointer(unsafe.SliceData(t.Data)), len(t.Data), t.Rows, t.Cols, t.LD, unsafe.Sizeof(e))
 }
@@ -50,5 +50,5 @@ func tileRegion(base unsafe.Pointer, n, rows, cols, ld int, size uintptr) (deps.
 
 // tiler marks tiles for the declaration.
 type tiler interface {
-	RegionErr() (deps.Region, error)
+	regionErr() (deps.Region, error)
 }

@@ -33,7 +33,7 @@ func TestTile_elements(t *testing.T) {
 	*s.At(0, 0) = -1
 	assert.Equal(t, -1, *m.At(1, 2), "tiles share their elements")
 	for _, e := range []tasks.Tile[int]{m.Sub(5, 0, 0, 4), m.Sub(0, 4, 5, 0), m.Sub(5, 4, 0, 0)} {
-		r, err := e.RegionErr()
+		r, err := task.RegionOf(e)
 		require.NoError(t, err)
 		assert.True(t, r.Empty())
 	}
@@ -53,7 +53,7 @@ func TestTile_mistakes(t *testing.T) {
 		{tasks.Tile[int]{Data: data, Rows: 1, Cols: -2, LD: 3}, "must not be negative"},
 		{tasks.Tile[int]{Rows: 1, Cols: 1, LD: 1}, "reaches beyond its slice of 0"},
 	} {
-		_, err := c.tile.RegionErr()
+		_, err := task.RegionOf(c.tile)
 		assert.ErrorContains(t, err, c.says)
 		task := tasks.Declare2("tiled", func(int, tasks.Tile[int]) { t.Error("ran") }, tasks.Value, tasks.Input)
 		err = one(t, func(rt *dataflow.Runtime) { task.Spawn(rt, 0, c.tile) })
@@ -68,7 +68,7 @@ func TestTile_mistakes(t *testing.T) {
 		assert.ErrorContains(t, err, `"dynamic"`)
 	}
 	ok := tasks.Tile[int]{Data: data, Rows: 10, Cols: 1} // one column has no use for a leading dimension
-	_, err := ok.RegionErr()
+	_, err := task.RegionOf(ok)
 	assert.NoError(t, err)
 }
 
@@ -108,9 +108,9 @@ func TestTile_overlap(t *testing.T) {
 
 // A tile that is none is refused, also where its elements would fit the slice.
 func TestTile_columns_that_overlap(t *testing.T) {
-	_, err := tasks.Tile[int]{Data: make([]int, 100), Rows: 4, Cols: 2, LD: 2}.RegionErr()
+	_, err := task.RegionOf(tasks.Tile[int]{Data: make([]int, 100), Rows: 4, Cols: 2, LD: 2})
 	assert.Error(t, err)
-	region, err := tasks.Tile[int]{Rows: 0, Cols: 2, LD: 2}.RegionErr()
+	region, err := task.RegionOf(tasks.Tile[int]{Rows: 0, Cols: 2, LD: 2})
 	assert.NoError(t, err)
 	assert.True(t, region.Empty())
 }
@@ -122,7 +122,7 @@ func TestSubmit_with_accesses(t *testing.T) {
 	x := make([]int, 4)
 	assert.Equal(t, [][2]int{{0, 1}}, edges(t, func(rt *dataflow.Runtime) {
 		rt.Spawn("writer", func(*tasks.Context) error { return nil }, tasks.Writes(x))
-		tasks.Submit(rt.TaskDomain().Begin(decl), []tasks.Clause{tasks.Label("reader"), tasks.Reads(x)})
+		task.Submit(task.DomainOf(rt).Begin(decl), &[]tasks.Clause{tasks.Label("reader"), tasks.Reads(x)})
 	}))
 }
 

@@ -24,7 +24,7 @@ func viewOf[T any](x []T) *view {
 // tileView is the view of a tile of x.
 func tileView[T any](x []T, rows, cols, ld int) *view {
 	w := viewOf(x)
-	w.region, _ = Tile[T]{Data: x, Rows: rows, Cols: cols, LD: ld}.RegionErr()
+	w.region, _ = Tile[T]{Data: x, Rows: rows, Cols: cols, LD: ld}.regionErr()
 	return w
 }
 

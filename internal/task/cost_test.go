@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -28,7 +29,7 @@ func TestGate_cost_of_many(t *testing.T) {
 		for i := range all {
 			touch.Spawn(ctx, all[(i*7+1)%len(all)])
 		}
-		below = ctx.TaskDomain().Looks()
+		below = task.DomainOf(ctx).Looks()
 		return nil
 	}, tasks.Each(tasks.Weak(tasks.Inout)), tasks.Input)
 	for _, c := range []struct {
@@ -39,7 +40,7 @@ func TestGate_cost_of_many(t *testing.T) {
 		for _, n := range []int{64, 512, 4096} {
 			all, one := pieces(make([]byte, 4*n+2), c.size, c.step), make([]byte, 1)
 			require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
-				d := rt.TaskDomain()
+				d := task.DomainOf(rt)
 				for range 2 { // regions seen for the first time, and again
 					before := d.Looks()
 					weak.Spawn(rt, all, one)

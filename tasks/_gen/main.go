@@ -72,7 +72,7 @@ func declareTask{{.N}}[{{.Types}} any](name string, isNil bool, cl []Clause, {{.
 // Spawn submits a call of the task and returns at once; see [Spawn] for who may
 // call it and when it does nothing or panics.
 func (t *Task{{.N}}[{{.Types}}]) Spawn(in Scope, {{.Args}}, cl ...Clause) {
-	r := in.TaskDomain().Begin(&t.d.Decl)
+	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
 		return
 	}
