@@ -94,9 +94,21 @@ func Run(body func(*Runtime) error, opts ...Option) (err error) {
 			rt.Close()
 		}
 	}()
-	err = body(rt)
+	err = rt.call(body)
 	finished = true
-	return errors.Join(err, rt.Close())
+	return joinClosed(err, rt.Close())
+}
+
+// joinClosed joins what the body of Run returned with what Close did, unless that says the
+// same again: the body has returned the error of a Wait, and the run has been cancelled or
+// stands still.
+func joinClosed(err, closed error) error {
+	_, stood := errors.AsType[*StallError](err)
+	_, stands := errors.AsType[*StallError](closed)
+	if err != nil && closed != nil && (stood && stands || err.Error() == closed.Error()) {
+		return err
+	}
+	return errors.Join(err, closed)
 }
 
 // New returns a runtime whose worker 0 is the calling goroutine: it is locked to

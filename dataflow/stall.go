@@ -99,9 +99,10 @@ func (rt *Runtime) look() {
 		return
 	}
 	if g.told++; g.told == 1 || rt.stalls.asked.Load() == 0 {
-		rt.reportStall(g.last)
+		rt.reportStall(g.last, elapsed)
 	} else { // the submitter has not answered, and may still do so
-		fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that sleeps\n%s\n",
+		fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that waits "+
+			"(a body that waits for another goroutine or task does so inside Context.Block)\n%s\n",
 			elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
 		rt.tellQuiet()
 	}
@@ -128,9 +129,9 @@ func (rt *Runtime) stalledFor() time.Duration {
 	return rt.opt.stall << max(g.told-1, 0)
 }
 
-func (rt *Runtime) reportStall(moves uint64) {
+func (rt *Runtime) reportStall(moves uint64, elapsed time.Duration) {
 	if rt.stalls.waiting.Load() == 0 {
-		fmt.Fprint(os.Stderr, rt.stuckElsewhere())
+		fmt.Fprint(os.Stderr, rt.stuckElsewhere(elapsed))
 		return
 	}
 	rt.stalls.asked.Store(moves + 1)
@@ -156,9 +157,13 @@ func (rt *Runtime) computes(elapsed, cpu time.Duration) bool {
 
 // stuckElsewhere is the report about a submitter that does not come back to the
 // runtime although tasks wait for it.
-func (rt *Runtime) stuckElsewhere() string {
+func (rt *Runtime) stuckElsewhere(elapsed time.Duration) string {
+	where := rt.submitterSite()
+	if where == "" {
+		where = "somewhere outside the runtime"
+	}
 	return fmt.Sprintf("weft: no progress for %v: tasks are ready and no worker is free: the submitting goroutine, which is the only worker, "+
-		"is somewhere outside the runtime; its tasks run inside Spawn (above the window), Wait, WaitOn, Close and Block\n", rt.opt.stall)
+		"is %s; its tasks run inside Spawn (above the window), Wait, WaitOn, Close and Block\n", elapsed.Round(time.Millisecond), where)
 }
 
 // answerWatchdog makes the report if one is wanted. Submitter only, in a wait.
@@ -256,7 +261,7 @@ func (rt *Runtime) outsiders() (lines []string) {
 	if l := rt.port.Load(); l != nil {
 		lines = append(lines, (*l.w.foreign.Load()).Report()...)
 	}
-	return lines
+	return append(lines, rt.bodySites()...)
 }
 
 func waitText(r *task.Record, preds []*task.Record) string {

@@ -1,6 +1,7 @@
 package dataflow_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -437,6 +438,15 @@ func init() {
 		}, dataflow.Stall(stallTime, true), dataflow.Workers(2)))
 		fmt.Println("result", x)
 	}
+	programs["body that sleeps"] = func(t *testing.T) {
+		var x int64
+		assert.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+			rt.Spawn("sleeper", func(*tasks.Context) error { time.Sleep(8 * stallTime); return nil }, tasks.Updates(&x))
+			addOne.Spawn(rt, &x)
+			return rt.Wait()
+		}, dataflow.Stall(stallTime, true), dataflow.Workers(1)))
+		fmt.Println("result", x)
+	}
 	programs["submitter elsewhere"] = func(t *testing.T) {
 		var x int64
 		assert.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
@@ -453,7 +463,8 @@ func TestStall_printed(t *testing.T) {
 		"stall in Wait":       {`"holder"`, "holds an event made at", `"addOne"`, "waits for"},
 		"stall in WaitOn":     {`"holder"`, "holds an event made at", `"addOne"`, "waits for"},
 		"stall below a body":  {`"sleeper"`, "is inside Block, called at"},
-		"submitter elsewhere": {"submitting goroutine", "tasks are ready and no worker is free"},
+		"body that sleeps":    {"inside Context.Block", "a body is at ", "stall_test.go:", ", sleep)"},
+		"submitter elsewhere": {"submitting goroutine", "tasks are ready and no worker is free", "is at ", "stall_test.go:", ", sleep)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -464,6 +475,35 @@ func TestStall_printed(t *testing.T) {
 			assert.True(t, n == 2 || n == 3, "this state after 1, 2 and 4 periods of 6, or 2, 4 and 8 of 8, not %d times: %s", n, out)
 		})
 	}
+}
+
+// What Wait has returned, Run does not say a second time when Close finds it again.
+func TestRun_says_once_why_it_ended(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		cancel(cause)
+		return rt.Wait()
+	}, dataflow.Context(ctx))
+	require.ErrorIs(t, err, cause)
+	assert.Equal(t, "enough", err.Error())
+
+	end := make(chan struct{})
+	err = dataflow.Run(func(rt *dataflow.Runtime) error {
+		rt.Spawn("holder", hold(end))
+		return rt.Wait()
+	}, dataflow.Stall(stallTime, true))
+	close(end)
+	require.Error(t, err)
+	assert.Equal(t, 1, strings.Count(err.Error(), "no progress for"), err.Error())
+
+	other := errors.New("the body's own")
+	err = dataflow.Run(func(rt *dataflow.Runtime) error {
+		rt.Spawn("fails", func(*tasks.Context) error { return cause })
+		return other
+	})
+	require.ErrorIs(t, err, cause)
+	require.ErrorIs(t, err, other)
 }
 
 func TestStall_off(t *testing.T) {
