@@ -10,7 +10,7 @@ type Mode uint8
 // same region with the same operation share that node, unless another access comes between.
 const (
 	None        Mode = iota // not an access
-	In                      // reads what the last writer left
+	In                      // reads the result of the last writer
 	Out                     // overwrites every byte, reads none
 	Inout                   // reads and writes
 	Concurrent              // runs beside other Concurrent accesses; the bodies synchronize

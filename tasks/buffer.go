@@ -8,42 +8,40 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// Buffer is storage for n elements that the runtime may rename, as SMPSs did:
-// a task that overwrites it (Output) while earlier tasks still read the old
-// content gets a fresh copy and need not wait for them. Inside a body, Slice of
-// the parameter is the version of that task. After Runtime.Wait, or WaitOn of
-// the buffer, Slice of the buffer itself is the last version; a slice obtained
-// before that may be an older one.
+// Buffer is storage for n elements that the runtime may rename, as in SMPSs: a task that
+// overwrites it (Output) while earlier tasks still read the old content gets a fresh copy
+// and need not wait for them. Inside a body, Slice of the parameter is the version of that
+// task. After Runtime.Wait, or WaitOn of the buffer, Slice of the buffer itself is the last
+// version; a slice obtained earlier may be an older one.
 //
-// A Buffer belongs to the goroutine that spawns the tasks that use it. Fresh
-// copies live until the next Wait and count against the byte budget of the
-// runtime (Option RenameBudget); when that is used up, the write waits.
-// A task that passes its Buffer parameter on to children passes its own version,
-// which is not renamed again.
+// A Buffer belongs to the goroutine that spawns the tasks that use it. Fresh copies live
+// until the next Wait and count against the byte budget of the runtime (Option
+// RenameBudget); when the budget is used up, the write waits. A task that passes its Buffer
+// parameter on to children passes its version, which is not renamed again.
 //
-// If a task that overwrites a buffer fails or is skipped, tasks that read it
-// afterwards are skipped, and one that overwrites it again gets a fresh copy. After the
-// next Wait the buffer holds what the last task that succeeded left; elements that a
-// failed one has written may have either value.
+// If a task that overwrites a buffer fails or is skipped, later tasks that read it are
+// skipped, and one that overwrites it again gets a fresh copy. After the next Wait the
+// buffer holds the result of the last task that succeeded; elements that a failed task has
+// written may have either value.
 type Buffer[T any] struct {
 	data   []T
-	of     *Buffer[T]   // the buffer that this is a version of; nil for the buffer itself
+	of     *Buffer[T]   // version: its buffer; nil for the buffer itself
 	cur    *Buffer[T]   // buffer: the newest version
 	old    queue[T]     // buffer: the other versions
-	copies int64        // buffer: how many those are
-	order  uint64       // version: place of its content in the order of spawns; buffer: the last given
-	before uint64       // version: the same of the content that is being overwritten
-	writer uint64       // version: the task that it was given to as a fresh copy
-	domain *task.Domain // buffer: where the versions are known
-	use    uint64       // buffer: number of that use of the domain
-	seen   uint64       // buffer: the last task that was looked through for it
-	shared uint64       // buffer: the last task that has it as more than one parameter
-	tries  int          // buffer: versions looked at, for tests
+	copies int64        // buffer: number of the other versions
+	order  uint64       // version: place of its content in the order of spawns; buffer: the last place given
+	before uint64       // version: the same of the content being overwritten
+	writer uint64       // version: the task that got it as a fresh copy
+	domain *task.Domain // buffer: domain that knows the versions
+	use    uint64       // buffer: number of this use of the domain
+	seen   uint64       // buffer: the last task whose parameters were counted
+	shared uint64       // buffer: the last task with this buffer as several parameters
+	tries  int          // buffer: versions tried, for tests
 	next   *Buffer[T]   // version: in a queue
 }
 
-// queue holds versions of a buffer, those first that have not been its newest for the
-// longest time.
+// queue holds the old versions of a buffer; the version that has been old for the longest
+// is first.
 type queue[T any] struct{ first, last *Buffer[T] }
 
 func (q *queue[T]) put(v *Buffer[T]) {
@@ -86,7 +84,7 @@ func (b *Buffer[T]) Len() int { return len(b.Slice()) }
 // Region returns the bytes of Slice.
 func (b *Buffer[T]) Region() deps.Region { return deps.Slice(b.Slice()) }
 
-// renamer is what the spawn of a task needs of a *Buffer[T].
+// renamer is the part of a *Buffer[T] that a spawn uses.
 type renamer interface {
 	version(r *task.Record, m deps.Mode) (unsafe.Pointer, deps.Region, error)
 	count(r *task.Record)
@@ -96,8 +94,8 @@ type renamer interface {
 
 func (b *Buffer[T]) isNil() bool { return b == nil }
 
-// count notes that r has b as a parameter. A buffer that r has twice is one memory
-// for r, and not renamed.
+// count notes that r has b as a parameter. A buffer that is two parameters of r is one
+// memory for r, and not renamed.
 func (b *Buffer[T]) count(r *task.Record) {
 	if b.of != nil {
 		return
@@ -108,7 +106,7 @@ func (b *Buffer[T]) count(r *task.Record) {
 	b.seen = r.Seq()
 }
 
-// version returns the version that r, which is submitted now, uses, and its region.
+// version returns the version for r, which is being submitted, and its region.
 func (b *Buffer[T]) version(r *task.Record, m deps.Mode) (unsafe.Pointer, deps.Region, error) {
 	if b.of != nil {
 		return unsafe.Pointer(b), deps.Slice(b.data), nil
@@ -126,7 +124,7 @@ func (b *Buffer[T]) version(r *task.Record, m deps.Mode) (unsafe.Pointer, deps.R
 	return unsafe.Pointer(b.cur), deps.Slice(b.cur.data), nil
 }
 
-// rename gives r a version that nobody uses, if the budget allows, and makes it the newest.
+// rename gives r an idle version, if the budget allows, and makes it the newest.
 func (b *Buffer[T]) rename(d *task.Domain, r *task.Record) {
 	v := b.idle(d)
 	if v == nil {
@@ -144,13 +142,13 @@ func (b *Buffer[T]) rename(d *task.Domain, r *task.Record) {
 	b.cur = v
 }
 
-// maxTries bounds the versions that one spawn looks at.
+// maxTries bounds the versions that one spawn tries.
 const maxTries = 4
 
-// idle takes a version that nobody uses out of the queue, or returns nil. Versions become
-// idle about in the order in which they were the newest. One that is in use while a later
-// one is not is looked at again when it comes to the front the next time; so is the first
-// if all are in use, or some that are in use for long would hide the others.
+// idle removes an idle version from the queue, or returns nil. Versions become idle roughly
+// in the order in which they were the newest. A busy version before an idle one moves to
+// the end of the queue; so does the first one if all are busy, or a few that stay busy
+// would hide the others.
 func (b *Buffer[T]) idle(d *task.Domain) *Buffer[T] {
 	v := b.old.first
 	for n := 0; v != nil && n < maxTries; n++ {
@@ -168,8 +166,8 @@ func (b *Buffer[T]) idle(d *task.Domain) *Buffer[T] {
 	return nil
 }
 
-// undo notes that r, which got v, has failed or was skipped: what v holds counts as what
-// it held before. On the goroutine that ends r, before anything that waits for r.
+// undo notes that r, which got v, has failed or was skipped: v then counts as its old
+// content. The goroutine that ends r calls it, before anything that waits for r.
 func (v *Buffer[T]) undo(r *task.Record) {
 	if v.writer == r.Seq() {
 		v.order = v.before
@@ -181,7 +179,7 @@ func (b *Buffer[T]) bytes() int64 {
 	return int64(len(b.cur.data)) * int64(unsafe.Sizeof(t))
 }
 
-// trim drops all versions but that of the last task that did not fail.
+// trim drops all versions but the last one whose task succeeded.
 func (b *Buffer[T]) trim() {
 	for b.old.first != nil {
 		if v := b.old.take(); v.order > b.cur.order {

@@ -44,8 +44,7 @@ func TestBuffer_nil_and_empty(t *testing.T) {
 	assert.Equal(t, 3, ran)
 }
 
-// Each of buffers gives every body the versions that belong to it, and leaves the
-// caller's slice as it is.
+// Each of buffers gives every body its versions, and does not change the caller's slice.
 func TestBuffer_each(t *testing.T) {
 	type buf = *tasks.Buffer[int]
 	next := tasks.Declare2("next", func(src, dst []buf) {
@@ -75,14 +74,14 @@ func TestBuffer_each(t *testing.T) {
 	assert.Equal(t, 101, a[1].Slice()[0])
 }
 
-// However many versions are in use, a spawn looks at a few, and versions that nobody uses
-// any more are found again.
+// A spawn looks at a few versions however many are in use, and finds versions that have
+// become idle.
 func TestBuffer_cost_of_many_versions(t *testing.T) {
 	produce := tasks.Declare1("produce", func(*tasks.Buffer[int]) {}, tasks.Output)
 	consume := tasks.Declare1("consume", func(*tasks.Buffer[int]) {}, tasks.Input)
 	type holds struct {
 		events []*tasks.Event
-		over   bool // a reader that runs later does not last
+		over   bool // a reader that starts later does not last
 	}
 	hold := tasks.DeclareCtx2("hold", func(ctx *tasks.Context, _ *tasks.Buffer[int], h *holds) error {
 		if !h.over {
@@ -91,7 +90,7 @@ func TestBuffer_cost_of_many_versions(t *testing.T) {
 		return nil
 	}, tasks.Input, tasks.Value)
 	for _, window := range []int{16, 256, 4096} {
-		for _, held := range []int{0, 10} { // readers that last: the first ones
+		for _, held := range []int{0, 10} { // the number of first readers that last
 			b := tasks.NewBuffer[int](1)
 			var h holds
 			assert.NoError(t, one(t, func(rt *dataflow.Runtime) {
@@ -117,9 +116,8 @@ func TestBuffer_cost_of_many_versions(t *testing.T) {
 
 var errFill = errors.New("no")
 
-// A buffer keeps its value when the task that was to overwrite it fails, also where a fresh
-// copy had been made for that task, as in the serial mode. One that overwrites it
-// afterwards runs.
+// A buffer keeps its value when the task that should overwrite it fails, also after a fresh
+// copy had been made for that task, as in serial mode. A later overwriting task runs.
 func TestBuffer_failed_output(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("outputs are overwritten with marks before a body runs: no old value is left where there is no fresh copy")
@@ -140,8 +138,8 @@ func TestBuffer_failed_output(t *testing.T) {
 	read := tasks.Declare2("read", func(b buf, sum *atomic.Int64) { sum.Add(int64(b.Slice()[0])) }, tasks.Input, tasks.Value)
 	for _, c := range []struct {
 		name string
-		want int // of the buffer, which holds 5
-		sum  int // of what the readers have seen: one before, one after each step
+		want int // value of the buffer, which begins with 5
+		sum  int // sum of the values read: one before, one after each step
 		do   func(rt *dataflow.Runtime, b buf, read func())
 	}{
 		{"one", 5, 5, func(rt *dataflow.Runtime, b buf, _ func()) { fill.Spawn(rt, b, 6, errFill) }},

@@ -6,8 +6,8 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// Clause adds to a declaration or a spawn. Clauses of a spawn override those of
-// the declaration. The zero Clause adds nothing.
+// Clause adds to a declaration or a spawn. Clauses of a spawn override the clauses of the
+// declaration. The zero Clause adds nothing.
 type Clause struct {
 	kind clauseKind
 	n    int64
@@ -41,59 +41,58 @@ var HighPriority = Priority(1 << 20)
 // A Commutative access of such a task is Inout: these tasks keep the order of their Spawns.
 var OnComm = Clause{kind: clauseComm}
 
-// Independent says of a body that runs on the communication thread that its messages
-// meet those of no other task: no two use the same communicator, peer and tag in the
-// same direction. Without it, such a body starts when all communication spawned before
-// it has been started, and what was spawned after it starts when it has ended.
+// Independent declares that the messages of a body on the communication thread match no
+// message of another task: no two use the same communicator, peer and tag in the same
+// direction. Without it, such a body starts when all communication spawned before it has
+// been started, and later communication starts when the body has ended.
 var Independent = Clause{kind: clauseIndependent}
 
-// Leased says of a body with OnComm and Independent that it makes many calls in a row, so
-// that it had better not share a core with a task that computes: a worker may run it,
-// which then makes all calls of the rank until the body has ended, and waits awake in
-// between. It does so where workers own their cores, and otherwise on the communication
-// thread, as without the clause. Its core computes nothing meanwhile. So a body may have
-// it if it waits for bodies of other ranks that have the clause as well and are spawned in
-// the same order there, and if what these wait for needs no other task of this rank; or if
-// it waits for nothing, as one that leaves the rest to Thread.Watch.
+// Leased lets a worker run a body with OnComm and Independent that makes many calls in a
+// row and should not share a core with a computing task. The worker then makes all calls of
+// the rank until the body has ended, and polls in between; its core computes nothing
+// meanwhile. Where workers do not own their cores, the body runs on the communication
+// thread, as without the clause. A body may be Leased if it waits only for Leased bodies of
+// other ranks that are spawned in the same order there, and these need no other task of
+// this rank; or if it waits for nothing because it leaves the rest to Thread.Watch.
 var Leased = Clause{kind: clauseLeased}
 
-// Priority orders ready tasks: higher first, 0 by default, negative last. It
-// counts across all workers, up to the length of the tasks that are running.
+// Priority orders ready tasks: higher first, 0 by default, negative last. It holds across
+// all workers, up to the length of the running tasks.
 func Priority(p int) Clause {
 	return Clause{kind: clausePriority, n: int64(min(max(p, -1<<31), 1<<31-1))}
 }
 
-// Label names one task, in place of the name of its declaration, in errors,
-// reports and traces.
+// Label names one task in errors, reports and traces, instead of the name of its
+// declaration.
 func Label(name string) Clause { return Clause{kind: clauseLabel, text: name} }
 
-// Cost tells the runtime how long the body takes. A worker that sleeps is not
-// woken for less work than waking costs (about 12 us); without Cost, a task
-// counts as worth it.
+// Cost tells the runtime how long the body takes. The runtime wakes no sleeping worker for
+// less work than the wake-up costs (about 12 us); without Cost, it assumes that a task is
+// worth it.
 func Cost(d time.Duration) Clause { return Clause{kind: clauseCost, n: int64(d)} }
 
-// If(false) makes Spawn wait for the task's dependences, run it in place and
-// return when its body has ended: for tasks too small to hand over.
+// If(false) makes Spawn wait for the task's dependences, run the task in place and return
+// when its body has ended: for tasks too small to hand over.
 func If(deferred bool) Clause { return Clause{kind: clauseIf, n: b2i(deferred)} }
 
-// Final(true) runs the children of the task in place, and theirs: the cutoff of
-// a recursion.
+// Final(true) runs the children of the task in place, and all further descendants: the
+// cutoff of a recursion.
 func Final(final bool) Clause { return Clause{kind: clauseFinal, n: b2i(final)} }
 
-// OnReady has f called when the dependences of the task are satisfied, before it
-// is queued: on the goroutine that spawns, or of the worker that satisfied the last one,
-// or on one of its own if that was an event or a message. f must be short. If it panics,
-// or ends its goroutine (runtime.Goexit), the task fails without running; the end of a
-// goroutine also ends the bodies that it was in.
+// OnReady calls f when the dependences of the task are satisfied, before the task is
+// queued. f runs on the goroutine that spawns, or on the worker that satisfied the last
+// dependence, or on a new goroutine if that was an event or a message. f must be short. If
+// it panics, or ends its goroutine (runtime.Goexit), the task fails without running; the
+// end of a goroutine also ends the bodies that it was running.
 func OnReady(f func()) Clause { return Clause{kind: clauseReady, f: f} }
 
-// OnWorker runs the task on worker i only (0 is the goroutine that spawns); a
-// worker number that the runtime does not have fails the task. A task bound to
-// worker 0 runs while that goroutine is inside the runtime.
+// OnWorker runs the task on worker i only (0 is the goroutine that spawns); a worker number
+// that the runtime does not have fails the task. A task bound to worker 0 runs while that
+// goroutine is inside the runtime.
 func OnWorker(i int) Clause { return Clause{kind: clauseWorker, n: int64(i)} }
 
-// Reads is an access of the dynamic form: the task has an Input access to each x. An x
-// may be anything that can be a parameter, or a deps.Region.
+// Reads is an access of the dynamic form: the task has an Input access to each x. An x may
+// be any possible parameter, or a deps.Region.
 func Reads(xs ...any) Clause { return With(Input, xs...) }
 
 // Writes is an Output access of the dynamic form to each x; see [Reads].
@@ -102,9 +101,9 @@ func Writes(xs ...any) Clause { return With(Output, xs...) }
 // Updates is an Inout access of the dynamic form to each x; see [Reads].
 func Updates(xs ...any) Clause { return With(Inout, xs...) }
 
-// With is any other access of the dynamic form, such as Commutative or Weak(Inout), to
-// each x; see [Reads]. With Each, every x is a slice of regions. Reductions need the
-// declared form, where the body gets its copy.
+// With is any other access of the dynamic form, such as Commutative or Weak(Inout), to each
+// x; see [Reads]. With Each, every x is a slice of regions. Reductions need the declared
+// form, where the body gets its copy.
 func With(a Access, xs ...any) Clause {
 	return Clause{kind: clauseAccess, acc: a.access(), xs: xs}
 }

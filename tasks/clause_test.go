@@ -12,8 +12,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// ranInOrder spawns tasks with these clauses behind a task that is held until all have
-// been spawned, and returns the order in which a single worker ran them.
+// ranInOrder spawns tasks with these clauses while an earlier task is held, and returns the
+// order in which a single worker ran them.
 func ranInOrder(t *testing.T, clauses ...[]tasks.Clause) (ran []int) {
 	x := 0
 	require.NoError(t, one(t, func(rt *dataflow.Runtime) {
@@ -44,7 +44,7 @@ func TestClause_priority(t *testing.T) {
 	assert.Equal(t, []int{1, 0}, ranInOrder(t, cl(p(9), p(1)), cl(p(2))), "the last clause counts")
 }
 
-// Clauses of a spawn go before those of the declaration, spawn by spawn.
+// Clauses of a spawn override the clauses of the declaration, for each spawn.
 func TestClause_spawn_overrides_declaration(t *testing.T) {
 	var seen []string
 	task := tasks.DeclareCtx1("declared", func(ctx *tasks.Context, _ *int) error {
@@ -135,7 +135,7 @@ func TestClause_worker(t *testing.T) {
 	}, dataflow.Workers(3)))
 }
 
-// Accesses of the dynamic form: what is wrong, and in which place.
+// Mistakes in accesses of the dynamic form are reported with their place.
 func TestClause_access_mistakes(t *testing.T) {
 	x := make([]int, 2)
 	plus := tasks.Reduction(0, func(dst, src []int) {})
@@ -144,7 +144,7 @@ func TestClause_access_mistakes(t *testing.T) {
 		says   string
 	}{
 		{tasks.Reads(x, 3), "access 2 of a in clause: a value of type int has no region"},
-		{tasks.Updates(new(struct{})), "access 1 of a inout clause: what a *struct {} refers to has no bytes"},
+		{tasks.Updates(new(struct{})), "access 1 of a inout clause: *struct {} refers to memory that has no bytes"},
 		{tasks.Writes("x"), "access 1 of a out clause: a value of type string"},
 		{tasks.Updates(x, x, nil), "access 3 of a inout clause"},
 		{tasks.With(tasks.Each(tasks.Input), x[0]), "Each needs a slice, not int"},

@@ -9,10 +9,10 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// Context is what a running body sees of the runtime. It is a context.Context,
-// done when the runtime is cancelled. It is valid until the task has ended (its
-// body, its children and its held events), and its methods, except those of
-// context.Context, belong to the goroutine of the body.
+// Context is a running body's view of the runtime. It is a context.Context, done when the
+// runtime is cancelled. It is valid until the task has ended (its body, its children and
+// its held events). Its methods, except the methods of context.Context, belong to the
+// goroutine of the body.
 type Context struct{ bodyScope }
 
 type bodyScope = task.Body // makes a Context a Scope
@@ -21,8 +21,7 @@ func (c *Context) rec() *task.Record { return task.RecordOf(&c.bodyScope) }
 
 var _ context.Context = (*Context)(nil)
 
-// Deadline, Done, Err and Value are those of the context the runtime was made
-// with.
+// Deadline, Done, Err and Value forward to the context of the runtime.
 func (c *Context) Deadline() (time.Time, bool) { return c.rec().Exec.Context().Deadline() }
 func (c *Context) Done() <-chan struct{}       { return c.rec().Exec.Context().Done() }
 func (c *Context) Err() error                  { return c.rec().Exec.Context().Err() }
@@ -40,10 +39,10 @@ func (c *Context) Spawn(name string, body func(*Context) error, cl ...Clause) {
 	spawnAt(c, 1, name, body, cl)
 }
 
-// Wait returns when all children spawned so far have ended; the worker runs
-// other tasks meanwhile. It returns their errors, joined; if the body returns nil
-// then, they count as dealt with. Children not waited for are waited for when
-// the body has ended, without a worker, and their failure fails the task.
+// Wait returns when all children spawned so far have ended; the worker runs other tasks
+// meanwhile. It returns their errors, joined; if the body then returns nil, the errors
+// count as handled. After the body, the task ends when all remaining children have ended,
+// without occupying a worker; their failure fails the task.
 func (c *Context) Wait() error { return c.rec().Exec.WaitChildren(c.rec()) }
 
 // WaitOn returns when the children that write to any of the regions of xs have
@@ -59,31 +58,30 @@ func (c *Context) WaitOn(xs ...any) error {
 	return c.rec().Exec.WaitOn(task.DomainOf(c), regions)
 }
 
-// Block calls f, which may sleep: a spare worker takes the core over until f
-// returns, and gives it back when its task ends. A body that sleeps without
-// Block wastes its core. f must not use the Context. A process has at most 2048 spare
-// workers; in bodies beyond that f runs all the same, with its core idle until a spare
-// is free. So more than 2048 bodies, and one per core, must not wait for each other.
+// Block calls f, which may sleep: a spare worker takes the core over until f returns, and
+// gives it back when its task ends. A body that sleeps without Block wastes its core. f
+// must not use the Context. A process has at most 2048 spare workers; in further bodies f
+// runs all the same, with its core idle until a spare is free. So more than 2048 bodies,
+// and one per core, must not wait for each other.
 func (c *Context) Block(f func()) { c.rec().Exec.Block(c.rec(), f) }
 
-// Hold keeps the task from ending after its body has: successors wait until
-// Done or Fail of the event. It is how a task stands for something that
-// completes elsewhere.
+// Hold keeps the task from ending after its body has: successors wait until Done or Fail of
+// the event. So a task can stand for an operation that completes elsewhere.
 func (c *Context) Hold() *Event { return &Event{end: c.rec().Exec.Hold(c.rec())} }
 
-// Event is something that a task has promised. One call of Done or Fail, from any
-// goroutine, also after the body has ended.
+// Event is a promise of a task. Call Done or Fail once, on any goroutine, also after the
+// body has ended.
 type Event struct {
 	end  func(error)
 	once atomic.Bool
 }
 
-// Done says that it has happened. It does not block. What happened before Done
-// synchronizes before the tasks that waited for it.
+// Done ends the event. It does not block. Done synchronizes before the tasks that waited
+// for it.
 func (e *Event) Done() { e.Fail(nil) }
 
-// Fail says that it will not happen: the task fails with err, and what depends on
-// it is skipped. Fail(nil) is Done. A second call of either panics.
+// Fail ends the event with an error: the task fails with err, and its successors are
+// skipped. Fail(nil) is Done. A second call of either panics.
 func (e *Event) Fail(err error) {
 	if e.once.Swap(true) {
 		panic("tasks: Event ended twice")

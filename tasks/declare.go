@@ -10,10 +10,9 @@ import (
 
 //go:generate go run ./_gen
 
-// Scope is where tasks are spawned: a *dataflow.Runtime, or the *Context of a
-// running task for its children. The tasks of a scope are ordered by the
-// dependences among themselves; those of a task's scope also by the accesses of
-// the task.
+// Scope accepts spawns: a *dataflow.Runtime, or the *Context of a running task for its
+// children. Dependences order the tasks of a scope; the accesses of a parent also order its
+// children.
 type Scope interface{ scope }
 
 type scope = task.Scope
@@ -24,15 +23,15 @@ type declaration struct {
 	params    []param
 	clauses   []Clause
 	reduces   bool
-	buffers   int // parameters that may be one and the same buffer
+	buffers   int // parameters that may be the same buffer
 
 	values    []param // slices among the Value parameters, for verify mode
 	inert     bool    // the Value parameters are numbers and text
-	contained bool    // the body does nothing but compute on its parameters, as far as can be seen
+	contained bool    // the body only computes on its parameters, as far as the package can see
 }
 
-// declare checks and describes a declaration. rec is the typed record; its
-// arguments are the fields behind the first, in order of the accesses.
+// declare checks and describes a declaration. rec is the typed record; its fields after the
+// first are the arguments, in the order of the accesses.
 func declare(name string, isNil bool, rec reflect.Type, clauses []Clause, acc ...Access) *declaration {
 	d := &declaration{clauses: clauses, inert: true}
 	d.ID = task.NextDeclID()
@@ -79,11 +78,12 @@ func (d *declaration) eachBuffer(r *task.Record, f func(renamer)) {
 	}
 }
 
-// contain notes whether the body, which takes no Context, refers to what is not a parameter.
+// contain records whether the body computes on its parameters alone; captures reports
+// whether it captures variables. For bodies without a Context.
 func (d *declaration) contain(captures bool) { d.contained = d.inert && !captures }
 
-// submit registers the accesses of a record whose arguments are filled in, and
-// hands it to the runtime.
+// submit registers the accesses of a record whose arguments are filled in, and hands it to
+// the runtime.
 func (d *declaration) submit(r *task.Record, cl []Clause) {
 	if len(d.clauses)+len(cl) > 0 {
 		apply(r, d.clauses)
@@ -100,7 +100,7 @@ func (d *declaration) submit(r *task.Record, cl []Clause) {
 	dom.Commit(r)
 }
 
-// enter is called by every body's wrapper: it puts private copies in place.
+// enter puts private copies in place. Every body's wrapper calls it.
 func (d *declaration) enter(r *task.Record) {
 	if !d.reduces {
 		return
@@ -120,8 +120,7 @@ func bindWorker(r *task.Record, i int64) {
 	r.Worker = int32(i) + 1
 }
 
-// clear1 sets *p to its zero value, so that what an argument points to can be
-// collected.
+// clear1 sets *p to its zero value, so that the collector can free the argument's memory.
 func clear1[T any](p *T) {
 	var zero T
 	*p = zero

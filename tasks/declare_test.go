@@ -15,8 +15,7 @@ import (
 
 type opaque struct{ x int }
 
-// A mistake in a declaration panics, and says which task, where, which parameter,
-// and what is wrong.
+// A mistake in a declaration panics with the task, its line, the parameter and the mistake.
 func TestDeclare_mistakes(t *testing.T) {
 	plus := tasks.Reduction(0, func(dst, src []int) {})
 	for _, c := range []struct {
@@ -59,8 +58,8 @@ func TestDeclare_mistakes(t *testing.T) {
 	assert.PanicsWithValue(t, "tasks: Reduction: combine is nil", func() { tasks.Reduction[int](0, nil) })
 }
 
-// Every arity passes its arguments on in order, with and without Context, and
-// returns the error of the body.
+// Every arity passes its arguments on in order, with and without Context, and returns the
+// error of the body.
 func TestDeclare_arities(t *testing.T) {
 	var got []int
 	record := func(x ...*int) {
@@ -153,7 +152,7 @@ func TestDeclare_every_parameter_is_an_access(t *testing.T) {
 	}
 }
 
-// Arguments live until the task has ended, and no longer.
+// Arguments live exactly until the task has ended.
 func TestDeclare_values_are_passed_on(t *testing.T) {
 	type pair struct {
 		a string
@@ -171,7 +170,7 @@ func TestDeclare_values_are_passed_on(t *testing.T) {
 	assert.Equal(t, []any{"a", 0, 0, failed, 0, "a", 1, 10, failed, 1, "a", 2, 20, failed, 2}, got)
 }
 
-// Spawn of declared tasks allocates nothing in steady state, a dynamic one does.
+// Spawn of a declared task allocates nothing in steady state; a dynamic one does.
 func TestDeclare_allocations(t *testing.T) {
 	if invariant.Enabled || invariant.Race {
 		t.Skip("the build allocates for its checks")

@@ -17,9 +17,9 @@ type record1[A any] struct {
 	a A
 }
 
-// Declare1 declares body as a task named name, touching its parameter as the
-// access says. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare1 declares body as a task named name with the given access to its
+// parameter. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare1[A any](name string, body func(A), a Access, cl ...Clause) *Task1[A] {
 	t := declareTask1[A](name, body == nil, cl, a)
 	decl := t.d
@@ -55,8 +55,8 @@ func declareTask1[A any](name string, isNil bool, cl []Clause, a Access) *Task1[
 	return &Task1[A]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task1[A]) Spawn(in Scope, a A, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
@@ -76,9 +76,9 @@ type record2[A, B any] struct {
 	b B
 }
 
-// Declare2 declares body as a task named name, touching its parameters as the
-// accesses say. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare2 declares body as a task named name with the given accesses to its
+// parameters. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare2[A, B any](name string, body func(A, B), a, b Access, cl ...Clause) *Task2[A, B] {
 	t := declareTask2[A, B](name, body == nil, cl, a, b)
 	decl := t.d
@@ -115,8 +115,8 @@ func declareTask2[A, B any](name string, isNil bool, cl []Clause, a, b Access) *
 	return &Task2[A, B]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task2[A, B]) Spawn(in Scope, a A, b B, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
@@ -137,9 +137,9 @@ type record3[A, B, C any] struct {
 	c C
 }
 
-// Declare3 declares body as a task named name, touching its parameters as the
-// accesses say. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare3 declares body as a task named name with the given accesses to its
+// parameters. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare3[A, B, C any](name string, body func(A, B, C), a, b, c Access, cl ...Clause) *Task3[A, B, C] {
 	t := declareTask3[A, B, C](name, body == nil, cl, a, b, c)
 	decl := t.d
@@ -177,8 +177,8 @@ func declareTask3[A, B, C any](name string, isNil bool, cl []Clause, a, b, c Acc
 	return &Task3[A, B, C]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task3[A, B, C]) Spawn(in Scope, a A, b B, c C, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
@@ -200,9 +200,9 @@ type record4[A, B, C, D any] struct {
 	d D
 }
 
-// Declare4 declares body as a task named name, touching its parameters as the
-// accesses say. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare4 declares body as a task named name with the given accesses to its
+// parameters. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare4[A, B, C, D any](name string, body func(A, B, C, D), a, b, c, d Access, cl ...Clause) *Task4[A, B, C, D] {
 	t := declareTask4[A, B, C, D](name, body == nil, cl, a, b, c, d)
 	decl := t.d
@@ -241,8 +241,8 @@ func declareTask4[A, B, C, D any](name string, isNil bool, cl []Clause, a, b, c,
 	return &Task4[A, B, C, D]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task4[A, B, C, D]) Spawn(in Scope, a A, b B, c C, d D, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
@@ -265,9 +265,9 @@ type record5[A, B, C, D, E any] struct {
 	e E
 }
 
-// Declare5 declares body as a task named name, touching its parameters as the
-// accesses say. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare5 declares body as a task named name with the given accesses to its
+// parameters. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare5[A, B, C, D, E any](name string, body func(A, B, C, D, E), a, b, c, d, e Access, cl ...Clause) *Task5[A, B, C, D, E] {
 	t := declareTask5[A, B, C, D, E](name, body == nil, cl, a, b, c, d, e)
 	decl := t.d
@@ -307,8 +307,8 @@ func declareTask5[A, B, C, D, E any](name string, isNil bool, cl []Clause, a, b,
 	return &Task5[A, B, C, D, E]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task5[A, B, C, D, E]) Spawn(in Scope, a A, b B, c C, d D, e E, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
@@ -332,9 +332,9 @@ type record6[A, B, C, D, E, F any] struct {
 	f F
 }
 
-// Declare6 declares body as a task named name, touching its parameters as the
-// accesses say. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare6 declares body as a task named name with the given accesses to its
+// parameters. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare6[A, B, C, D, E, F any](name string, body func(A, B, C, D, E, F), a, b, c, d, e, f Access, cl ...Clause) *Task6[A, B, C, D, E, F] {
 	t := declareTask6[A, B, C, D, E, F](name, body == nil, cl, a, b, c, d, e, f)
 	decl := t.d
@@ -375,8 +375,8 @@ func declareTask6[A, B, C, D, E, F any](name string, isNil bool, cl []Clause, a,
 	return &Task6[A, B, C, D, E, F]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task6[A, B, C, D, E, F]) Spawn(in Scope, a A, b B, c C, d D, e E, f F, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
@@ -401,9 +401,9 @@ type record7[A, B, C, D, E, F, G any] struct {
 	g G
 }
 
-// Declare7 declares body as a task named name, touching its parameters as the
-// accesses say. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare7 declares body as a task named name with the given accesses to its
+// parameters. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare7[A, B, C, D, E, F, G any](name string, body func(A, B, C, D, E, F, G), a, b, c, d, e, f, g Access, cl ...Clause) *Task7[A, B, C, D, E, F, G] {
 	t := declareTask7[A, B, C, D, E, F, G](name, body == nil, cl, a, b, c, d, e, f, g)
 	decl := t.d
@@ -445,8 +445,8 @@ func declareTask7[A, B, C, D, E, F, G any](name string, isNil bool, cl []Clause,
 	return &Task7[A, B, C, D, E, F, G]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task7[A, B, C, D, E, F, G]) Spawn(in Scope, a A, b B, c C, d D, e E, f F, g G, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
@@ -472,9 +472,9 @@ type record8[A, B, C, D, E, F, G, H any] struct {
 	h H
 }
 
-// Declare8 declares body as a task named name, touching its parameters as the
-// accesses say. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare8 declares body as a task named name with the given accesses to its
+// parameters. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare8[A, B, C, D, E, F, G, H any](name string, body func(A, B, C, D, E, F, G, H), a, b, c, d, e, f, g, h Access, cl ...Clause) *Task8[A, B, C, D, E, F, G, H] {
 	t := declareTask8[A, B, C, D, E, F, G, H](name, body == nil, cl, a, b, c, d, e, f, g, h)
 	decl := t.d
@@ -517,8 +517,8 @@ func declareTask8[A, B, C, D, E, F, G, H any](name string, isNil bool, cl []Clau
 	return &Task8[A, B, C, D, E, F, G, H]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task8[A, B, C, D, E, F, G, H]) Spawn(in Scope, a A, b B, c C, d D, e E, f F, g G, h H, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// dynamicRecord is a task without a declaration: its body is a closure, its
-// accesses are clauses.
+// dynamicRecord is a task without a declaration: its body is a closure, its accesses are
+// clauses.
 type dynamicRecord struct {
 	task.Record
 	name string
@@ -40,17 +40,17 @@ func init() {
 
 func dynamic(r *task.Record) *dynamicRecord { return (*dynamicRecord)(unsafe.Pointer(r)) }
 
-// Spawn submits body as a task with the accesses that the clauses Reads, Writes,
-// Updates and With name. It belongs to the goroutine of the scope, returns at
-// once and reports nothing: a mistake is a failed task that Wait returns. After a
-// cancellation it does nothing; on a closed runtime it panics. Runtime.Spawn and
-// Context.Spawn are short for it.
+// Spawn submits body as a task with the accesses of the clauses Reads, Writes, Updates and
+// With. Only the goroutine of the scope may call it. It returns at once and reports
+// nothing: a mistake is a failed task whose error Wait returns. After a cancellation it
+// does nothing; on a closed runtime it panics. Runtime.Spawn and Context.Spawn are short
+// for it.
 func Spawn(in Scope, name string, body func(*Context) error, cl ...Clause) {
 	spawnAt(in, 1+task.Callers(in), name, body, cl)
 }
 
-// spawnAt is Spawn, where skip is the number of callers between it and the place that
-// reports name.
+// spawnAt is Spawn for wrappers: skip is the number of callers between it and the line that
+// reports should name.
 func spawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Clause) {
 	dom := task.DomainOf(in)
 	r := dom.BeginNamed(&dynamicDecl.Decl, name)
@@ -69,7 +69,8 @@ func spawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Cl
 	dom.Commit(r)
 }
 
-// submit is task.Submit.
+// submit applies clauses to a record of another kind of task, which the package that
+// defines it (commthread) has begun and filled in, and hands it to the runtime.
 func submit(r *task.Record, clauses any) {
 	if cl, _ := clauses.(*[]Clause); cl != nil {
 		applyAll(r, *cl)
@@ -124,9 +125,9 @@ func accessAny(r *task.Record, s spec, x any) error {
 	return err
 }
 
-// regionOf returns the region of x: a deps.Region, a slice, a pointer, a Tile, a
-// Buffer (its newest version), or anything with a Region method. A nil pointer
-// has an empty region.
+// regionOf returns the region of x: a deps.Region, a slice, a pointer, a Tile, a Buffer
+// (its newest version), or any type with a Region method. A nil pointer has an empty
+// region.
 func regionOf(x any) (deps.Region, error) {
 	switch x := x.(type) {
 	case deps.Region:

@@ -12,8 +12,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// each returns the predecessors of a task that accesses all of xs, among writers
-// of the regions of ws.
+// each returns the predecessors of a task that accesses all of xs, among writers of the
+// regions of ws.
 func each[E any](t *testing.T, ws []any, xs []E) (preds []int) {
 	static := tasks.Declare1("each", func([]E) {}, tasks.Each(tasks.Input))
 	writers := func(rt *dataflow.Runtime) {
@@ -57,7 +57,7 @@ func TestEach_elements(t *testing.T) {
 	assert.Equal(t, []int{0}, each(t, []any{deps.Handle(1)}, []deps.Regioner{number(1), byValue{2}}))
 }
 
-// The memory for a long list of accesses is made at one time.
+// The memory for a long list of accesses is allocated in one piece.
 func TestEach_memory(t *testing.T) {
 	if invariant.Enabled || invariant.Race {
 		t.Skip("allocates for its own")
@@ -70,12 +70,12 @@ func TestEach_memory(t *testing.T) {
 	for name, a := range map[string]tasks.Access{"inout": tasks.Inout, "commutative": tasks.Commutative, "weak": tasks.Weak(tasks.Concurrent)} {
 		each := tasks.Declare1("each", func([]*int64) {}, tasks.Each(a))
 		assert.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
-			each.Spawn(rt, all)     // what the regions need
-			each.Spawn(rt, all[:4]) // and the gates, of which this task waits for some
+			each.Spawn(rt, all)     // memory of the regions
+			each.Spawn(rt, all[:4]) // and of the gates; this task waits for some
 			assert.NoError(t, rt.Wait())
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			each.Spawn(rt, all) // the record of the first one has its memory: this is the second
+			each.Spawn(rt, all) // the first task's record has its memory: this is the second
 			each.Spawn(rt, all)
 			runtime.ReadMemStats(&after)
 			assert.Less(t, after.Mallocs-before.Mallocs, uint64(10), name)
@@ -84,7 +84,7 @@ func TestEach_memory(t *testing.T) {
 	}
 }
 
-// A long list of accesses is one task like any other.
+// A long list of accesses makes an ordinary task.
 func TestEach_many(t *testing.T) {
 	x := make([]int64, 3000)
 	all := make([]*int64, len(x))

@@ -20,7 +20,7 @@ var add = tasks.Declare2("add", func(x, y []int) {
 }, tasks.Input, tasks.Inout)
 
 // A function is declared once, with an access for each parameter, and spawned many
-// times. The result is that of plain calls.
+// times. The result equals the result of plain calls.
 func Example() {
 	x, y := make([]int, 3), make([]int, 3)
 	err := dataflow.Run(func(rt *dataflow.Runtime) error {

@@ -1,7 +1,7 @@
 package tasks
 
-// Tries returns how many versions of b have been looked at to find one for a task, ever.
+// Tries returns the number of versions of b ever tried for a task.
 func (b *Buffer[T]) Tries() int { return b.tries }
 
-// Copies returns how many versions b has besides the newest.
+// Copies returns the number of old versions of b.
 func (b *Buffer[T]) Copies() int { return int(b.copies) }

@@ -9,7 +9,7 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// one runs body with one worker and returns what its tasks failed with.
+// one runs body with one worker and returns the error of its tasks.
 func one(t testing.TB, body func(rt *dataflow.Runtime), opts ...dataflow.Option) (failed error) {
 	t.Helper()
 	require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
@@ -20,8 +20,8 @@ func one(t testing.TB, body func(rt *dataflow.Runtime), opts ...dataflow.Option)
 	return failed
 }
 
-// edges returns the dependences among the tasks that body spawns, as pairs of their
-// places in the order of spawns.
+// edges returns the dependences among the tasks that body spawns, as pairs of their places
+// in the order of spawns.
 func edges(t testing.TB, body func(rt *dataflow.Runtime)) (pairs [][2]int) {
 	t.Helper()
 	require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {

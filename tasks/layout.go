@@ -8,17 +8,17 @@ import (
 	"unsafe"
 )
 
-// How verify mode marks memory as not written, and finds the marks afterwards. A mark
-// must be a value that the body does not write by chance:
+// Verify mode marks memory as not written and later looks for the marks. A mark must be a
+// value that the body does not write by chance:
 //
 //	float64, float32   a signalling NaN with a payload; arithmetic makes it quiet,
-//	                   which says that it was read. complex numbers are two floats.
+//	                   which proves a read. Complex numbers are two floats.
 //	bool               a byte that is neither true nor false
 //	pointers, strings, slices, maps, any
-//	                   what nobody else can have: a new variable, string, ...
-//	integers           noise, another one in every element of every task
+//	                   a unique value: a new variable, string, ...
+//	integers           noise, different for every element and every task
 //
-// An integer that the body writes may be its mark; how likely that is, is known (tally).
+// A body may write an integer equal to its mark; tally computes the probability.
 
 // layout is the parts of an element type that a body writes one by one.
 type layout struct {
@@ -35,13 +35,13 @@ const (
 	leafBool
 	leafFloat64
 	leafFloat32
-	leafPointer // has pointers in it
+	leafPointer // contains pointers
 )
 
 type leaf struct {
 	off, size uintptr
 	kind      leafKind
-	mark      reflect.Value // of leafPointer
+	mark      reflect.Value // for leafPointer
 }
 
 // maxLeaves bounds the parts of one element.
@@ -49,8 +49,8 @@ const maxLeaves = 64
 
 var layouts sync.Map // reflect.Type -> *layout, nil in it if the type cannot be marked
 
-// layoutOf returns the layout of t, or of its elements if it is an array; nil if it
-// cannot be marked.
+// layoutOf returns the layout of t, or of its elements if it is an array; nil if it cannot
+// be marked.
 func layoutOf(t reflect.Type) *layout {
 	if l, ok := layouts.Load(t); ok {
 		return l.(*layout)
@@ -78,7 +78,7 @@ var leafKinds = map[reflect.Kind]leafKind{
 	reflect.Uintptr: leafInt,
 }
 
-// flatten adds the parts of type t at offset off, and reports whether all is well.
+// flatten adds the parts of type t at offset off, and reports whether t can be marked.
 func (l *layout) flatten(t reflect.Type, off uintptr) bool {
 	if kind, ok := leafKinds[t.Kind()]; ok {
 		return l.add(leaf{off: off, size: t.Size(), kind: kind})
@@ -101,7 +101,7 @@ func (l *layout) flatten(t reflect.Type, off uintptr) bool {
 		return l.flattenFields(t, off)
 	}
 	l.plain = false
-	mark := nobodys(t)
+	mark := uniqueValue(t)
 	return !mark.IsValid() || l.add(leaf{off: off, size: t.Size(), kind: leafPointer, mark: mark})
 }
 
@@ -122,18 +122,18 @@ func (l *layout) add(f leaf) bool {
 	return len(l.leaves) <= maxLeaves
 }
 
-// synchronizes reports whether t is of the kind that bodies use without an access:
-// locks and atomic variables.
+// synchronizes reports whether t is a lock or an atomic variable, which bodies use without
+// an access.
 func synchronizes(t reflect.Type) bool {
 	return t.PkgPath() == "sync" || t.PkgPath() == "sync/atomic"
 }
 
-// unwritten is what an interface holds that has not been written.
+// unwritten is the dynamic type of an interface that has not been written.
 type unwritten struct{ _ int }
 
-// nobodys returns an addressable value of type t that nobody else can have; invalid if there
-// is none.
-func nobodys(t reflect.Type) reflect.Value {
+// uniqueValue returns an addressable value of type t that no other code can have; invalid if
+// there is none.
+func uniqueValue(t reflect.Type) reflect.Value {
 	mark := reflect.New(t).Elem()
 	switch {
 	case t.Kind() == reflect.Pointer && t.Elem().Size() > 0:
@@ -160,9 +160,9 @@ const (
 	noBool  = 0xa5
 )
 
-// bits returns the mark of part i of a view. Under the other pattern, which the second run
-// of a body gets, integers have all bits inverted, and floats are numbers as large as they
-// come, of either sign: what a comparison with NaN hides, one with them shows.
+// bits returns the mark of part i of a view. Under the other pattern, for the second run of
+// a body, integers have all bits inverted, and floats are very large numbers of either
+// sign: comparisons that hide a NaN show these.
 func (f *leaf) bits(seed, i uint64, other bool) uint64 {
 	large := 1.25e300
 	if i%2 == 0 {
@@ -244,8 +244,8 @@ func (f *leaf) is(p unsafe.Pointer, mark uint64) bool {
 	return true
 }
 
-// derived reports whether the part at p is what a body makes of a mark that it reads, and
-// could not come about otherwise. Integers are for tally.
+// derived reports whether the part at p can only be the result of computing with a mark.
+// Integers are left to tally.
 func (f *leaf) derived(p unsafe.Pointer) bool {
 	switch f.kind {
 	case leafFloat64:

@@ -23,17 +23,17 @@ const (
 	kindEach
 )
 
-// param is how one parameter of a declaration becomes an access. It is made once,
-// by reflection; a spawn only follows it.
+// param tells how one parameter of a declaration becomes an access. It is made once, by
+// reflection; a spawn only follows it.
 type param struct {
 	spec
 	kind   paramKind
 	index  int8
 	offset uintptr // of the argument in the typed record
 	size   uintptr // bytes of an element (slice, tile) or of the variable (pointer)
-	elem   *param  // of Each
-	// methods returns the argument at p as an interface without allocating; of
-	// kindBuffer and kindRegion.
+	elem   *param  // for Each
+	// methods returns the argument at p as an interface without allocating; for kindBuffer
+	// and kindRegion.
 	methods func(p unsafe.Pointer) any
 	typ     reflect.Type
 }
@@ -44,7 +44,7 @@ var (
 	renamerType  = reflect.TypeFor[renamer]()
 )
 
-// newParam describes parameter index of type t, or says why it cannot be one.
+// newParam describes parameter index of type t, or returns an error if t cannot be one.
 func newParam(t reflect.Type, a Access, index int, offset uintptr) (param, error) {
 	if a == nil {
 		return param{}, fmt.Errorf("its access is nil")
@@ -103,9 +103,9 @@ func (p *param) classify() error {
 	return nil
 }
 
-// noBytes is the error about a slice or pointer whose elements have no size.
+// noBytes is the error for a slice or pointer whose elements have no size.
 func noBytes(t reflect.Type) error {
-	return fmt.Errorf("what a %v refers to has no bytes, so no task would wait for another: use a type with a size, or a deps.Handle for what is not memory", t)
+	return fmt.Errorf("%v refers to memory that has no bytes, so no task would wait for another: use a type with a size, or a deps.Handle", t)
 }
 
 // isTile reports whether t is a Tile, and not a struct that embeds one.
@@ -113,7 +113,7 @@ func isTile(t reflect.Type) bool {
 	return t.NumField() == 4 && t.PkgPath() == reflect.TypeFor[Tile[int]]().PkgPath()
 }
 
-// register makes the argument at v an access, or accesses, of r.
+// register registers the access, or accesses, of r to the argument at v.
 func (p *param) register(d *task.Domain, r *task.Record, v unsafe.Pointer) {
 	var region deps.Region
 	switch p.kind {
@@ -154,8 +154,7 @@ func (s *spec) depMode() deps.Mode {
 	return s.mode
 }
 
-// lookup finds the region of an argument that needs a method call or can be
-// wrong.
+// lookup finds the region of an argument that needs a method call or can be invalid.
 func (p *param) lookup(r *task.Record, v unsafe.Pointer) (deps.Region, error) {
 	switch p.kind {
 	case kindTile:
@@ -203,9 +202,9 @@ func (p *param) buffers() int {
 	return 0
 }
 
-// methodRegion calls the method of x that says what it touches. A panic in it
-// comes in the middle of a registration, so it is made the error of the task:
-// tasks that were linked to an unfinished record would wait for ever.
+// methodRegion calls the Region method of x. A panic in it happens during a registration,
+// so it becomes the error of the task: tasks that were linked to an unfinished record would
+// wait for ever.
 func methodRegion(x any) (region deps.Region, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -218,8 +217,8 @@ func methodRegion(x any) (region deps.Region, err error) {
 	return x.(deps.Regioner).Region(), nil
 }
 
-// cloneEach gives the record its own copy of a slice of buffers, whose elements
-// the spawn replaces by versions. It allocates.
+// cloneEach gives the record its own copy of a slice of buffers, because the spawn replaces
+// the elements by versions. It allocates.
 func cloneEach(t reflect.Type, v unsafe.Pointer) []byte {
 	arg := reflect.NewAt(t, v).Elem()
 	c := reflect.MakeSlice(t, arg.Len(), arg.Len())

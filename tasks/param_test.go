@@ -38,7 +38,7 @@ func (m table) Region() deps.Region { return deps.Handle(uintptr(len(m))) }
 
 func bytes[T any](p *T, n uintptr) deps.Region { return deps.Bytes(unsafe.Pointer(p), n) }
 
-// What the forms of spawning take for the region of an argument.
+// All forms of spawning find the same region for an argument.
 func TestParam_regions(t *testing.T) {
 	s := make([]int32, 10)
 	f := make([]float64, 3)
@@ -82,8 +82,7 @@ func TestParam_regions(t *testing.T) {
 	}
 }
 
-// follows reports whether a reader of y waits for a writer of x, both declared
-// with type T.
+// follows reports whether a reader of y waits for a writer of x, both declared with type T.
 func follows[T any](t *testing.T, x, y T) bool {
 	write := tasks.Declare1("write", func(T) {}, tasks.Inout)
 	read := tasks.Declare1("read", func(T) {}, tasks.Input)
@@ -158,7 +157,7 @@ func TestParam_kinds_meet(t *testing.T) {
 	assert.NotContains(t, got, [2]int{1, 3})
 }
 
-// Lazy is Input for the time being, and Each of Lazy is Lazy of Each.
+// Lazy is Input without a message, and Each of Lazy is Lazy of Each.
 func TestParam_modifiers(t *testing.T) {
 	x := make([]int, 2)
 	w := tasks.Declare1("w", func([]int) {}, tasks.Inout)
@@ -178,12 +177,12 @@ func TestParam_modifiers(t *testing.T) {
 	}
 }
 
-// The modes order two tasks on one region as their documentation says.
+// The modes order two tasks on one region as documented.
 func TestParam_modes(t *testing.T) {
 	plus := tasks.Reduction(0, func(dst, src []int) {})
 	modes := []tasks.Access{tasks.Value, tasks.Input, tasks.Output, tasks.Inout, tasks.Concurrent, tasks.Commutative, plus}
 	x := make([]int, 4)
-	const want = "" + // row: first task, column: second; x: an edge, c: two that meet in a combination, .: none
+	const want = "" + // row: first task, column: second; x: an edge, c: both in one combination, .: none
 		". . . . . . .\n" +
 		". . x x x x c\n" +
 		". x x x x x c\n" +
@@ -204,7 +203,7 @@ func TestParam_modes(t *testing.T) {
 			switch {
 			case slices.Contains(e, [2]int{0, 1}) && len(e) == 1:
 				cell = "x"
-			case len(e) == 2: // by way of the task that combines
+			case len(e) == 2: // through the combining task
 				cell = "c"
 			}
 			row = append(row, cell)

@@ -8,14 +8,14 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// Reduction returns an access for parameters of type []T or *T that accumulate:
-// each task gets a private copy filled with neutral, and the copies are combined
-// into the region with combine(dst, src), one by one in the order of submission,
-// before the next task that touches the region in another way, and in Wait. The
-// result is therefore the same in every schedule, also for floating point.
+// Reduction returns an access for parameters of type []T or *T that accumulate: each task
+// gets a private copy filled with neutral, and the copies are combined into the region with
+// combine(dst, src), one by one in the order of submission, before the next task with
+// another access to the region, and in Wait. The result is therefore the same in every
+// schedule, also for floating point.
 //
-// Accesses made by one call of Reduction form a group; those of another call wait
-// for the combined result.
+// Accesses made by one call of Reduction form a group; accesses of another call wait for
+// the combined result.
 func Reduction[T any](neutral T, combine func(dst, src []T)) Access {
 	if combine == nil {
 		panic("tasks: Reduction: combine is nil")
@@ -57,8 +57,8 @@ func (op *reduction[T]) newPart(arg unsafe.Pointer, pointer bool) task.Part {
 	return p
 }
 
-// part is one private copy. It is made at the spawn and filled when the task
-// starts, so tasks that wait hold no copy.
+// part is one private copy. The spawn makes it and the start of the task fills it, so tasks
+// that wait hold no copy.
 type part[T any] struct {
 	op    *reduction[T]
 	dst   []T
@@ -67,10 +67,10 @@ type part[T any] struct {
 	ptr   **T
 }
 
-// privatizer is the part of a task.Part that package tasks itself uses.
+// privatizer is the interface of a task.Part for package tasks.
 type privatizer interface{ privatize() }
 
-// privatize puts the private copy in the place of the argument.
+// privatize replaces the argument by the private copy.
 func (p *part[T]) privatize() {
 	if cap(p.priv) < len(p.dst) {
 		p.priv = make([]T, len(p.dst))
@@ -89,7 +89,7 @@ func (p *part[T]) privatize() {
 // Merge combines the copy into the region.
 func (p *part[T]) Merge() { p.op.combine(p.dst, p.priv) }
 
-// Discard keeps the part and its storage for another task.
+// Discard returns the part and its storage for reuse by another task.
 func (p *part[T]) Discard() {
 	p.dst, p.slice, p.ptr = nil, nil, nil
 	p.op.parts.Put(p)

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// A body whose results depend on what was in its outputs reads them before it writes them.
-// To see that of integers, and of comparisons, verify mode runs it a second time, from the
-// same inputs, with other marks. That must not be done to a body that does more than to
-// compute: only those are run twice that take no Context, capture no variable, and are
-// passed nothing but numbers and memory of numbers (contained).
+// A body whose results depend on the old content of its outputs reads them before it writes
+// them. To detect this for integers, and for comparisons, verify mode runs the body a
+// second time, from the same inputs, with other marks. This is safe only for a body that
+// just computes: one that takes no Context, captures no variable, and gets only numbers and
+// memory of numbers (contained).
 
 // captures reports whether body, the address of a variable of a function type, may refer to
-// variables of its surroundings: then it is an object on the heap, far from its code.
+// captured variables: then it points to an object on the heap, far from its code.
 func captures(body unsafe.Pointer) bool {
 	const far = 1 << 30
 	closure := *(*unsafe.Pointer)(body)
@@ -25,7 +25,7 @@ func captures(body unsafe.Pointer) bool {
 	return distance >= far || distance <= -far
 }
 
-// inert reports whether values of type t hold nothing but numbers and text.
+// inert reports whether values of type t hold only numbers and text.
 func inert(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String:
@@ -46,8 +46,8 @@ func inert(t reflect.Type) bool {
 	return ok
 }
 
-// outcome is what a run has left: the values of every output and update, in order, and, of
-// outputs, which of them are marks still.
+// outcome is the result of a run: the values of every output and update, in order, and for
+// outputs, which of them are still marks.
 type outcome struct {
 	values []uint64
 	left   []bool
@@ -76,8 +76,8 @@ func (v *verifier) outcome() (o outcome) {
 	return o
 }
 
-// rerun runs the body from where it began, with the other marks in the outputs that
-// other names.
+// rerun runs the body again from its start, with the other marks in the outputs that other
+// selects.
 func (v *verifier) rerun(body func() error, other func(*view) bool) outcome {
 	v.each(roleUpdate, (*view).restore)
 	v.each(roleOut, func(w *view) {
@@ -91,9 +91,9 @@ func (v *verifier) rerun(body func() error, other func(*view) bool) outcome {
 func all(*view) bool  { return true }
 func none(*view) bool { return false }
 
-// repeat runs the body a second time and compares. If there is a difference, it is run
-// some more, in an irregular order, because it may also come from what the marks have
-// nothing to do with: then equal marks give different results.
+// repeat runs the body a second time and compares. If there is a difference, it runs the
+// body several more times, in an irregular order: if the difference does not come from the
+// marks, equal marks will give different results.
 func (v *verifier) repeat(body func() error) {
 	outputs := false
 	v.each(roleOut, func(*view) { outputs = true })
@@ -139,7 +139,7 @@ func (v *verifier) unwritten(first, second outcome) {
 func (v *verifier) blame(body func() error, first outcome) {
 	v.each(roleOut, func(w *view) {
 		if !v.rerun(body, func(u *view) bool { return u == w }).same(first) {
-			v.errs = append(v.errs, fmt.Errorf("verify: %s is declared Output, and what the body computes depends on what was there before (%v): declare it Inout", w.name, w.region))
+			v.errs = append(v.errs, fmt.Errorf("verify: %s is declared Output, and the results of the body depend on its old content (%v): declare it Inout", w.name, w.region))
 		}
 	})
 }

@@ -5,23 +5,24 @@ import (
 	"math/bits"
 )
 
-// tally counts what became of the marks of one output.
+// tally counts the marks of one output that are left, read or gone.
 //
-// An integer of w bits that the body writes is the mark with probability 2^-w, and within
-// d of it with (2d+1) 2^-w, whatever it writes: the marks are noise. So each mark that
-// is left, or missed closely, is worth so many bits of evidence; that there are n places
-// to find it takes log2(n) away. What adds up to sure bits is a fact.
+// The marks are noise, so an integer of w bits that the body writes equals the mark with
+// probability 2^-w, and lies within d of it with probability (2d+1) 2^-w. So each mark
+// left, or nearly missed, adds bits of evidence; a search of n places subtracts log2(n). A
+// sum of sure bits counts as proof.
 type tally struct {
 	all, left, read int
 	near            int // integers close to their mark
 	sure            bool
 	log             float64 // log2 of the integers
-	run             float64 // bits in the run of marks left that is being counted
+	run             float64 // bits in the current run of marks left
 	leftBits        evidence
 	readBits        evidence
 }
 
-// sure is how many bits of evidence make a fact: one mistake in 10^9 right tasks.
+// sure is the number of bits of evidence that count as proof: one mistake in 10^9 right
+// tasks.
 const sure = 30
 
 type evidence struct {
@@ -29,7 +30,8 @@ type evidence struct {
 	n   int
 }
 
-// add counts one finding of so many bits; every further one costs some, for the choice.
+// add counts one finding with its bits of evidence; every further one costs some, for the
+// choice.
 func (e *evidence) add(bits, log float64) {
 	const choice = 3
 	if bits -= log; e.n > 0 {
@@ -41,7 +43,7 @@ func (e *evidence) add(bits, log float64) {
 	}
 }
 
-// count takes the part whose value is x, and was marked as mark.
+// count counts the part with value x and mark mark.
 func (t *tally) count(f *leaf, left, derived bool, x, mark uint64) {
 	t.all++
 	if left {
@@ -72,10 +74,10 @@ func (t *tally) endRun() {
 	}
 }
 
-// closeness returns the bits of evidence in x that it was computed from mark, by an addition, a
-// subtraction, or twice.
+// closeness returns the bits of evidence that x was computed from mark, by an addition, a
+// subtraction, or a doubling.
 func closeness(x, mark uint64, w int) float64 {
-	const forms = 2 // bits for their choice
+	const forms = 2 // bits for the choice of the form
 	return max(nearness(x-mark, w), nearness(x+mark, w)-forms, nearness(x-2*mark, w)-forms)
 }
 
@@ -90,7 +92,7 @@ func nearness(d uint64, w int) float64 {
 	return float64(w) - math.Log2(2*float64(s)+1)
 }
 
-// verdict returns what is sure: whether marks are left, and whether some were read.
+// verdict reports whether marks are surely left, and whether some were surely read.
 func (t *tally) verdict() (left, read bool) {
 	t.endRun()
 	if t.readBits.sum >= sure {

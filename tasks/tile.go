@@ -7,9 +7,9 @@ import (
 	"github.com/weft-hpc/weft/deps"
 )
 
-// Tile is a column-major block of a matrix, as BLAS describes it: element (i, j)
-// is Data[i + j*LD]. Disjoint tiles of one matrix interleave in memory and do
-// not depend on each other. Copies of a Tile share its elements.
+// Tile is a column-major block of a matrix, as in BLAS: element (i, j) is Data[i + j*LD].
+// Disjoint tiles of one matrix interleave in memory and do not depend on each other. Copies
+// of a Tile share its elements.
 type Tile[T any] struct {
 	Data []T // starts at element (0, 0) and reaches at least to the last one
 	Rows int
@@ -31,7 +31,7 @@ func (t Tile[T]) Sub(i, j, rows, cols int) Tile[T] {
 	return Tile[T]{Data: t.Data[i+j*t.LD:], Rows: rows, Cols: cols, LD: t.LD}
 }
 
-// regionErr returns the region of t, or why it is not a tile.
+// regionErr returns the region of t, or an error if t is not a tile.
 func (t Tile[T]) regionErr() (deps.Region, error) {
 	var e T
 	return tileRegion(unsafe.Pointer(unsafe.SliceData(t.Data)), len(t.Data), t.Rows, t.Cols, t.LD, unsafe.Sizeof(e))

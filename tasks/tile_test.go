@@ -39,7 +39,7 @@ func TestTile_elements(t *testing.T) {
 	}
 }
 
-// A tile that is none fails the task, in the declared and in the dynamic form.
+// An invalid tile fails the task, in the declared and in the dynamic form.
 func TestTile_mistakes(t *testing.T) {
 	data := make([]int, 10)
 	for _, c := range []struct {
@@ -67,12 +67,12 @@ func TestTile_mistakes(t *testing.T) {
 		assert.ErrorContains(t, err, c.says)
 		assert.ErrorContains(t, err, `"dynamic"`)
 	}
-	ok := tasks.Tile[int]{Data: data, Rows: 10, Cols: 1} // one column has no use for a leading dimension
+	ok := tasks.Tile[int]{Data: data, Rows: 10, Cols: 1} // one column needs no leading dimension
 	_, err := task.RegionOf(ok)
 	assert.NoError(t, err)
 }
 
-// Tiles depend on each other exactly when they have an element in common.
+// Tiles depend on each other exactly when they share an element.
 func TestTile_overlap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m := matrix(8, 8, 8)
@@ -106,7 +106,7 @@ func TestTile_overlap(t *testing.T) {
 	}
 }
 
-// A tile that is none is refused, also where its elements would fit the slice.
+// An invalid tile is refused, also if its elements would fit the slice.
 func TestTile_columns_that_overlap(t *testing.T) {
 	_, err := task.RegionOf(tasks.Tile[int]{Data: make([]int, 100), Rows: 4, Cols: 2, LD: 2})
 	assert.Error(t, err)
@@ -115,7 +115,7 @@ func TestTile_columns_that_overlap(t *testing.T) {
 	assert.True(t, region.Empty())
 }
 
-// The clauses of a record of another package's kind are accesses, too.
+// The clauses of a record of another package's kind of task are accesses, too.
 func TestSubmit_with_accesses(t *testing.T) {
 	decl := &task.Decl{ID: task.NextDeclID(), Name: "other", New: task.SlabOf[task.Record],
 		Run: func(*task.Record) error { return nil }, Clear: func(*task.Record) {}}
@@ -126,7 +126,7 @@ func TestSubmit_with_accesses(t *testing.T) {
 	}))
 }
 
-// A task without a name is called after its kind where it could not be spawned.
+// The error of a task without a name that could not be spawned names its kind.
 func TestSpawn_without_a_name(t *testing.T) {
 	err := dataflow.Run(func(rt *dataflow.Runtime) error {
 		done := make(chan bool)

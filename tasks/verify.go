@@ -13,19 +13,55 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// verifier checks that one run of a body keeps to what was declared: an Input is the same
-// afterwards, an Output has been written everywhere and not read before, what is Weak or a
-// Value is not written by the body itself. See "What Verify finds" in the package's
-// documentation.
+// With the option dataflow.Verify the tasks run one by one, in the order of their spawns,
+// and each body is compared with its declaration:
 //
-// Before marks the outputs as not written and keeps what else is needed; Run runs the
-// body; After looks at the memory when the body, its children and its events have ended.
+//	an Input              is the same afterwards
+//	an Output             has been written everywhere when body, children and held events
+//	                      have ended, and was not read before: it is filled with marks
+//	                      before the body. A body that fails may leave its outputs.
+//	a Weak access         the body itself does not write it, except after a wait for the
+//	                      children that access it
+//	a slice as Value      is not written (the first MiB of it)
+//	an access of a child  is covered by its parent, where other tasks access that memory
+//
+// The dynamic form is checked, too, and so are types with a method Region if the memory
+// belongs to a slice or variable that the argument refers to; of other memory (a bare
+// deps.Region, say) only inputs are compared.
+//
+// Marks are NaN with a payload in floating-point numbers, so that a read shows in a result;
+// noise in integers; and unique values in pointers, strings, slices, maps and interfaces,
+// so a body that reads such an Output may panic. Locks, channels, functions and atomic
+// variables get no marks. One integer that equals its mark is weak evidence, and an error
+// needs 30 bits: one 64-bit number, or a run of small ones. A few small integers that are
+// not written, and most ways to read an integer, show only if the body runs twice.
+//
+// A body runs a second time, with its inputs and updates restored and other marks, if that
+// seems harmless: it was declared without a Context, captures no variable, and gets only
+// numbers, text, and memory of numbers. A difference is an error if it follows the marks in
+// eight more runs; so results that depend on chance, a clock or a counter are no error.
+// Such a body prints, sends, or counts in a global variable twice: give it a Context if
+// that matters.
+//
+// Not found: globals and captured variables, in any form; a read of more memory than
+// declared, or of Weak memory; Commutative bodies that do not commute and Concurrent ones
+// that do not synchronize; anything that depends on values that did not occur in the run.
+//
+// Cost per task: about the time to read its inputs twice, to copy, mark and read its
+// outputs, some 30 ns a number, and to copy Weak and Value memory; a body that runs twice
+// takes twice as long, and all of them run on one core. Debug and Verify keep the memory of
+// all accesses until the next Wait.
+
+// verifier checks that one run of a body keeps to its declaration, as described above.
+//
+// Before marks the outputs and saves the other memory that After compares; Run runs the
+// body; After checks the memory when the body, its children and its events have ended.
 type verifier struct {
 	views  []view
 	judged bool
-	errs   []error // about the outputs
+	errs   []error // errors of the outputs
 	again  bool    // the body may be run twice
-	broken bool    // somebody else writes while the body runs: roleLeave is not checked
+	broken bool    // another task writes while the body runs: roleLeave is not checked
 
 	touchedBy []deps.Region // by children since the last wait for all of them
 }
@@ -52,7 +88,7 @@ func newVerifier(d *declaration, r *task.Record) task.Verifier {
 	return v
 }
 
-// share notes which views overlap.
+// share finds the views that overlap.
 func (v *verifier) share() {
 	slices.SortFunc(v.views, func(a, b view) int { return cmp.Compare(uintptr(a.base), uintptr(b.base)) })
 	for i := range v.views {
@@ -103,7 +139,7 @@ func (v *verifier) addNamed(n *named) {
 	}
 }
 
-// add adds what the argument at arg describes.
+// add adds a view of the memory of the argument at arg.
 func (v *verifier) add(p *param, name string, arg unsafe.Pointer) {
 	w := view{name: name}
 	var elem reflect.Type
@@ -142,11 +178,10 @@ func (v *verifier) add(p *param, name string, arg unsafe.Pointer) {
 	v.view(w, p.spec)
 }
 
-// maxValue bounds the bytes of a slice passed as Value that are looked at: it may be a
-// whole matrix.
+// maxValue bounds the checked bytes of a slice passed as Value: it may be a whole matrix.
 const maxValue = 1 << 20
 
-// addValue adds a slice that is passed on without an access.
+// addValue adds a slice passed as Value.
 func (v *verifier) addValue(p *param, arg unsafe.Pointer) {
 	s := *(*[]byte)(arg)
 	elem := p.typ.Elem()
@@ -157,7 +192,7 @@ func (v *verifier) addValue(p *param, arg unsafe.Pointer) {
 	}
 }
 
-// view adds w, which is accessed as s says.
+// view adds w with access s.
 func (v *verifier) view(w view, s spec) {
 	if w.region.Empty() || w.region.IsHandle() || s.op != nil && !s.weak { // a reduction gets a copy
 		return
@@ -165,7 +200,7 @@ func (v *verifier) view(w view, s spec) {
 	w.base = addressOf(w.region)
 	switch {
 	case s.weak && s.mode != deps.In && s.mode != deps.Out && s.mode != deps.Inout:
-		w.role = roleUpdate // others may write to it at the same time
+		w.role = roleUpdate // others may write it at the same time
 	case s.weak:
 		w.role = roleLeave
 	case s.mode == deps.In:
@@ -190,7 +225,7 @@ func (v *verifier) each(r role, f func(w *view)) {
 	}
 }
 
-// Before keeps what After compares with, and marks the outputs.
+// Before saves the memory for After, and marks the outputs.
 func (v *verifier) Before() {
 	v.each(roleIn, func(w *view) { w.sum = w.checksum() })
 	v.each(roleLeave, (*view).save)
@@ -205,7 +240,7 @@ func (v *verifier) Before() {
 	})
 }
 
-// Run runs the body, and again if its outputs depend on what was in them.
+// Run runs the body, and again if its outputs may depend on their old content.
 func (v *verifier) Run(body func() error) error {
 	err := body()
 	if err == nil && v.again && v.inputs() == nil {
@@ -217,8 +252,8 @@ func (v *verifier) Run(body func() error) error {
 	return err
 }
 
-// After returns what the body did against its declaration. failed says that it has not
-// done its work, so that outputs may be missing.
+// After returns the violations of the declaration. If failed is true, the body has not done
+// its work and outputs may be missing.
 func (v *verifier) After(failed bool) error {
 	errs := v.inputs()
 	if !v.broken {
@@ -242,7 +277,7 @@ func (v *verifier) After(failed bool) error {
 	return errors.Join(errs...)
 }
 
-// inputs returns what is wrong with the inputs.
+// inputs returns the errors of the inputs.
 func (v *verifier) inputs() (errs []error) {
 	v.each(roleIn, func(w *view) {
 		if w.checksum() != w.sum && !v.written(w) {
@@ -265,10 +300,10 @@ func (w *view) touched() error {
 	if w.value {
 		return fmt.Errorf("verify: %s is declared Value, and the body wrote to its elements (%v), which no task waits for: declare it Inout, or Concurrent if bodies synchronize", w.name, w.region)
 	}
-	return fmt.Errorf("verify: %s is declared Weak, and the body itself wrote to it, not a child (%v): it does not wait for what it overwrites; declare it without Weak", w.name, w.region)
+	return fmt.Errorf("verify: %s is declared Weak, and the body itself wrote to it, not a child (%v): the task does not wait for that region; declare it without Weak", w.name, w.region)
 }
 
-// judge looks at the marks, once.
+// judge checks the marks, once.
 func (v *verifier) judge() {
 	if v.judged {
 		return
@@ -282,7 +317,7 @@ func (v *verifier) judge() {
 	})
 }
 
-// complain says what is wrong with output w, if anything is.
+// complain adds the error of output w, if there is one.
 func (v *verifier) complain(w *view, t tally) {
 	left, read := t.verdict()
 	switch {
@@ -295,21 +330,21 @@ func (v *verifier) complain(w *view, t tally) {
 	}
 }
 
-// ChildStarts says that a child is about to run: what it touches has not been written by
-// the body.
+// ChildStarts checks, before a child runs, that the body has not written the child's
+// memory.
 func (v *verifier) ChildStarts(r *task.Record) error {
 	var errs []error
 	v.touches(r, func(w *view, region deps.Region) {
 		if !v.broken && !w.same(region) {
 			errs = append(errs, w.touched())
-			w.renew(region) // told
+			w.renew(region) // reported
 		}
 	})
 	return errors.Join(errs...)
 }
 
-// ChildEnds says that the body of a child has run: what it may write is not the
-// parent's doing. The child may not have ended.
+// ChildEnds records that the body of a child has run: its writes do not count as the
+// parent's. The child itself may not have ended.
 func (v *verifier) ChildEnds(r *task.Record, ended bool) {
 	v.broken = v.broken || !ended
 	v.touches(r, func(w *view, region deps.Region) {
@@ -321,8 +356,8 @@ func (v *verifier) ChildEnds(r *task.Record, ended bool) {
 	})
 }
 
-// Waited says that the body has waited for all its children: what they touched is there, and
-// the body may use it, although it is Weak.
+// Waited records that the body has waited for all its children: it may now access their
+// memory, although it is Weak.
 func (v *verifier) Waited() {
 	for _, region := range v.touchedBy {
 		v.release(region)
@@ -330,13 +365,13 @@ func (v *verifier) Waited() {
 	v.touchedBy = nil
 }
 
-// release lets the body use region from now on.
+// release allows the body to access region from now on.
 func (v *verifier) release(region deps.Region) {
 	u := view{region: region, base: addressOf(region)}
 	v.each(roleLeave, func(w *view) { w.share(&u) })
 }
 
-// ChildElsewhere says that a child runs at some other time.
+// ChildElsewhere records that a child runs at another time.
 func (v *verifier) ChildElsewhere() { v.broken = true }
 
 func (v *verifier) touches(r *task.Record, f func(*view, deps.Region)) {

@@ -10,38 +10,38 @@ import (
 	"github.com/weft-hpc/weft/deps"
 )
 
-// role is what a body may do with the memory of a view.
+// role tells how a body may access the memory of a view.
 type role uint8
 
 const (
 	roleIn     role = iota // read it: the bytes are the same afterwards
 	roleOut                // overwrite it
 	roleUpdate             // anything
-	roleLeave              // nothing, only its children: weak accesses, and slices passed as Value
+	roleLeave              // not at all, only its children: weak accesses, and slices passed as Value
 )
 
-// view is memory that an access, or a Value slice, describes.
+// view is the memory of an access, or of a Value slice.
 type view struct {
 	name   string // of the parameter or clause
 	role   role
 	value  bool // a Value slice
 	region deps.Region
 	base   unsafe.Pointer
-	layout *layout // nil: not known, or cannot be marked
-	shared []span  // what other views describe, too
+	layout *layout // nil: unknown, or cannot be marked
+	shared []span  // memory also in other views
 	seed   uint64  // of the marks
 	other  bool    // marked with the other pattern
 	marked bool
 
 	sum   uint64        // of roleIn
-	bytes []byte        // what was there: plain layouts, and roleLeave
-	elems reflect.Value // likewise, a slice, of layouts with pointers
+	bytes []byte        // saved content: plain layouts, and roleLeave
+	elems reflect.Value // saved content, a slice, of layouts with pointers
 }
 
 // span is an interval of addresses.
 type span struct{ from, to uintptr }
 
-// addressOf returns what region begins with, as a pointer.
+// addressOf returns a pointer to the first byte of region.
 func addressOf(region deps.Region) unsafe.Pointer {
 	base := region.Base()
 	return *(*unsafe.Pointer)(unsafe.Pointer(&base))
@@ -56,7 +56,7 @@ func (w *view) columns(f func(piece []byte)) {
 }
 
 // leaves calls f for every part of every element that belongs to this view alone; i counts
-// them from 1.
+// the parts from 1.
 func (w *view) leaves(f func(p unsafe.Pointer, l *leaf, i uint64)) {
 	i := uint64(0)
 	w.columns(func(piece []byte) {
@@ -81,7 +81,7 @@ func (w *view) isShared(p unsafe.Pointer, size uintptr) bool {
 	return false
 }
 
-// share notes that u describes memory of w, too.
+// share notes the memory that w shares with u.
 func (w *view) share(u *view) {
 	if !w.region.Overlaps(u.region) {
 		return
@@ -92,13 +92,13 @@ func (w *view) share(u *view) {
 	})
 }
 
-// mark makes every part one that has not been written.
+// mark marks every part as not written.
 func (w *view) mark(other bool) {
 	w.marked, w.other = true, other
 	w.leaves(func(p unsafe.Pointer, l *leaf, i uint64) { l.put(p, l.bits(w.seed, i, other)) })
 }
 
-// judge counts what became of the marks.
+// judge counts the marks left and read.
 func (w *view) judge() (t tally) {
 	n := 0
 	w.leaves(func(unsafe.Pointer, *leaf, uint64) { n++ })
@@ -113,13 +113,13 @@ func (w *view) judge() (t tally) {
 	return t
 }
 
-// values returns the parts, in order; of plain layouts.
+// values returns the parts of a plain layout, in order.
 func (w *view) values() (all []uint64) {
 	w.leaves(func(p unsafe.Pointer, l *leaf, _ uint64) { all = append(all, load(p, l.size)) })
 	return all
 }
 
-// save keeps what is there.
+// save saves the content.
 func (w *view) save() {
 	if w.layout == nil || w.layout.plain || w.role == roleLeave {
 		w.bytes = w.bytes[:0]
@@ -134,13 +134,13 @@ func (w *view) save() {
 	})
 }
 
-// restore puts back what save has kept; of plain layouts.
+// restore restores the content that save has saved; for plain layouts.
 func (w *view) restore() {
 	rest := w.bytes
 	w.columns(func(piece []byte) { rest = rest[copy(piece, rest):] })
 }
 
-// unmark puts back what was in the parts that still have their marks.
+// unmark restores the content of the parts that still have their marks.
 func (w *view) unmark() {
 	saved := unsafe.Pointer(unsafe.SliceData(w.bytes))
 	if !w.layout.plain {
@@ -160,8 +160,8 @@ func (w *view) unmark() {
 	})
 }
 
-// overlap calls f for the pieces that w and region have in common: their offset in bytes,
-// and the memory.
+// overlap calls f for the common pieces of w and region: their offset in bytes, and the
+// memory.
 func (w *view) overlap(region deps.Region, f func(at uintptr, piece []byte)) {
 	u := view{region: region, base: addressOf(region)}
 	n, length, stride := w.region.Columns()
@@ -181,7 +181,7 @@ func (w *view) overlap(region deps.Region, f func(at uintptr, piece []byte)) {
 	})
 }
 
-// same reports whether region is, where w covers it, as save has found it.
+// same reports whether the common memory of w and region still has the saved content.
 func (w *view) same(region deps.Region) bool {
 	same := true
 	w.overlap(region, func(at uintptr, piece []byte) {
@@ -191,7 +191,7 @@ func (w *view) same(region deps.Region) bool {
 	return same
 }
 
-// sameAlone reports whether piece is as saved but for what others describe, too.
+// sameAlone reports whether piece equals saved, except for memory shared with other views.
 func (w *view) sameAlone(piece, saved []byte) bool {
 	for i := range piece {
 		if piece[i] != saved[i] && !w.isShared(unsafe.Pointer(&piece[i]), 1) {
@@ -201,7 +201,7 @@ func (w *view) sameAlone(piece, saved []byte) bool {
 	return true
 }
 
-// renew makes what is now in region, where w covers it, what was saved.
+// renew saves the present content of the common memory of w and region.
 func (w *view) renew(region deps.Region) {
 	w.overlap(region, func(at uintptr, piece []byte) { copy(w.bytes[at:], piece) })
 }
@@ -215,8 +215,8 @@ func (w *view) checksum() uint64 {
 	return h.Sum64()
 }
 
-// readable reports whether the memory of w can be read: a Region method may name
-// addresses that mean nothing.
+// readable reports whether the memory of w can be read: a Region method may name invalid
+// addresses.
 func (w *view) readable() (yes bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { yes = recover() == nil }()
@@ -224,8 +224,8 @@ func (w *view) readable() (yes bool) {
 	return true
 }
 
-// locate returns the type of the elements at region, if v refers to them: a slice or
-// variable that it is, points to, or has in a field.
+// locate returns the element type of the memory at region, if v refers to it: a slice or
+// variable that v is, points to, or has in a field.
 func locate(v reflect.Value, region deps.Region, depth int) reflect.Type {
 	const few = 64
 	if depth == 0 {
@@ -261,8 +261,8 @@ func locate(v reflect.Value, region deps.Region, depth int) reflect.Type {
 	return nil
 }
 
-// within returns the type of the elements that fill length bytes at from, in an array of t
-// or a variable of type t at p; nil if they are cut.
+// within returns the type of the elements that exactly fill length bytes at from, in an
+// array of t or a variable of type t at p; nil if there is none.
 func within(t reflect.Type, p, from, length uintptr) reflect.Type {
 	size := t.Size()
 	if size == 0 {

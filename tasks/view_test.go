@@ -28,7 +28,7 @@ func tileView[T any](x []T, rows, cols, ld int) *view {
 	return w
 }
 
-// checkMarks marks a view of x, under both patterns, and takes the marks back.
+// checkMarks marks a view of x, under both patterns, and removes the marks.
 func checkMarks[T any](t *testing.T, parts int, x ...T) {
 	t.Run(fmt.Sprintf("%T", x), func(t *testing.T) {
 		old := append([]T{}, x...)
@@ -60,7 +60,7 @@ func checkMarks[T any](t *testing.T, parts int, x ...T) {
 	})
 }
 
-// Every part of an element gets a mark of its own kind, which is found again and taken back.
+// Every part of an element gets a mark of its kind, which is found again and removed.
 func TestView_marks(t *testing.T) {
 	many := func() (x []int8) { return append(make([]int8, 60), 1, 2, 3) }
 	checkMarks(t, 1, many()...)
@@ -86,7 +86,7 @@ func TestView_marks(t *testing.T) {
 	checkMarks(t, 5, mixed{a: 1, b: 2, s: "s"}, mixed{a: 5, c: [2]bool{true, false}})
 }
 
-// The other marks of floats are numbers as large as they come, of either sign.
+// The other marks of floats are very large numbers of either sign.
 func TestView_other_marks_of_floats(t *testing.T) {
 	f64, f32 := &leaf{kind: leafFloat64, size: 8}, &leaf{kind: leafFloat32, size: 4}
 	for i := range uint64(4) {
@@ -100,7 +100,7 @@ func TestView_other_marks_of_floats(t *testing.T) {
 	assert.True(t, math.IsNaN(float64(math.Float32frombits(uint32(f32.bits(1, 1, false))))))
 }
 
-// What locks and atomic variables are in is not marked.
+// Types that contain locks and atomic variables get no marks.
 func TestLayout_of_what_synchronizes(t *testing.T) {
 	assert.True(t, synchronizes(reflect.TypeFor[sync.Mutex]()))
 	assert.True(t, synchronizes(reflect.TypeFor[atomic.Int64]()))
@@ -113,7 +113,7 @@ func TestLayout_of_what_synchronizes(t *testing.T) {
 	assert.NotNil(t, layoutOf(reflect.TypeFor[struct{ x [maxLeaves]int }]()))
 }
 
-// A part that another view has a byte of is left alone, its neighbours are not.
+// A part that shares a byte with another view gets no mark; its neighbours do.
 func TestView_shared(t *testing.T) {
 	x := make([]byte, 32)
 	at := func(i int) unsafe.Pointer { return unsafe.Pointer(&x[i]) }
@@ -130,7 +130,7 @@ func TestView_shared(t *testing.T) {
 	assert.Len(t, w.shared, 1, "elsewhere")
 }
 
-// A verifier knows which of its views overlap, by whatever bytes.
+// A verifier knows which of its views overlap, in any byte.
 func TestVerifier_share(t *testing.T) {
 	x := make([]byte, 64)
 	tile := tileView(x, 4, 8, 8) // bytes 0 to 3 of each eight
@@ -150,7 +150,7 @@ func TestVerifier_share(t *testing.T) {
 	}
 }
 
-// What is kept is what is there now, however often.
+// A repeated save keeps the present content.
 func TestView_save_again(t *testing.T) {
 	x := []float64{1, 2, 3}
 	w := viewOf(x)
@@ -163,7 +163,7 @@ func TestView_save_again(t *testing.T) {
 	assert.Equal(t, []float64{1, 7, 3}, x)
 }
 
-// The pieces that a view and a region have in common, by bytes.
+// The common pieces of a view and a region, byte by byte.
 func TestView_overlap(t *testing.T) {
 	x := make([]byte, 64)
 	for i := range x {
@@ -199,14 +199,14 @@ func TestView_overlap(t *testing.T) {
 	}
 }
 
-// Memory that cannot be read is not looked at.
+// Memory that cannot be read is not checked.
 func TestView_readable(t *testing.T) {
 	assert.True(t, viewOf([]byte{1}).readable())
 	p := nowhere(t)
 	assert.False(t, (&view{region: deps.Bytes(p, 8), base: p}).readable())
 }
 
-// nowhere returns an address at which there is no memory.
+// nowhere returns an address without memory.
 func nowhere(t *testing.T) unsafe.Pointer {
 	t.Helper()
 	if invariant.Race {
@@ -215,7 +215,7 @@ func nowhere(t *testing.T) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(nil), 64)
 }
 
-// What the body may do with each access, and whether it may be run twice.
+// The role of each access, and whether the body may run twice.
 func TestVerifier_roles(t *testing.T) {
 	x, any1 := []float64{1}, []any{1}
 	sum := Reduction(0.0, func(dst, src []float64) {}).access()
@@ -247,7 +247,7 @@ func TestVerifier_roles(t *testing.T) {
 	assert.False(t, v.again, "it has pointers")
 }
 
-// A Value slice is looked at as what the body leaves alone.
+// A Value slice has roleLeave.
 func TestVerifier_addValue(t *testing.T) {
 	p, err := newParam(reflect.TypeFor[[]float64](), Value, 2, 0)
 	require.NoError(t, err)
@@ -264,8 +264,8 @@ func TestVerifier_addValue(t *testing.T) {
 	assert.Equal(t, deps.Slice(x[:maxValue/8]), v.views[1].region)
 }
 
-// An outcome has the values of outputs, which may be marks, and then those of updates, which
-// cannot; two are the same if they differ in marks only.
+// An outcome has the values of outputs, which may be marks, and then of updates, which
+// cannot; two outcomes are the same if they differ only in marks.
 func TestVerifier_outcome(t *testing.T) {
 	out, update := []int64{0, 0, 0}, []int64{8, 9}
 	v := &verifier{views: []view{*viewOf(update), *viewOf(out)}}
@@ -288,7 +288,7 @@ func TestVerifier_outcome(t *testing.T) {
 	assert.ErrorContains(t, v.errs[0], "left 2 of its 3 values unwritten")
 }
 
-// A mark of a float that is left is a fact; of integers it takes so many bits of evidence.
+// One float mark left is proof; integers need the given bits of evidence.
 func TestTally_verdict(t *testing.T) {
 	left, read := (&tally{sure: true}).verdict()
 	assert.True(t, left && !read)
@@ -301,7 +301,7 @@ func TestTally_verdict(t *testing.T) {
 }
 
 // Nearness is full for equal numbers, falls by a bit for each doubling of the distance, to
-// either side, and ends at the middle of the bits.
+// either side, and ends at half the bits.
 func TestTally_nearness(t *testing.T) {
 	assert.Equal(t, 64., nearness(0, 64))
 	assert.Equal(t, 16., nearness(0, 16))
@@ -312,7 +312,7 @@ func TestTally_nearness(t *testing.T) {
 	assert.Zero(t, nearness(1<<32, 64))
 }
 
-// Memory of unknown type is looked at if it can be, and not restored for a second run.
+// Memory of unknown type is checked if it can be read, and not restored for a second run.
 func TestVerifier_unknown_type(t *testing.T) {
 	x := make([]byte, 8)
 	p := nowhere(t)
@@ -329,7 +329,7 @@ func TestVerifier_unknown_type(t *testing.T) {
 	assert.NoError(t, v.After(false))
 }
 
-// Before keeps what a second run begins with, if there may be one.
+// Before saves the start of a second run, if there may be one.
 func TestVerifier_Before(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		v := &verifier{again: again}
@@ -341,7 +341,7 @@ func TestVerifier_Before(t *testing.T) {
 	}
 }
 
-// The body may write to an Input if another access lets it; a slice passed as Value does not.
+// The body may write an Input if another access allows it; a Value slice does not.
 func TestVerifier_written(t *testing.T) {
 	x := make([]byte, 8)
 	for _, c := range []struct {
@@ -361,8 +361,8 @@ func TestVerifier_written(t *testing.T) {
 	assert.False(t, v.written(&v.views[0]))
 }
 
-// A body whose results depend on its outputs is found out by a second run, one that is right
-// or random is not.
+// A second run detects a body whose results depend on its outputs, and accepts right and
+// random ones.
 func TestVerifier_second_run(t *testing.T) {
 	in, out, calls := []int64{3, 4}, make([]int64, 2), 0
 	run := func(body func()) (int, error) {
@@ -380,13 +380,13 @@ func TestVerifier_second_run(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, 2, n)
 	n, err = run(func() { out[0], out[1] = max(0, min(out[0], 1)), 7 })
-	assert.ErrorContains(t, err, "depends on what was there before")
+	assert.ErrorContains(t, err, "depend on its old content")
 	assert.Greater(t, n, 2)
 	_, err = run(func() { out[0], out[1] = int64(calls), 7 })
 	assert.NoError(t, err, "it is random, whatever was there")
 }
 
-// A function that refers to a variable of its surroundings captures it.
+// A function that refers to a variable of its environment captures it.
 func TestCaptures(t *testing.T) {
 	plain, n := func() {}, 0
 	closure := func() { n++ }
@@ -397,7 +397,7 @@ func TestCaptures(t *testing.T) {
 	assert.True(t, captures(unsafe.Pointer(&plain)))
 }
 
-// Arithmetic with a mark makes what only that can be.
+// Arithmetic with a mark gives a recognizable result.
 func TestLeaf_derived(t *testing.T) {
 	x, y := math.Float64frombits(mark64), math.Float32frombits(mark32)
 	f64, f32 := &leaf{kind: leafFloat64, size: 8}, &leaf{kind: leafFloat32, size: 4}
@@ -408,7 +408,7 @@ func TestLeaf_derived(t *testing.T) {
 	assert.False(t, f64.derived(unsafe.Pointer(&x)) || f32.derived(unsafe.Pointer(&y)), "another NaN")
 }
 
-// The first finding costs the places where it could be, each further one a choice besides.
+// The first finding costs the logarithm of the places, each further one also a choice.
 func TestEvidence(t *testing.T) {
 	var e evidence
 	e.add(20, 4)

@@ -20,8 +20,8 @@ func pieces(x []byte, size, step int) (all [][]byte) {
 	return all
 }
 
-// The cost of a weak access does not grow with the number of accesses beside it, and
-// that of a child's access grows with the logarithm of those of its parent.
+// The cost of a weak access does not grow with the number of accesses beside it; the cost
+// of a child's access grows with the logarithm of its parent's accesses.
 func TestGate_cost_of_many(t *testing.T) {
 	touch := tasks.Declare1("touch", func([]byte) {}, tasks.Inout)
 	var below int
@@ -35,13 +35,13 @@ func TestGate_cost_of_many(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		size, step int
-		each       int // entries around one
+		each       int // entries that overlap one
 	}{{"apart", 4, 4, 1}, {"overlapping", 6, 4, 3}} {
 		for _, n := range []int{64, 512, 4096} {
 			all, one := pieces(make([]byte, 4*n+2), c.size, c.step), make([]byte, 1)
 			require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
 				d := task.DomainOf(rt)
-				for range 2 { // regions seen for the first time, and again
+				for range 2 { // new regions, then known ones
 					before := d.Looks()
 					weak.Spawn(rt, all, one)
 					assert.LessOrEqual(t, d.Looks()-before, c.each*n+1, "%d weak accesses %s", n, c.name)

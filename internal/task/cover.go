@@ -10,27 +10,27 @@ import (
 	"github.com/weft-hpc/weft/deps"
 )
 
-// Cover finds the children that touch memory which no access of their parent covers,
-// while another task of the parent's domain touches it too and nothing orders the two:
-// the child is ordered among its siblings alone, so parallel and serial runs differ. Memory
-// that the parent's body has made is nobody else's, and no mistake.
+// Cover finds children that access memory which no access of their parent covers, while
+// another task of the parent's domain accesses it too and no dependence orders the two. The
+// tracker orders the child among its siblings alone, so parallel and serial runs differ.
+// Memory that the parent's body has allocated belongs to it, and is no mistake.
 //
-// A domain that checks has one. It notes the tasks of the domain, and the accesses of
+// Each checking domain has a Cover. It records the tasks of the domain, and the accesses of
 // their descendants that they do not cover (strays), since the last wait for all of them,
-// and compares each that comes with what is there. The memory is kept reachable for as
-// long, or its addresses could come to stand for something else.
+// and compares each new one with the recorded ones. It keeps the memory reachable for as
+// long, because a freed address could be reused.
 type Cover struct {
-	mu     sync.Mutex // strays come from the runners of the parents
-	tasks  []noted
-	strays []stray
-	told   int
+	mu      sync.Mutex // the goroutines that run the parents add strays
+	tasks   []noted
+	strays  []stray
+	reports int
 
-	block []touch // memory for those of tasks; of the inserter
-	owner string  // label of the task whose children the domain has; immutable
+	block []touch // memory for the touches of tasks; the inserter's
+	owner string  // label of the parent of the domain's tasks; immutable
 }
 
-// NewCover returns one for the children of owner, whose body the calling goroutine runs, or
-// for the main program if owner is nil.
+// NewCover returns a Cover for the children of owner, whose body the calling goroutine
+// runs, or for the main program if owner is nil.
 func NewCover(owner *Record) *Cover {
 	if owner == nil {
 		return &Cover{}
@@ -39,9 +39,9 @@ func NewCover(owner *Record) *Cover {
 }
 
 const (
-	maxNoted  = 1 << 14 // tasks; the older half is forgotten
-	maxStrays = 1 << 10 // likewise
-	maxTold   = 16      // reports until the next wait
+	maxNoted   = 1 << 14 // tasks; the older half is forgotten
+	maxStrays  = 1 << 10 // likewise
+	maxReports = 16      // reports until the next wait
 )
 
 // touch is one access.
@@ -61,7 +61,7 @@ type noted struct {
 	touches []touch
 }
 
-// stray is an access of a descendant of task of, which that does not cover.
+// stray is an access of a descendant of task of that no access of the task covers.
 type stray struct {
 	touch
 	of           uint64
@@ -78,18 +78,18 @@ func newTouch(a Access) touch {
 	return t
 }
 
-// clashes reports whether t and u, unordered, are a mistake.
+// clashes reports whether t and u are a mistake if unordered.
 func (t touch) clashes(u touch) bool {
 	return (t.mode.Writes() || u.mode.Writes()) && !(t.mode == deps.Concurrent && u.mode == deps.Concurrent) && t.region.Overlaps(u.region)
 }
 
-// keepsApart reports whether two tasks of one domain do not run at the same time because
-// of t and u. Weak accesses order children, and those by their own regions alone.
+// keepsApart reports whether t and u prevent two tasks of one domain from running at the
+// same time. Weak accesses order only children, by the children's regions.
 func (t touch) keepsApart(u touch) bool {
 	return !t.weak && !u.weak && t.clashes(u) && !(t.mode == deps.Reduction && u.mode == deps.Reduction)
 }
 
-// apart reports whether a task with one of touches waits for n, or n for it.
+// apart reports whether a dependence orders n and a task with the given touches.
 func (n *noted) apart(touches []touch) bool {
 	return slices.ContainsFunc(n.touches, func(t touch) bool {
 		return slices.ContainsFunc(touches, t.keepsApart)
@@ -116,8 +116,8 @@ func (c *Cover) commit(r *Record) {
 	}
 }
 
-// room returns an empty slice for n touches, cut from a block for those of many tasks.
-// Inserter of the domain.
+// room returns an empty slice for n touches, from a block for many tasks. Inserter of the
+// domain.
 func (c *Cover) room(n int) []touch {
 	const most = 512 // touches in a block
 	if cap(c.block)-len(c.block) < n {
@@ -128,9 +128,9 @@ func (c *Cover) room(n int) []touch {
 	return c.block[first : first : first+n]
 }
 
-// strayed tells every ancestor of r that does not cover t, up to one that does: what an
-// ancestor declares is for its own parent to cover. Of an ancestor, whose body may have
-// ended meanwhile, it reads only what does not change.
+// strayed adds t as a stray to the domain of every ancestor of r that does not cover it, up
+// to one that does: an access declared by an ancestor is for its own parent to cover. It
+// reads only immutable fields of an ancestor, whose body may have ended meanwhile.
 func (d *Domain) strayed(r *Record, t touch) {
 	for p := d.Parent; p != nil && !p.allows(t); d, p = p.Domain, p.Domain.Parent {
 		s := stray{touch: t, of: p.Seq(), child: r.Label(), owner: d.Cover.owner, pc: r.PC}
@@ -138,8 +138,8 @@ func (d *Domain) strayed(r *Record, t touch) {
 	}
 }
 
-// allows reports whether an access of r covers what a child does, or one that is weak
-// makes the child wait.
+// allows reports whether an access of r covers the child's access t, or a weak one makes
+// the child wait.
 func (r *Record) allows(t touch) (yes bool) {
 	r.Accesses(func(a Access) {
 		if a.Mode.Writes() || !t.mode.Writes() {
@@ -149,7 +149,7 @@ func (r *Record) allows(t touch) (yes bool) {
 	return yes
 }
 
-// stray takes note of s. Any goroutine.
+// stray records s. Any goroutine.
 func (c *Cover) stray(d *Domain, s stray) {
 	if c == nil {
 		return
@@ -168,7 +168,7 @@ func (c *Cover) stray(d *Domain, s stray) {
 	}
 }
 
-// halve forgets the older half of a list that is full.
+// halve drops the older half of a full list.
 func halve[T any](list []T, full int) []T {
 	if len(list) < full {
 		return list
@@ -176,31 +176,31 @@ func halve[T any](list []T, full int) []T {
 	return slices.Delete(list, 0, full/2)
 }
 
-// compare reports s if it and task i touch the same memory, unordered.
+// compare reports s if it and task i access the same memory, unordered.
 func (c *Cover) compare(d *Domain, s *stray, i int) {
 	n := &c.tasks[i]
-	if n.seq == s.of || c.told == maxTold {
+	if n.seq == s.of || c.reports == maxReports {
 		return
 	}
 	at := slices.IndexFunc(n.touches, s.clashes)
 	if at < 0 || !c.unordered(s.of, i) {
 		return
 	}
-	c.told++
+	c.reports++
 	with := n.touches[at]
 	d.AddFailure(fmt.Errorf("weft: task %q%s has %v access to %v, which no access of its parent %q covers, and nothing orders it with task %q%s, which has %v access to %v: declare the access on %q too, as Weak if only its children touch it",
 		s.child, spawnedAt(s.pc), s.mode, s.region, s.owner, n.label, spawnedAt(n.pc), with.mode, with.region, s.owner))
 }
 
-// unordered reports whether neither of task seq and task i waits for the other, directly
-// or through tasks between them. If seq has been forgotten, it was long ago.
+// unordered reports whether no dependence orders task seq and task i, directly or through
+// tasks between them. It reports false if seq has been dropped from the list.
 func (c *Cover) unordered(seq uint64, i int) bool {
 	p := slices.IndexFunc(c.tasks, func(n noted) bool { return n.seq == seq })
 	if p < 0 {
 		return false
 	}
 	first, last := min(p, i), max(p, i)
-	after := slices.Clone(c.tasks[last].touches) // of the tasks that last waits for, and its own
+	after := slices.Clone(c.tasks[last].touches) // of last and its predecessors
 	for k := last - 1; k > first; k-- {
 		if n := &c.tasks[k]; n.barrier || n.apart(after) {
 			after = append(after, n.touches...)
@@ -218,7 +218,7 @@ func spawnedAt(pc uintptr) string {
 	return fmt.Sprintf(" (spawned at %s:%d)", f.File, f.Line)
 }
 
-// forget drops everything: all tasks of the domain have ended.
+// forget drops all records. All tasks of the domain have ended.
 func (c *Cover) forget() {
 	if c == nil {
 		return
@@ -229,5 +229,5 @@ func (c *Cover) forget() {
 	clear(c.strays)
 	clear(c.block)
 	c.block = c.block[:0]
-	c.tasks, c.strays, c.told = c.tasks[:0], c.strays[:0], 0
+	c.tasks, c.strays, c.reports = c.tasks[:0], c.strays[:0], 0
 }

@@ -18,39 +18,39 @@ const (
 	Closed
 )
 
-// Runner is what executes records: a worker of package dataflow.
+// Runner executes records: a worker of package dataflow.
 type Runner interface {
-	// Submit takes over r, which has been committed. Unless ready, it belongs to
-	// its last predecessor. inline, if not nil, is the cold part of a record that is
-	// to be run before Submit returns. The inserter calls it.
+	// Submit takes over r, which has been committed. Unless ready, it belongs to its last
+	// predecessor. inline, if not nil, is the cold part of a record that Submit must run
+	// before it returns. The inserter calls it.
 	Submit(d *Domain, r *Record, ready bool, inline *Cold)
-	Misuse(err error)              // any goroutine: to be reported by the next Wait
+	Misuse(err error)              // any goroutine: the next Wait reports it
 	Context() context.Context      // of the runtime
 	ID() int                       // of the worker
 	ChildDomain(r *Record) *Domain // the running task r spawns its first child
 	WaitChildren(r *Record) error  // the running task r waits, and helps
 	WaitOn(d *Domain, regions []deps.Region) error
-	Hold(r *Record) func(error) // the returned function is called once, on any goroutine
+	Hold(r *Record) func(error) // call the returned function once, on any goroutine
 	Block(r *Record, f func())
 	Schedule(ready *deps.Node)          // nodes that became ready, joined by Next; the runner's goroutine
 	Edge(pred, succ uint64, waits bool) // traced domains: inserter
 	Spawned(r *Record)                  // traced domains: inserter
-	Announce(r *Record)                 // a task of the comm target is about to be committed: inserter
+	Announce(r *Record)                 // the inserter is about to commit a task of the comm target
 }
 
-// Domain is a set of tasks with one tracker. It belongs to its inserter: the
-// goroutine Owner. What the inserter writes with every task is on cache lines that those
-// who run the tasks do not read.
+// Domain is a set of tasks with one tracker. It belongs to its inserter: the goroutine
+// Owner. The words that the inserter writes with every task are on cache lines that the
+// runners of tasks do not read.
 type Domain struct {
 	Tracker deps.Tracker
 	Spawned uint64 // tasks committed, ever (main) or since the last wait (children)
-	Limit   uint64 // of Spawned: from there on a spawn runs some of the tasks
+	Limit   uint64 // of Spawned: beyond it a spawn runs some of the tasks
 	edges   int32  // of the record being filled
 	locks   uint64
-	renamed []func()      // drop the spare versions of a buffer
-	given   givens        // the accesses of Parent
-	claimed []*deps.Entry // of beside
-	looks   int           // entries that beside has looked at, for tests
+	renamed []func()      // drop the old versions of buffers
+	given   givens        // accesses of Parent
+	claimed []*deps.Entry // scratch of beside
+	looks   int           // entries that beside has visited, for tests
 	_       [cacheLine]byte
 
 	Exec   Runner // the worker whose goroutine inserts
@@ -59,23 +59,23 @@ type Domain struct {
 	Parent *Record // nil for the main program
 	State  *atomic.Uint32
 	Budget *Budget
-	Cover  *Cover // checks what children touch; nil if off
-	Root   bool   // of the main program
+	Cover  *Cover // checks the accesses of children; nil if off
+	Root   bool   // the domain of the main program
 	Lines  bool   // record where tasks are spawned
-	Traced bool   // tell Exec of every spawn
+	Traced bool   // Exec gets every spawn and dependence
 	Rename bool   // buffers may get fresh copies
 	Final  bool   // tasks run at their spawn
-	Verify bool   // and are checked
+	Verify bool   // tasks are verified
 	free   *Domain
-	use    atomic.Uint64 // how often it has been freed
+	use    atomic.Uint64 // number of times it has been freed
 	_      [cacheLine]byte
 
-	Live  atomic.Int64 // children only: committed minus ended, seen from the last wait on
-	ended failures     // of children: what their failed tasks left
+	Live  atomic.Int64 // children only: committed minus ended, since the last wait
+	ended failures     // of children
 }
 
-// cacheLine separates words that different threads write: two lines of 64 bytes, which
-// the prefetcher of amd64 fetches in pairs.
+// cacheLine separates words that different threads write: two lines of 64 bytes, which the
+// prefetcher of amd64 fetches in pairs.
 const cacheLine = 128
 
 // NewDomain returns an empty domain of exec and a, reused if possible.
@@ -100,8 +100,8 @@ func (a *Allocator) NewDomain(exec Runner, parent *Record, state *atomic.Uint32)
 	return d
 }
 
-// Unfinished returns the number of tasks of d, a task's children, that have not ended.
-// Inserter only.
+// Unfinished returns the number of unfinished tasks of d, a domain of children. Inserter
+// only.
 func (d *Domain) Unfinished() uint64 { return d.Spawned + uint64(d.Live.Load()) }
 
 // FreeDomain takes back a domain whose tasks have all ended. Any goroutine.
@@ -116,18 +116,18 @@ func (a *Allocator) FreeDomain(d *Domain) {
 	}
 }
 
-// Trace tells exec of the dependences and spawns of d from now on.
+// Trace reports the dependences and spawns of d to exec from now on.
 func (d *Domain) Trace() {
 	d.Traced = true
 	d.Tracker.Configure(d.Alloc.NextID, d.closeReduction, d.Exec.Edge)
 }
 
-// Begin starts a record of declaration decl, or returns nil if the spawn is
-// void: the runtime is cancelled, or the goroutine is not the inserter. It
-// panics on a closed runtime, as a send on a closed channel does.
+// Begin starts a record of declaration decl, or returns nil if the spawn is void: the
+// runtime is cancelled, or the goroutine is not the inserter. It panics on a closed
+// runtime, as a send on a closed channel does.
 func (d *Domain) Begin(decl *Decl) *Record { return d.BeginNamed(decl, "") }
 
-// BeginNamed is Begin for declarations whose tasks have names of their own.
+// BeginNamed is Begin for declarations whose tasks have individual names.
 func (d *Domain) BeginNamed(decl *Decl, name string) *Record {
 	if g := osthread.G(); g != d.Owner || d.State.Load() != Open {
 		d.refuse(g, decl, name)
@@ -151,11 +151,11 @@ func (d *Domain) begin(decl *Decl) *Record {
 	return r
 }
 
-// ErrGoroutine marks errors about a call from the wrong goroutine.
+// ErrGoroutine is in the errors of calls on the wrong goroutine.
 var ErrGoroutine = errors.New("called from another goroutine than the one that may")
 
-// refuse deals with a spawn that makes no task: it panics, reports a misuse, or,
-// on a cancelled runtime, does nothing.
+// refuse handles a spawn that makes no task: it panics, reports a misuse, or, on a
+// cancelled runtime, does nothing.
 func (d *Domain) refuse(g uintptr, decl *Decl, name string) {
 	if g == d.Owner && d.State.Load() == Cancelled {
 		return
@@ -179,8 +179,8 @@ func (d *Domain) refuse(g uintptr, decl *Decl, name string) {
 	}
 }
 
-// Access declares that r touches region in mode m. op identifies a reduction.
-// A mistake makes r a failed task. It returns the entry, nil for an empty region.
+// Access declares that r accesses region in mode m. op identifies a reduction. A mistake
+// makes r a failed task. Access returns the entry, nil for an empty region.
 func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, param int, op any) *deps.Entry {
 	if region.Empty() {
 		return nil
@@ -192,7 +192,7 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 		return d.weak(r, region, m, param)
 	}
 	if m == deps.Commutative && r.Flags&Comm != 0 {
-		m = deps.Inout // the executor has an order of its own: with a lock it could wait for what waits for the lock
+		m = deps.Inout // the executor has its own order: with a lock, it could wait for a waiter of that lock
 	}
 	if m == deps.Reduction {
 		d.limitReduction(r, region)
@@ -230,9 +230,9 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 	return e
 }
 
-// Await makes r, which stands for a wait, follow what writes to region. What is spawned
-// later does not depend on r, so a wait that fails because of one writer takes nothing
-// along that does not depend on that writer, too.
+// Await makes r, which stands for a wait, follow the writers of region. Later tasks do not
+// depend on r, so the failure of one writer fails r but not tasks that do not depend on
+// that writer.
 func (d *Domain) Await(r *Record, region deps.Region) {
 	if region.Empty() {
 		return
@@ -245,8 +245,8 @@ func (d *Domain) Await(r *Record, region deps.Region) {
 	r.addAccess(Access{Entry: e, Mode: deps.In, Param: -1})
 }
 
-// underParent checks an access of r against those of its parent, and makes r wait
-// for the gates of its parent that stand for region.
+// underParent checks an access of r against the accesses of its parent, and makes r wait
+// for the parent's gates at region.
 func (d *Domain) underParent(r *Record, region deps.Region, m deps.Mode, weak bool, param int) {
 	p := d.Parent
 	if !weak && p.Flags&Gated == 0 {
@@ -293,7 +293,7 @@ func (d *Domain) Commit(r *Record) {
 		r.Flags |= Inline | Final
 	}
 	if r.Flags&Comm != 0 {
-		d.Exec.Announce(r) // it may refuse to be run in place
+		d.Exec.Announce(r) // it may forbid running r in place
 	}
 	if r.Flags&Commutes != 0 {
 		r.sortLocks()
@@ -311,13 +311,13 @@ func (d *Domain) Commit(r *Record) {
 	d.Exec.Submit(d, r, r.Node.Commit(d.edges), inline)
 }
 
-// Budget bounds the bytes of fresh copies that renaming may hold at one time.
+// Budget bounds the bytes of fresh copies at one time.
 type Budget struct {
 	Limit int64
 	used  atomic.Int64
 }
 
-// Take reserves n bytes and reports whether they were left.
+// Take reserves n bytes and reports whether they were available.
 func (b *Budget) Take(n int64) bool {
 	if b.used.Add(n) <= b.Limit {
 		return true
@@ -329,14 +329,14 @@ func (b *Budget) Take(n int64) bool {
 // Give returns n bytes.
 func (b *Budget) Give(n int64) { b.used.Add(-n) }
 
-// Used returns the bytes taken now.
+// Used returns the bytes reserved now.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// Renamed notes that a buffer has spare versions; trim drops them, and is called
-// in the next wait for all tasks of the domain.
+// Renamed records that a buffer has old versions; the next wait for all tasks of the domain
+// calls trim, which drops them.
 func (d *Domain) Renamed(trim func()) { d.renamed = append(d.renamed, trim) }
 
-// Trim drops the spare versions of all buffers; every task of d has ended.
+// Trim drops the old versions of all buffers. Every task of d has ended.
 func (d *Domain) Trim() {
 	for _, trim := range d.renamed {
 		trim()
@@ -349,8 +349,8 @@ func (d *Domain) Trim() {
 // maxFailures bounds the errors kept for one report.
 const maxFailures = 64
 
-// failures collects the errors of failed tasks from all runners, and the failed
-// records: the tracker must remember them until the failure has been reported.
+// failures collects the errors of failed tasks from all runners, and the failed records:
+// the tracker must remember them until the failure has been reported.
 type failures struct {
 	mu      sync.Mutex
 	errs    []error
@@ -371,8 +371,8 @@ func (d *Domain) KeepFailed(r *Record) {
 	f.records = &r.Node
 }
 
-// Forgive gives the failed records back: what is spawned from now on does not
-// depend on them. Of the inserter, or of whoever ends the domain.
+// Forgive frees the failed records: later tasks do not depend on them. The inserter calls
+// it, or the goroutine that ends the domain.
 func (d *Domain) Forgive() {
 	f := &d.ended
 	f.mu.Lock()
@@ -388,7 +388,7 @@ func (d *Domain) Forgive() {
 	d.Tracker.Forgive()
 }
 
-// AddFailure notes that a task of d failed. Any goroutine.
+// AddFailure records the failure of a task of d. Any goroutine.
 func (d *Domain) AddFailure(err error) {
 	f := &d.ended
 	f.mu.Lock()
@@ -400,7 +400,7 @@ func (d *Domain) AddFailure(err error) {
 	}
 }
 
-// TakeFailures returns what failed since the last call, joined; nil if nothing.
+// TakeFailures returns the failures since the last call, joined; nil if there were none.
 func (d *Domain) TakeFailures() error {
 	f := &d.ended
 	f.mu.Lock()
@@ -416,7 +416,7 @@ func (d *Domain) TakeFailures() error {
 	return errors.Join(errs...)
 }
 
-// Skips returns how many tasks have been skipped since the last Forgive.
+// Skips returns the number of tasks skipped since the last Forgive.
 func (d *Domain) Skips() int {
 	f := &d.ended
 	f.mu.Lock()
@@ -424,7 +424,7 @@ func (d *Domain) Skips() int {
 	return f.skipped
 }
 
-// Failures returns what TakeFailures would, and keeps it.
+// Failures returns the same as TakeFailures, and keeps it.
 func (d *Domain) Failures() error {
 	f := &d.ended
 	f.mu.Lock()
@@ -443,10 +443,9 @@ func (d *Domain) FirstFailure() error {
 	return f.errs[0]
 }
 
-// Use returns the number of the present use of d, which serves other tasks when its
-// own have ended.
+// Use returns the number of the present use of d, which serves other tasks after its own
+// have ended.
 func (d *Domain) Use() uint64 { return d.use.Load() }
 
-// InUse reports whether d is still in the use of that number, so that tasks may be
-// spawned in it.
+// InUse reports whether d is still in that use, so that it accepts spawns.
 func (d *Domain) InUse(use uint64) bool { return d.use.Load() == use && d.State.Load() != Closed }

@@ -1,5 +1,5 @@
 package task
 
-// Looks returns how many accesses have been looked at to register those that are weak,
-// or below a weak one.
+// Looks returns the number of accesses visited to register weak ones, and accesses below
+// weak ones.
 func (d *Domain) Looks() int { return d.looks + d.given.looks }

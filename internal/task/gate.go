@@ -16,11 +16,11 @@ type Gate struct {
 	mode   deps.Mode              // as declared
 	as     deps.Mode              // as registered
 	same   *Gate                  // another gate of its task at the same entry
-	failed bool                   // its task has failed. Of the task, until it drops its reference
-	waiter atomic.Pointer[Record] // its task, if that is not to start before the gate opens
+	failed bool                   // its task has failed; owned by the task until it drops its reference
+	waiter atomic.Pointer[Record] // its task, if that must not start before the gate opens
 }
 
-// opened stands for the waiter of a gate that has opened.
+// opened replaces the waiter of a gate that has opened.
 var opened Record
 
 var gateDecl = &Decl{
@@ -42,14 +42,13 @@ func (g *Gate) open(failed bool) {
 	}
 }
 
-// AwaitGates reports whether r, which the caller owns, has a gate that has not
-// opened; r then belongs to that gate, which schedules it again.
+// AwaitGates reports whether r, which the caller owns, has a gate that has not opened; r
+// then belongs to that gate, which schedules it again.
 //
-// A worker that waits inside a body asks this before it starts r on top of that
-// body. What r may wait for could be, or need, a body further down on the same
-// stack, which cannot go on before r has ended. A task whose gates are open waits
-// for nothing but its own children, which have all started later than whatever
-// is below them.
+// A worker that waits inside a body asks this before it starts r on top of that body. A
+// predecessor of r's gates could be, or need, a body further down on the same stack, which
+// cannot go on before r has ended. A task whose gates are open waits only for its own
+// children, which have all started later than the bodies below them.
 func (r *Record) AwaitGates() bool {
 	c := r.PeekCold()
 	if c == nil {
@@ -63,8 +62,8 @@ func (r *Record) AwaitGates() bool {
 	return false
 }
 
-// GatesOpen reports whether nothing outside r may still write to what r has weak
-// accesses to. Of the runner of r.
+// GatesOpen reports whether no task outside r may still write to the weak regions of r.
+// Only the runner of r calls it.
 func (r *Record) GatesOpen() bool {
 	if c := r.PeekCold(); c != nil {
 		for _, g := range c.Gates {
@@ -76,13 +75,13 @@ func (r *Record) GatesOpen() bool {
 	return true
 }
 
-// Doomed reports whether r is a gate whose task has failed: then what depends on
-// the gate is not to run. Called when r has no references left.
+// Doomed reports whether r is a gate whose task has failed: then the successors of the gate
+// must not run. Called when r has no references left.
 func (r *Record) Doomed() bool { return r.Decl == gateDecl && gateOf(r).failed }
 
-// weak gives r a gate for region. Weak commutative accesses and reductions keep
-// the order of submission between their gates (they are Inout there): a gate
-// that held a lock while its task waits for another gate could deadlock.
+// weak gives r a gate for region. The gates of weak commutative accesses and reductions
+// keep the order of submission (they are Inout): if a gate held a lock while its task waits
+// for another gate, they could deadlock.
 func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e *deps.Entry) {
 	mode := m
 	if mode == deps.Reduction || mode == deps.Commutative {
@@ -95,8 +94,8 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 		g.Flags |= Internal
 		g.Prio = r.Prio
 		g.Extend()
-		g.Ref()                // r's; the body's reference is dropped when the gate has opened
-		g.opener = deps.Node{} // its lists may have come from the tracker of the children
+		g.Ref()                // held by r; the body's reference is dropped when the gate has opened
+		g.opener = deps.Node{} // its lists may have come from the children's tracker
 		d.Tracker.Begin(&g.opener, g.Seq())
 		if r.Flags&Gated == 0 {
 			r.Flags |= Gated
@@ -113,12 +112,12 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 	return e
 }
 
-// beside prepares n, which is r or a gate of r, for an access in mode m that may
-// conflict with other accesses of the same task, and returns the mode to be used.
-// n must not wait for a gate of r, which lasts as long as r does, but for what the
-// gate waits for: until it opens. A gate need not wait for r at all: it ends after
-// r, which waits for whatever its own accesses demand. The mode is not shared then,
-// or n could come to wait for a node that stands for a group with r or a gate in it.
+// beside prepares n, which is r or a gate of r, for an access in mode m that may conflict
+// with other accesses of the same task, and returns the mode to use. Make n wait for the
+// opener of a gate of r, never for the gate: the gate ends only after r, so waiting for it
+// would deadlock. A gate need not wait for r at all: it ends after r, which waits for its
+// own accesses. In these cases the mode is exclusive, because otherwise n could wait for a
+// join node of a group with r or a gate in it.
 func (d *Domain) beside(n, r *Record, region deps.Region, m deps.Mode) deps.Mode {
 	d.claimed = d.claimed[:0]
 	d.Tracker.Around(region, func(e *deps.Entry) {
@@ -154,7 +153,7 @@ func (d *Domain) beside(n, r *Record, region deps.Region, m deps.Mode) deps.Mode
 	return mode
 }
 
-// claimOf returns what r, which is being registered, has noted at e.
+// claimOf returns the claim of r, which is being registered, at e.
 func claimOf(e *deps.Entry, r *Record) *deps.Claim {
 	if e.Claim.Task != r.Seq() {
 		e.Claim = deps.Claim{Task: r.Seq()}
@@ -162,8 +161,8 @@ func claimOf(e *deps.Entry, r *Record) *deps.Claim {
 	return &e.Claim
 }
 
-// claim notes an access of r itself at its entry: what is registered for r from now on
-// must not wait for it. Tasks with gates only.
+// claim adds an access of r itself to the claim at its entry: later accesses of r must not
+// wait for it. Only for tasks with gates.
 func (r *Record) claim(a Access) {
 	if !a.Weak {
 		claimOf(a.Entry, r).Modes |= 1 << a.Mode
@@ -176,9 +175,8 @@ func gatesOf(c *deps.Claim) *Gate {
 	return g
 }
 
-// followGates makes r wait until its gates have opened. A task that takes
-// commutative locks must: held while its children wait, a lock would keep from
-// running what they wait for.
+// followGates makes r wait until its gates have opened. A task with commutative locks must:
+// a lock held while its children wait could block the tasks that they wait for.
 func (d *Domain) followGates(r *Record) {
 	for _, g := range r.Cold().Gates {
 		d.edges += d.Tracker.Follow(&r.Node, &g.opener)
@@ -196,14 +194,15 @@ func sharing(m deps.Mode) uint16 {
 // alike reports whether accesses in modes a and b to one region do not conflict.
 func alike(a, b deps.Mode) bool { return sharing(a)>>b&1 != 0 }
 
-// followGate makes r wait until the gate of its parent's access a, if it has one, has opened.
+// followGate makes r wait until the gate of its parent's access a, if it has one, has
+// opened.
 func (d *Domain) followGate(r *Record, a *given) {
 	if a.gate != nil {
 		d.edges += d.Tracker.Follow(&r.Node, &a.gate.opener)
 	}
 }
 
-// access registers an access of one of the runtime's own records.
+// access registers an access of an internal record.
 func (d *Domain) access(r *Record, region deps.Region, m deps.Mode) *deps.Entry {
 	edges, e, err := d.Tracker.Access(&r.Node, region, m, nil)
 	if err != nil {
@@ -218,16 +217,16 @@ func (d *Domain) access(r *Record, region deps.Region, m deps.Mode) *deps.Entry 
 	return e
 }
 
-// nested runs f, which submits a record of the runtime's own while another
-// record may be half registered.
+// nested runs f, which submits an internal record while another record may be half
+// registered.
 func (d *Domain) nested(f func()) {
 	saved := d.edges
 	f()
 	d.edges = saved
 }
 
-// Ungate drops r's reference to its gates, which fail with r, and calls complete
-// for those that thereby have ended. Called when r has ended.
+// Ungate drops r's reference to its gates, which fail with r, and calls complete for the
+// gates that thereby have ended. Called when r has ended.
 func (r *Record) Ungate(failed bool, complete func(*Record)) {
 	c := r.PeekCold()
 	if c == nil {
@@ -244,17 +243,17 @@ func (r *Record) Ungate(failed bool, complete func(*Record)) {
 // Part is the private copy of one task of a reduction.
 type Part interface {
 	Merge()   // combines the copy into the shared region
-	Discard() // gives the copy back
+	Discard() // frees the copy
 }
 
 // Accumulator holds the parts of an open reduction in submission order.
 type Accumulator struct {
 	parts []Part
-	last  uint64 // the task of the last part
+	last  uint64 // task of the last part
 }
 
-// AddPart notes that p is the private copy of r in the open reduction of entry e.
-// Inserter only, before Commit.
+// AddPart records p as the private copy of r in the open reduction of entry e. Inserter
+// only, before Commit.
 func (r *Record) AddPart(e *deps.Entry, p Part) {
 	a, _ := e.Acc.(*Accumulator)
 	if a == nil {
@@ -266,14 +265,13 @@ func (r *Record) AddPart(e *deps.Entry, p Part) {
 	c.Parts = append(c.Parts, p)
 }
 
-// maxParts bounds the private copies that an open reduction may hold; beyond, it
-// is combined and a new one opened. The result is the same: parts are combined
-// one by one in submission order.
+// maxParts bounds the private copies of an open reduction; a full one is combined and a new
+// one opened. The result is the same: parts are combined one by one in submission order.
 const maxParts = 64
 
-// limitReduction combines the open reduction of region, to which r is about to be added,
-// if it is full. One that r is already in stays open, because its combination would wait
-// for a task that has not been committed; the tracker refuses r.
+// limitReduction combines the open reduction of region if it is full, before r is added.
+// One that already contains r stays open, because its combination would wait for an
+// uncommitted task; the tracker refuses r.
 func (d *Domain) limitReduction(r *Record, region deps.Region) {
 	if e := d.Tracker.Find(region); e != nil {
 		if a, _ := e.Acc.(*Accumulator); a != nil && len(a.parts) >= maxParts && a.last != r.Seq() {

@@ -11,20 +11,20 @@ import (
 type given struct {
 	Access
 	region deps.Region
-	gate   *Gate   // of a weak access
-	reach  uintptr // the highest address in its part of the tree
+	gate   *Gate   // for a weak access
+	reach  uintptr // highest address in its subtree
 }
 
-// givens holds the accesses of a parent, to be searched for what overlaps an access of a
-// child. The order by first address is a binary tree: the root is in the middle, and so
-// on in both halves.
+// givens holds the accesses of a parent, for searches by the accesses of children. The
+// slice, sorted by first address, is a binary tree: the root is in the middle, and so on in
+// both halves.
 type givens struct {
 	tree  []given
 	known bool
-	looks int // accesses looked at, for tests
+	looks int // accesses visited, for tests
 }
 
-// parents returns the accesses of the parent of d. They do not change any more.
+// parents returns the accesses of the parent of d. They no longer change.
 func (d *Domain) parents() *givens {
 	if !d.given.known {
 		d.given.fill(d.Parent)
@@ -48,7 +48,7 @@ func (x *givens) fill(p *Record) {
 	reach(x.tree)
 }
 
-// reach notes in every part of the tree how far it reaches.
+// reach computes the reach of every subtree.
 func reach(tree []given) uintptr {
 	if len(tree) == 0 {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// A record takes all its locks or none; who waits for one that it gives back is told, and
-// a bound one does not keep the next from being told.
+// A record takes all its locks or none; releasing one notifies its waiter, and a bound
+// waiter does not keep the next from being notified.
 func TestRecord_TryLock(t *testing.T) {
 	locks := []*deps.Lock{{ID: 1}, {ID: 2}, {ID: 3}}
 	record := func(prio, worker int32, need ...int) *task.Record {

@@ -10,9 +10,9 @@ import (
 // Pool holds the records of one declaration that one allocator made.
 type Pool struct {
 	decl  *Decl
-	owner *Allocator // read with the end of every record of the pool
+	owner *Allocator // read at the end of every record of the pool
 	_     [cacheLine]byte
-	free  *deps.Node // written with the start of every one
+	free  *deps.Node // written at the start of every record
 	all   []*Record
 	_     [cacheLine]byte
 }
@@ -23,24 +23,23 @@ const (
 	idBlock   = 1 << 10
 )
 
-// Allocator makes and reuses records for one inserting goroutine: the main
-// program's, or a worker's for the children of the tasks it runs. All methods
-// but Return belong to that goroutine.
+// Allocator makes and reuses records for one inserting goroutine: the main program, or a
+// worker that inserts the children of its tasks. All methods but Return belong to that
+// goroutine.
 type Allocator struct {
 	inbox   atomic.Pointer[deps.Node] // records that ended elsewhere; a stack, taken whole
-	domains atomic.Pointer[Domain]    // domains that ended; likewise
-	_       [112]byte                 // the words above are written by others
+	domains atomic.Pointer[Domain]    // the same for domains
+	_       [112]byte                 // other goroutines write the words above
 	pools   []*Pool
 	reuse   *Domain // free domains
-	id, end uint64  // task numbers left of the current block
+	id, end uint64  // task numbers left in the current block
 	source  *atomic.Uint64
 }
 
-// NewAllocator returns an allocator that takes its task numbers from source, in
-// blocks.
+// NewAllocator returns an allocator that takes its task numbers from source, in blocks.
 func NewAllocator(source *atomic.Uint64) *Allocator { return &Allocator{source: source} }
 
-// NextID returns a task number that no other task of the runtime has.
+// NextID returns a task number that is unique in the runtime.
 func (a *Allocator) NextID() uint64 {
 	if a.id == a.end {
 		a.end = a.source.Add(idBlock)
@@ -63,7 +62,7 @@ func (a *Allocator) pool(d *Decl) *Pool {
 	return p
 }
 
-// Get returns a record of declaration d, ended or new.
+// Get returns a record of declaration d, reused or new.
 func (a *Allocator) Get(d *Decl) *Record {
 	p := a.pool(d)
 	if p.free == nil {
@@ -87,7 +86,7 @@ func (p *Pool) grow() {
 	}
 }
 
-// drain moves what others returned to the free lists.
+// drain moves the records that other goroutines returned to the free lists.
 func (a *Allocator) drain() {
 	for n := a.inbox.Swap(nil); n != nil; {
 		next := n.Next()
@@ -101,14 +100,14 @@ func (p *Pool) put(n *deps.Node) {
 	p.free = n
 }
 
-// Home returns the allocator that r goes back to.
+// Home returns the allocator of r.
 func (r *Record) Home() *Allocator { return r.home.owner }
 
 // Put takes back an ended record of this allocator.
 func (a *Allocator) Put(r *Record) { r.home.put(&r.Node) }
 
-// Return gives back ended records, joined by their Next links from first to
-// last. Any goroutine.
+// Return returns ended records, joined by their Next links from first to last. Any
+// goroutine.
 func (a *Allocator) Return(first, last *deps.Node) {
 	for {
 		old := a.inbox.Load()
@@ -119,7 +118,7 @@ func (a *Allocator) Return(first, last *deps.Node) {
 	}
 }
 
-// Each calls f for every record ever made that may be in use.
+// Each calls f for every record ever made, in use or free.
 func (a *Allocator) Each(f func(*Record)) {
 	for _, p := range a.pools {
 		if p == nil {
@@ -131,8 +130,7 @@ func (a *Allocator) Each(f func(*Record)) {
 	}
 }
 
-// SlabOf is the body of Decl.New for records of type T, whose first field is the
-// Record.
+// SlabOf implements Decl.New for records of type T, whose first field is the Record.
 func SlabOf[T any](n int) []*Record {
 	slab := make([]T, n)
 	out := make([]*Record, n)

@@ -21,10 +21,10 @@ type Record struct {
 	deps.Node // must be first: see FromNode
 
 	Decl     *Decl
-	Domain   *Domain // the domain it was spawned in
-	Children *Domain // of its children; nil if it has none. Of the running body.
-	Exec     Runner  // who runs it; set when it starts
-	Err      error   // why it failed. Of the inserter, then of the runner.
+	Domain   *Domain // domain that it was spawned in
+	Children *Domain // domain of its children, nil if it has none; owned by the running body
+	Exec     Runner  // set when it starts
+	Err      error   // owned by the inserter, then by the runner
 	PC       uintptr // of the spawn, if the domain records it
 	cold     *Cold
 	home     *Pool
@@ -41,7 +41,7 @@ type Record struct {
 
 const inlineAccesses = 4
 
-// Flags are facts about a record that most records lack.
+// Flags are properties that most records lack.
 type Flags uint32
 
 const (
@@ -52,11 +52,11 @@ const (
 	Comm                          // runs on the executor of the comm target
 	Hooked                        // has an OnReady hook
 	Unspawned                     // a bad spawn: Err was set before Commit
-	Internal                      // a gate or a combine: not a task of the user's
+	Internal                      // a gate or a combine node, not a user's task
 	Costed                        // Cost is set
 	Gated                         // has gates
-	Independent                   // a body of the comm target whose messages meet those of no other
-	Leased                        // a body of the comm target that a worker may run, with the engine
+	Independent                   // a body of the comm target whose messages match no other task's
+	Leased                        // a body of the comm target that a worker with the lease may run
 	Skipped                       // did not run: a predecessor failed, or the run was cancelled
 	coldUsed
 )
@@ -69,50 +69,49 @@ type Access struct {
 	Param int8 // index of the parameter, -1 for clauses of the dynamic form
 }
 
-// Cold holds what few records have. It stays with its record for reuse.
+// Cold holds the rarely used fields. It stays with its record for reuse.
 type Cold struct {
 	Label     string
 	OnReady   func()
 	Cost      int64 // nanoseconds
 	Gates     []*Gate
 	Parts     []Part          // private copies, one per reduction parameter
-	Locks     []*deps.Lock    // of its commutative accesses, in the order in which it takes them
+	Locks     []*deps.Lock    // for its commutative accesses, in the order of locking
 	Overtakes []*deps.Arrival // by its lazy reads
-	place     atomic.Int32    // of an Inline record: placeWaits, placeReady or placeLeft
+	place     atomic.Int32    // for an Inline record: placeWaits, placeReady or placeLeft
 
-	open  int      // gates known to have opened
+	open  int      // gates known to be open
 	Named []any    // verify mode: the accesses of clauses
 	Check Verifier // verify mode: from the start of the body to the end of the task
 
 	mu   sync.Mutex
-	late []error // guarded by mu: of held events
+	late []error // guarded by mu: errors of held events
 }
 
-// An Inline record is run by its spawner, which waits until it is ready, unless it gives
-// that up first.
+// The spawner runs an Inline record. It waits until the record is ready, unless it leaves
+// first.
 const (
 	placeWaits int32 = iota
 	placeReady
 	placeLeft
 )
 
-// MakeReady notes that the Inline record of c is ready and reports whether its spawner
-// runs it; if not, the caller queues it.
+// MakeReady marks the Inline record of c as ready and reports whether its spawner runs it;
+// if not, the caller queues it.
 func (c *Cold) MakeReady() (inPlace bool) { return c.place.Swap(placeReady) != placeLeft }
 
 // IsReady reports whether the Inline record of c is ready.
 func (c *Cold) IsReady() bool { return c.place.Load() == placeReady }
 
-// Again takes back that the Inline record of c is ready: it has to wait for a lock. Only
-// its spawner, before it does.
+// Again revokes the readiness of the Inline record of c: it must wait for a lock. Only its
+// spawner may call it, before the wait.
 func (c *Cold) Again() { c.place.Store(placeWaits) }
 
-// Leave says that the spawner does not wait any more for the Inline record of c. It
-// reports false if that was too late: the record is ready, and the spawner's.
+// Leave ends the spawner's wait for the Inline record of c. It reports false if the record
+// is ready and belongs to the spawner.
 func (c *Cold) Leave() bool { return c.place.CompareAndSwap(placeWaits, placeLeft) }
 
-// FailLate notes that a held event of r failed. Any goroutine that holds a
-// reference.
+// FailLate records the failure of a held event of r. Any goroutine that holds a reference.
 func (r *Record) FailLate(err error) {
 	c := r.cold
 	c.mu.Lock()
@@ -132,8 +131,7 @@ func (r *Record) Late() {
 // FromNode returns the record that n is part of; nil for nil.
 func FromNode(n *deps.Node) *Record { return (*Record)(unsafe.Pointer(n)) }
 
-// Cold returns the seldom-used part of r, made or cleared on first use.
-// Inserter only.
+// Cold returns the rarely used part of r, made or cleared on first use. Inserter only.
 func (r *Record) Cold() *Cold {
 	if r.cold == nil {
 		r.cold = new(Cold)
@@ -153,7 +151,7 @@ func (r *Record) Cold() *Cold {
 	return r.cold
 }
 
-// PeekCold returns the seldom-used part if this use of r has one, or nil.
+// PeekCold returns the rarely used part if this use of r has one, or nil.
 func (r *Record) PeekCold() *Cold {
 	if r.Flags&coldUsed == 0 {
 		return nil
@@ -186,15 +184,15 @@ func (r *Record) addAccess(a Access) {
 	} else {
 		i := int(r.nacc) - inlineAccesses
 		if i == cap(r.more) {
-			r.more = slices.Grow(r.more[:i], 4) // not 1, 2, 4
+			r.more = slices.Grow(r.more[:i], 4) // instead of 1, 2, 4
 		}
 		r.more = append(r.more[:i], a)
 	}
 	r.nacc++
 }
 
-// Expect makes room for n accesses, which are about to be declared: growing little by
-// little would cost more than all else about them. Inserter only.
+// Expect makes room for n further accesses: growing step by step would cost more than
+// registering them. Inserter only.
 func (r *Record) Expect(n int, m deps.Mode, weak bool) {
 	if n <= inlineAccesses {
 		return
@@ -210,8 +208,8 @@ func (r *Record) Expect(n int, m deps.Mode, weak bool) {
 	}
 }
 
-// sortLocks puts the locks of r into the order of their numbers, in which all records
-// take them, each once.
+// sortLocks sorts the locks of r by number, the order in which all records take them, and
+// removes duplicates.
 func (r *Record) sortLocks() {
 	c := r.Cold()
 	slices.SortFunc(c.Locks, func(a, b *deps.Lock) int { return cmp.Compare(a.ID, b.ID) })
@@ -219,9 +217,9 @@ func (r *Record) sortLocks() {
 }
 
 // TryLock takes the commutative locks of r, which is about to run. If another record has
-// one of them, it takes none, reports false, and r waits for that lock: then it belongs to
-// whoever again is given it. again is called with records, joined by their Next links, that
-// may now get the locks that they wait for.
+// one of them, TryLock takes none, reports false, and r waits for that lock: then it
+// belongs to the caller of again that gets it. TryLock calls again with records, joined by
+// their Next links, that may now get the locks that they wait for.
 func (r *Record) TryLock(again func(*deps.Node)) bool {
 	locks := r.PeekCold().Locks
 	w := deps.Waiter{Node: &r.Node, Urgency: r.Prio, Bound: r.Worker != 0 || r.Flags&Inline != 0}
@@ -245,15 +243,15 @@ func (r *Record) TryLock(again func(*deps.Node)) bool {
 	}
 }
 
-// Unlock gives them back, if r has them.
+// Unlock releases the locks that r has; again is as for TryLock.
 func (r *Record) Unlock(again func(*deps.Node)) {
 	for _, l := range r.PeekCold().Locks {
 		again(l.Offer(&r.Node))
 	}
 }
 
-// Fail makes r a task that fails without running. Inserter only, before Commit;
-// the first reason stands.
+// Fail makes r a task that fails without running. Inserter only, before Commit; the first
+// error counts.
 func (r *Record) Fail(err error) {
 	if r.Err == nil {
 		r.Err = err
@@ -262,8 +260,8 @@ func (r *Record) Fail(err error) {
 	}
 }
 
-// Extend makes r count references, so that it ends only when body, held events
-// and children have. Of the running body, or of the inserter before Commit.
+// Extend makes r count references, so that it ends only when body, held events and children
+// have ended. The running body may call it, or the inserter before Commit.
 func (r *Record) Extend() {
 	if r.Flags&Extended == 0 {
 		r.refs = 1
@@ -271,14 +269,14 @@ func (r *Record) Extend() {
 	}
 }
 
-// Ref adds a reference; the caller holds one.
+// Ref adds a reference. The caller must hold one.
 func (r *Record) Ref() { atomic.AddInt32(&r.refs, 1) }
 
 // Unref drops a reference and reports whether it was the last: then the caller
 // completes the record.
 func (r *Record) Unref() bool { return atomic.AddInt32(&r.refs, -1) == 0 }
 
-// Refs returns the number of references; for reports.
+// Refs returns the number of references, for reports.
 func (r *Record) Refs() int { return int(atomic.LoadInt32(&r.refs)) }
 
 // Decl is a function declared as a task.
@@ -292,20 +290,20 @@ type Decl struct {
 	Run    func(r *Record) error // calls the body; on the runner's goroutine
 	Skip   func(r *Record)       // runs instead of Run when the task is skipped; may be nil
 	Undo   func(r *Record)       // r has failed or was skipped; may be nil
-	Clear  func(r *Record)       // drops the arguments, so that they can be collected
+	Clear  func(r *Record)       // drops the arguments, so that the collector can free them
 	New    func(n int) []*Record // makes n typed records side by side
 	Where  func(r *Record) (name, file string, line int)
-	Verify func(r *Record) Verifier // nil if the mode has nothing to check
+	Verify func(r *Record) Verifier // nil if there is nothing to check
 	Waits  bool                     // it stands for a wait of its spawner
 }
 
 // Verifier checks one run of a body against its declared accesses.
 type Verifier interface {
 	Before()
-	Run(body func() error) error // instead of the body; may run it more than once
-	After(failed bool) error     // when the task has nothing to wait for any more
+	Run(body func() error) error // runs the body, perhaps more than once
+	After(failed bool) error     // when the task waits for nothing any more
 
-	// Of the children: their bodies run inside that of the parent, or elsewhere.
+	// For children: their bodies run inside the parent's body, or elsewhere.
 	ChildStarts(r *Record) error
 	ChildEnds(r *Record, ended bool)
 	ChildElsewhere()
@@ -321,8 +319,8 @@ func (d *Decl) NameOf(r *Record) string {
 	return d.Name
 }
 
-// Source returns where the task of r was declared: the declaration, or the spawn
-// of a dynamic task.
+// Source returns the line of the declaration of r's task, or of the spawn of a dynamic
+// task.
 func (r *Record) Source() (file string, line int) {
 	if r.Decl.Where != nil {
 		_, file, line = r.Decl.Where(r)
@@ -331,7 +329,7 @@ func (r *Record) Source() (file string, line int) {
 	return r.Decl.File, r.Decl.Line
 }
 
-// SpawnSite returns where r was spawned, "" if that was not recorded.
+// SpawnSite returns the line that spawned r, "" if it was not recorded.
 func (r *Record) SpawnSite() string {
 	if r.PC == 0 {
 		return ""
@@ -363,14 +361,14 @@ func CallSite() uintptr {
 	return pcs[max(n-1, 0)]
 }
 
-const nearCallers = 5 // mostly enough, and the fewer the cheaper
+const nearCallers = 5 // usually enough, and cheaper
 
-// callers knows of return addresses, as runtime.Callers gives them, whether they lie in the
-// packages that implement spawning: to ask the symbol table takes a microsecond.
+// callers caches which return addresses of runtime.Callers lie in the packages that
+// implement spawning: a lookup in the symbol table takes a microsecond.
 var callers callerCache
 
 type callerCache struct {
-	known atomic.Pointer[map[uintptr]bool] // not changed, but replaced
+	known atomic.Pointer[map[uintptr]bool] // replaced, never changed
 }
 
 func (c *callerCache) implement(pc uintptr) bool {

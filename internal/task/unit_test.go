@@ -14,8 +14,8 @@ import (
 	"github.com/weft-hpc/weft/deps"
 )
 
-// stage runs records one after the other on the goroutine of the test, and notes what the
-// domain asks for.
+// stage runs records one after the other on the goroutine of the test, and records the
+// calls of the domain.
 type stage struct {
 	*Domain
 	runner
@@ -63,7 +63,7 @@ func (s *stage) spawn(region deps.Region, m deps.Mode, weak bool) *Record {
 	return r
 }
 
-// run runs what is ready until nothing is, and returns how many ended.
+// run runs ready records until none is left, and returns how many ended.
 func (s *stage) run() (n int) {
 	for ; len(s.ready) > 0; n++ {
 		r := s.ready[0]
@@ -103,7 +103,7 @@ var memory [1 << 12]byte
 
 func bytesAt(from, n int) deps.Region { return deps.Bytes(unsafe.Pointer(&memory[from]), uintptr(n)) }
 
-// Numbers are unique among allocators; records come back by either way, and all are known.
+// Numbers are unique among allocators; records return by both ways, and all are known.
 func TestAllocator(t *testing.T) {
 	source := new(atomic.Uint64)
 	a, b := NewAllocator(source), NewAllocator(source)
@@ -132,7 +132,7 @@ func TestAllocator(t *testing.T) {
 	all[1].SetNext(&all[2].Node)
 	a.Return(&all[1].Node, &all[2].Node)
 	got := map[*Record]bool{}
-	for range made - len(all) + 2 { // what is free, and the two
+	for range made - len(all) + 2 { // all free ones, and the two
 		got[a.Get(plain)] = true
 	}
 	assert.True(t, got[all[1]] && got[all[2]], "returned by another goroutine, and used again")
@@ -142,7 +142,7 @@ func TestAllocator(t *testing.T) {
 	b.Each(func(*Record) { made++ }) // declarations without records have no pool
 }
 
-// A domain serves other tasks when its own have ended, and knows nothing of them.
+// A domain serves other tasks when its own have ended, and forgets them.
 func TestDomain_used_again(t *testing.T) {
 	s := newStage(nil)
 	s.spawn(bytesAt(0, 8), deps.Inout, false)
@@ -184,8 +184,8 @@ func TestCommit_announces(t *testing.T) {
 	assert.Len(t, s.submitted, 2)
 }
 
-// A gate is as urgent as its task, opens when those before it have ended, and holds up those
-// behind it until its task has ended; then it fails with it.
+// A gate has the priority of its task, opens when its predecessors have ended, and blocks
+// its successors until its task has ended; then it fails with it.
 func TestGate(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		s := newStage(nil)
@@ -223,7 +223,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// Accesses of one mode that share a region do so through gates, too.
+// Accesses that share a region do so through gates, too.
 func TestGate_sharing(t *testing.T) {
 	for _, m := range []deps.Mode{deps.In, deps.Concurrent, deps.Inout, deps.Out, deps.Commutative} {
 		shares := m == deps.In || m == deps.Concurrent
@@ -244,8 +244,8 @@ func TestGate_sharing(t *testing.T) {
 	}
 }
 
-// What a lazy access overtook is looked at when the task has ended, and forgotten when its
-// record serves another.
+// The arrivals that a lazy access overtook are checked when the task has ended, and
+// forgotten when its record serves another.
 func TestOvertaken(t *testing.T) {
 	s := newStage(nil)
 	x := bytesAt(0, 8)
@@ -274,7 +274,7 @@ func TestOvertaken(t *testing.T) {
 	assert.NoError(t, again.Overtaken(), "another task")
 }
 
-// The seldom-used part of a record is empty when the record serves another task.
+// The rarely used part of a record is empty when the record serves another task.
 func TestCold_is_cleared(t *testing.T) {
 	s := newStage(nil)
 	r := s.Begin(plain)
@@ -321,7 +321,7 @@ func TestRecord_sortLocks(t *testing.T) {
 	assert.Less(t, locks[0].ID, locks[1].ID)
 }
 
-// Errors are told once, a bounded number of them, with how many there were besides.
+// Errors are reported once, a bounded number of them, with the number of the others.
 func TestFailures(t *testing.T) {
 	s := newStage(nil)
 	x := bytesAt(0, 8)
@@ -402,8 +402,8 @@ func TestReduction_is_bounded(t *testing.T) {
 
 func (r *Record) PeekParts() []Part { return combineOf(r).parts }
 
-// Two accesses are a mistake if one writes, both touch the same memory, and nothing says
-// that they may; tasks are kept apart by it unless it is weak, or a reduction.
+// Two accesses are a mistake if one writes, both access the same memory, and no mode allows
+// it; they order tasks unless one is weak or both are reductions.
 func TestTouch(t *testing.T) {
 	x, beside, y := bytesAt(0, 8), bytesAt(8, 8), bytesAt(4, 8)
 	touches := func(r deps.Region, m deps.Mode) touch { return touch{region: r, mode: m} }
@@ -426,7 +426,7 @@ func TestTouch(t *testing.T) {
 	}
 }
 
-// The memory of an access that is noted stays reachable; a handle has none.
+// The memory of a recorded access stays reachable; a handle has none.
 func TestTouch_keeps_memory(t *testing.T) {
 	var tr deps.Tracker
 	n := new(deps.Node)
@@ -442,7 +442,7 @@ func TestHalve(t *testing.T) {
 	assert.Equal(t, []int{3, 4}, halve([]int{1, 2, 3, 4}, 4))
 }
 
-// Lists that are cut from one block do not share memory.
+// Lists from one block do not share memory.
 func TestCover_room(t *testing.T) {
 	c := NewCover(nil)
 	var all [][]touch
@@ -463,8 +463,8 @@ func TestCover_room(t *testing.T) {
 	assert.LessOrEqual(t, cap(c.block), 512)
 }
 
-// A child that strays is reported once with each task beside its parent that it meets, not
-// with its parent, and no more often than anybody reads.
+// A stray access is reported once with each conflicting task beside its parent, not with
+// its parent, and a bounded number of times.
 func TestCover_reports(t *testing.T) {
 	s := newStage(nil)
 	s.Cover = NewCover(nil)
@@ -492,9 +492,9 @@ func TestCover_reports(t *testing.T) {
 	assert.Equal(t, 1, reports(), "the same again")
 	child(0, 8, deps.In)
 	assert.Equal(t, 2, reports(), "another mode")
-	for i := range 2 * maxTold {
+	for i := range 2 * maxReports {
 		child(16+8*i, 4, deps.Inout)
 	}
-	s.spawn(bytesAt(16, 16*maxTold), deps.In, false)
-	assert.Equal(t, maxTold, reports())
+	s.spawn(bytesAt(16, 16*maxReports), deps.In, false)
+	assert.Equal(t, maxReports, reports())
 }

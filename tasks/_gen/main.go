@@ -31,9 +31,9 @@ type record{{.N}}[{{.Types}} any] struct {
 {{range .Each}}	{{.L}} {{.U}}
 {{end}}}
 
-// Declare{{.N}} declares body as a task named name, touching its parameter{{.S}} as the
-// access{{.E}} say{{.V}}. It is meant for package variables, and panics on a mistake,
-// naming task and parameter.
+// Declare{{.N}} declares body as a task named name with the given access{{.E}} to its
+// parameter{{.S}}. Use it for package variables. It panics on a mistake, with the name of
+// task and parameter.
 func Declare{{.N}}[{{.Types}} any](name string, body func({{.Types}}), {{.Accesses}} Access, cl ...Clause) *Task{{.N}}[{{.Types}}] {
 	t := declareTask{{.N}}[{{.Types}}](name, body == nil, cl, {{.Names}})
 	decl := t.d
@@ -69,8 +69,8 @@ func declareTask{{.N}}[{{.Types}} any](name string, isNil bool, cl []Clause, {{.
 	return &Task{{.N}}[{{.Types}}]{decl}
 }
 
-// Spawn submits a call of the task and returns at once; see [Spawn] for who may
-// call it and when it does nothing or panics.
+// Spawn submits a call of the task and returns at once. The function [Spawn] says which
+// goroutine may call it and when it does nothing or panics.
 func (t *Task{{.N}}[{{.Types}}]) Spawn(in Scope, {{.Args}}, cl ...Clause) {
 	r := task.DomainOf(in).Begin(&t.d.Decl)
 	if r == nil {
