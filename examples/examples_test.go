@@ -26,18 +26,19 @@ var small = map[string]struct {
 	flags []string
 	last  string // regular expression
 }{
-	"01-hello":         {[]string{"-n", "100"}, `^ok: the squares of 1 to 100 add up to 338350$`},
-	"02-regions":       {[]string{"-patience", "500ms"}, `^ok: all \d+ pairs did what their regions say$`},
-	"03-cholesky":      {[]string{"-n", "200", "-nb", "48", "-trace", "run.json", "-dot", "run.dot"}, `^ok: residual 0\.\d+ \(limit 16\), same bytes as the plain loop$`},
-	"04-stencil":       {[]string{"-rows", "100", "-cols", "64", "-block", "16", "-steps", "8", "-latency", "1ms"}, `^ok: after 8 steps, all three runs have the bytes of the plain loop$`},
-	"05-nesting":       {[]string{"-n", "20000"}, `^ok: the numbers are sorted, and one failure skipped two tasks and no other$`},
-	"06-two-ranks":     {[]string{"-blocks", "20", "-length", "100"}, `^ok: the squares of 0 to 1999 add up to 2664667000$`},
-	"07-halo":          {[]string{"-rows", "40", "-cols", "256", "-block", "4", "-steps", "5", "-ranks", "3", "-trace", "run.json"}, `^ok: after 5 steps, both runs have the bytes of the plain loop$`},
-	"08-poisson":       {[]string{"-n", "32"}, `^ok: with 32 points a side the spectral error is [1-9]\.\de-1[3-6] \(limit 1e-12\), that of differences 3\.4e-02$`},
-	"09-lazy-message":  {[]string{"-n", "60000", "-work", "4"}, `^ok: all four digests of 60000 numbers are those of the numbers sent$`},
-	"10-advise":        {[]string{"-n", "24", "-steps", "5", "-ranks", "4"}, `^ok: after 5 steps the cells are those of the plain loop$`},
-	"12-pipeline":      {[]string{"-frames", "40", "-length", "1000"}, `^ok: the digests of all 40 frames are those of the plain loop, both times$`},
-	"11-missing-inout": {nil, `^ok: the mistake was found twice, and the right program passed everywhere$`},
+	"01-hello":               {[]string{"-n", "100"}, `^ok: the squares of 1 to 100 add up to 338350$`},
+	"02-regions":             {[]string{"-patience", "500ms"}, `^ok: all \d+ pairs did what their regions say$`},
+	"03-cholesky":            {[]string{"-n", "200", "-nb", "48", "-trace", "run.json", "-dot", "run.dot"}, `^ok: residual 0\.\d+ \(limit 16\), same bytes as the plain loop$`},
+	"04-stencil":             {[]string{"-rows", "100", "-cols", "64", "-block", "16", "-steps", "8", "-latency", "1ms"}, `^ok: after 8 steps, all three runs have the bytes of the plain loop$`},
+	"05-nesting":             {[]string{"-n", "20000"}, `^ok: the numbers are sorted, and one failure skipped two tasks and no other$`},
+	"06-two-ranks":           {[]string{"-blocks", "20", "-length", "100"}, `^ok: the squares of 0 to 1999 add up to 2664667000$`},
+	"07-halo":                {[]string{"-rows", "40", "-cols", "256", "-block", "4", "-steps", "5", "-ranks", "3", "-trace", "run.json"}, `^ok: after 5 steps, both runs have the bytes of the plain loop$`},
+	"08-poisson":             {[]string{"-n", "32"}, `^ok: with 32 points a side the spectral error is [1-9]\.\de-1[3-6] \(limit 1e-12\), that of differences 3\.4e-02$`},
+	"09-lazy-message":        {[]string{"-n", "60000", "-work", "4"}, `^ok: all four digests of 60000 numbers are those of the numbers sent$`},
+	"10-advise":              {[]string{"-n", "24", "-steps", "5", "-ranks", "4"}, `^ok: after 5 steps the cells are those of the plain loop$`},
+	"12-pipeline":            {[]string{"-frames", "40", "-length", "1000"}, `^ok: the digests of all 40 frames are those of the plain loop, both times$`},
+	"13-conjugate-gradients": {[]string{"-n", "40", "-block", "6", "-ranks", "3"}, `^ok: both times \|b - A x\| is at most 2\.0e-06 of \|b\|$`},
+	"11-missing-inout":       {nil, `^ok: the mistake was found twice, and the right program passed everywhere$`},
 }
 
 // folders returns the folders of the examples.
