@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -185,5 +186,48 @@ func BenchmarkChildren(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
 			b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/1e6, "MB")
 		})
+	}
+}
+
+// BenchmarkWaits is a program in which bodies wait for their children: a tree with two at each
+// node (ns/op is per node), and many tasks that wait for eight short ones each (per task of
+// either kind).
+func BenchmarkWaits(b *testing.B) {
+	var tree func(ctx *tasks.Context, depth int) error
+	tree = func(ctx *tasks.Context, depth int) error {
+		if depth == 0 {
+			return nil
+		}
+		for range 2 {
+			ctx.Spawn("tree", func(ctx *tasks.Context) error { return tree(ctx, depth-1) })
+		}
+		return ctx.Wait()
+	}
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("tree/workers=%d", workers), func(b *testing.B) {
+			benchRun(b, workers, func(rt *dataflow.Runtime, n int) {
+				for range n>>13 + 1 {
+					rt.Spawn("tree", func(ctx *tasks.Context) error { return tree(ctx, 12) })
+				}
+			})
+		})
+		for _, length := range []time.Duration{0, 10 * time.Microsecond} {
+			b.Run(fmt.Sprintf("flat/length=%v/workers=%d", length, workers), func(b *testing.B) {
+				benchRun(b, workers, func(rt *dataflow.Runtime, n int) {
+					for range n/9 + 1 {
+						rt.Spawn("parent", func(ctx *tasks.Context) error {
+							for range 8 {
+								ctx.Spawn("child", func(*tasks.Context) error {
+									for start := osthread.Nanotime(); osthread.Nanotime()-start < int64(length); {
+									}
+									return nil
+								})
+							}
+							return ctx.Wait()
+						})
+					}
+				})
+			})
+		}
 	}
 }

@@ -113,14 +113,28 @@
 // under way there: it stays in the state spinning, looks at all queues between two turns,
 // and counts as asleep for the window.
 //
+// # Waits inside bodies
+//
+// A body that waits (for its children, in WaitOn, for a task to be run in place) runs others
+// meanwhile, on top of its stack, and goes on only when these have ended. So that its event
+// does not find it below bodies that wait for theirs, these are its own descendants, tasks
+// that only this worker may run, and tasks whose bodies get no Context, which wait for
+// nothing. If all that is ready is a task of another kind, a spare worker takes over core and
+// task (instead, in bury.go), unless the wait is over within 25 us; the body sleeps until
+// what it waits for has come, or something that its worker alone may run. A quarter of the
+// spares that the process may have serve this; beyond that, bodies that wait are run on top
+// of each other, and the lowest goes on last. The main program, which may be in WaitOn, runs
+// any task.
+//
 // # Spares
 //
-// A body inside Block has its core taken over (relieve) by a spare worker: one that
-// rests, if possible on the same core, or a new one. The process has at most 2048, each
-// a thread beside that of the sleeper: Go ends a process with 10 000 threads, and systems
-// often allow a user 4096. Beyond that the function runs all the same, so that bodies
-// that wait for each other inside Block go on, and the core is idle until a spare of the
-// same runtime is free (Runtime.short, served by rest). A program can still deadlock so,
+// A body inside Block, or in a wait as above, has its core taken over (relieve) by a spare
+// worker: one that rests, if possible on the same core, or a new one. The process has at
+// most 2048, each a thread beside that of the sleeper: Go ends a process with 10 000
+// threads, and systems often allow a user 4096. Beyond that the function of Block runs all
+// the same, so that bodies that wait for each other inside Block go on, and the core is idle
+// until a spare of the same runtime is free (Runtime.short, served by rest). A program can
+// still deadlock so,
 // with more bodies inside Block than spares and cores together, all waiting for a task
 // that has not started: the stall report says of each that its core is idle for want of a
 // spare.

@@ -161,7 +161,7 @@ func (p *port) Asleep(thread int) (awake func()) {
 	}
 	for _, w := range *rt.workers.Load() {
 		if int(w.thread.Load()) == thread {
-			return rt.relieve(w).end
+			return rt.relieve(w, nil, maxSpares).end
 		}
 	}
 	return nil

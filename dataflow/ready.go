@@ -201,15 +201,8 @@ func (w *worker) notify(work int64) {
 	w.rt.wake()
 }
 
-// find returns a task to run, or nil if a look at every queue found none.
-func (w *worker) find() *task.Record {
-	for {
-		if r := w.look(); r == nil || w.mayRun(r) {
-			return r
-		}
-	}
-}
-
+// look returns a ready task, or nil if a look at every queue found none. It has not got
+// its commutative locks.
 func (w *worker) look() *task.Record {
 	rt := w.rt
 	if r := w.next; r != nil {

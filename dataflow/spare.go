@@ -50,7 +50,7 @@ func (w *worker) rest() {
 	core := w.core.Load()
 	rt.mu.Lock()
 	if len(rt.short) > 0 {
-		rt.short[0].take(w)
+		rt.short[0].take(w, nil)
 		rt.short = slices.Delete(rt.short, 0, 1)
 	} else {
 		w.state.Store(away)
@@ -90,7 +90,7 @@ func (w *worker) Block(r *task.Record, f func()) {
 	}
 	w.publish()
 	w.flushReturns()
-	s := rt.relieve(w)
+	s := rt.relieve(w, nil, maxSpares)
 	rt.blocked.relief(id, s)
 	w.state.Store(away)
 	w.log.block(r)
@@ -117,44 +117,52 @@ type relief struct {
 	w    *worker // guarded by rt.mu: who has the core; nil as long as all spares are in use
 }
 
-// relieve puts a spare worker to work on the core of w until end: one that rests, if
-// possible of the same core, or a new one. If the process has as many as it may have and
-// none rests, the core is idle until one does.
-func (rt *Runtime) relieve(w *worker) *relief {
+// relieve puts a spare worker to work on the core of w until end, beginning with first if
+// that is not nil: one that rests, if possible of the same core, or a new one if the process
+// has fewer than most. If none is to be had, the core is idle until one is; but with a first
+// task relieve returns nil then.
+func (rt *Runtime) relieve(w *worker, first *task.Record, most int64) *relief {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	s := &relief{rt: rt, core: w.core.Load()}
 	at := slices.IndexFunc(rt.spares, func(v *worker) bool { return v.core.Load() == s.core })
-	if at < 0 && spares.Add(1) <= maxSpares {
-		s.w = rt.newSpare(int(s.core))
+	if at < 0 && spares.Add(1) <= most {
+		s.w = rt.newSpare(int(s.core), first)
 		return s
 	}
 	if at < 0 {
 		spares.Add(-1)
 		at = len(rt.spares) - 1
 	}
-	if at < 0 {
+	switch {
+	case at >= 0:
+		s.take(rt.spares[at], first)
+		rt.spares = slices.Delete(rt.spares, at, at+1)
+	case first != nil:
+		return nil
+	default:
 		rt.short = append(rt.short, s)
-		return s
 	}
-	s.take(rt.spares[at])
-	rt.spares = slices.Delete(rt.spares, at, at+1)
 	return s
 }
 
-// take puts w, which rests or is about to, to work for s. The caller holds rt.mu.
-func (s *relief) take(w *worker) {
+// take puts w, which rests or is about to, to work for s, beginning with first if that is
+// not nil. The caller holds rt.mu.
+func (s *relief) take(w *worker, first *task.Record) {
 	s.w = w
+	w.next = first // of its goroutine, which touches it only when the state has changed
 	w.core.Store(s.core)
 	w.retire.Store(false)
 	w.state.Store(active)
 	w.parker.Unpark()
 }
 
-// newSpare starts a worker beyond those asked for. The caller holds rt.mu.
-func (rt *Runtime) newSpare(core int) *worker {
+// newSpare starts a worker beyond those asked for, which begins with first if that is not
+// nil. The caller holds rt.mu.
+func (rt *Runtime) newSpare(core int, first *task.Record) *worker {
 	all := *rt.workers.Load()
 	w := rt.newWorker(len(all), core)
+	w.next = first
 	w.id = max(w.id, rt.opt.workers)
 	more := append(all[:len(all):len(all)], w)
 	rt.workers.Store(&more)

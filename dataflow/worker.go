@@ -112,7 +112,7 @@ func (w *worker) attempt(done func() bool, eager bool) (finished bool) {
 		if eager && done() {
 			return true
 		}
-		r := w.find()
+		r := w.look()
 		if r == nil {
 			if done() {
 				return true
@@ -120,11 +120,13 @@ func (w *worker) attempt(done func() bool, eager bool) (finished bool) {
 			if r = w.idle(done); r == nil {
 				return true
 			}
-			if !w.mayRun(r) {
+		}
+		if outer != nil {
+			if r = w.instead(r, done); r == nil {
 				continue
 			}
 		}
-		if r.Flags&task.Gated != 0 && outer != nil && r.AwaitGates() {
+		if !w.mayRun(r) || r.Flags&task.Gated != 0 && outer != nil && r.AwaitGates() {
 			continue
 		}
 		w.execute(r)

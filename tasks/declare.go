@@ -78,9 +78,12 @@ func (d *declaration) eachBuffer(r *task.Record, f func(renamer)) {
 	}
 }
 
-// contain records whether the body computes on its parameters alone; captures reports
-// whether it captures variables. For bodies without a Context.
-func (d *declaration) contain(captures bool) { d.contained = d.inert && !captures }
+// contain records that the body has no Context, and whether it computes on its parameters
+// alone; captures reports whether it captures variables.
+func (d *declaration) contain(captures bool) {
+	d.Plain = true
+	d.contained = d.inert && !captures
+}
 
 // submit registers the accesses of a record whose arguments are filled in, and hands it to
 // the runtime.

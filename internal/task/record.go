@@ -295,6 +295,7 @@ type Decl struct {
 	Where  func(r *Record) (name, file string, line int)
 	Verify func(r *Record) Verifier // nil if there is nothing to check
 	Waits  bool                     // it stands for a wait of its spawner
+	Plain  bool                     // the body gets no Context: it waits for no task and no event
 }
 
 // Verifier checks one run of a body against its declared accesses.
