@@ -12,10 +12,9 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Arena is memory for messages that are read while they arrive. The program sees it
-// through one view, whose pages can be armed; messages go in and out through another
-// view of the same bytes, which is never protected. Its methods may be called by any
-// goroutine.
+// Arena is memory for messages that are read while they arrive. The program uses one view,
+// whose pages can be armed; messages go through another view of the same bytes, which is
+// never protected. Any goroutine may call the methods.
 type Arena struct {
 	app, comm []byte // whole pages
 	unmap     func() error
@@ -25,24 +24,24 @@ type Arena struct {
 	mu     sync.Mutex
 	free   []span       // guarded by mu: by address, none adjacent
 	used   map[int]span // guarded by mu: by first byte
-	live   int          // guarded by mu: transfers under way
+	live   int          // guarded by mu: transfers in flight
 	closed bool         // guarded by mu
 }
 
-// span is a range of bytes of an arena, whole pages; an allocation ends at a byte of its
+// span is a range of bytes of an arena, in whole pages; an allocation ends at a byte of its
 // last page.
 type span struct{ from, to, end int }
 
-// arenas are those of the process, for who has only an address.
+// arenas lists the arenas of the process, for lookups by address.
 var arenas struct {
 	mu  sync.Mutex
 	all atomic.Pointer[[]*Arena] // replaced under mu
 }
 
-// NewArena maps an arena of at least so many bytes, all of them in memory at once. It
-// chooses a back end, starting a thread if that is uffd. Children that C forks do not get
-// the arena, or share it: see the package. Errors: no memory, a forced back end that the
-// machine refuses.
+// NewArena maps an arena of at least the given number of bytes, all resident at once. It
+// chooses a back end, and starts a thread for uffd. Child processes forked by C code do not
+// get the arena, or share it: see the package. Errors: no memory, or a forced back end that
+// the machine refuses.
 func NewArena(bytes int, opts ...Option) (*Arena, error) {
 	o, err := newOptions(opts)
 	if err != nil {
@@ -73,9 +72,9 @@ func everyArena() []*Arena {
 	return nil
 }
 
-// Close opens every page, ends the thread and unmaps the arena. Its slices are gone, so
-// nobody reads them. Errors: transfers under way; their endpoints are closed first.
-// Further calls do nothing.
+// Close opens every page, ends the thread and unmaps the arena. Slices of it must not be
+// used any more. Errors: transfers in flight; close their endpoints first. Further calls do
+// nothing.
 func (a *Arena) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,12 +93,12 @@ func (a *Arena) Close() error {
 	return a.unmap()
 }
 
-// Backend returns the name of the arena's back end, and why it was chosen.
+// Backend returns the name of the arena's back end, and the reason for its choice.
 func (a *Arena) Backend() (name, reason string) { return a.back.name(), a.reason }
 
-// Make returns n zeroed elements in pages of their own, which begin at a page. The
-// element type contains no pointers: the collector does not look into an arena, and
-// must not fault there. Errors: pointers in T, no room.
+// Make returns n zeroed elements in pages of their own, which begin at a page. The element
+// type must contain no pointers: the collector does not scan an arena, and must not fault
+// there. Errors: pointers in T, no room.
 func Make[T any](a *Arena, n int) ([]T, error) {
 	t := reflect.TypeFor[T]()
 	if hasPointers(t) {
@@ -111,7 +110,7 @@ func Make[T any](a *Arena, n int) ([]T, error) {
 	if n == 0 || t.Size() == 0 {
 		return make([]T, n), nil
 	}
-	s, err := a.take(n * int(t.Size()))
+	s, err := a.allocate(n * int(t.Size()))
 	if err != nil {
 		return nil, err
 	}
@@ -119,13 +118,13 @@ func Make[T any](a *Arena, n int) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&a.app[s.from])), n), nil
 }
 
-// Free gives back what Make returned, which no transfer uses any more. Errors: x is not
-// what Make returned, or is used by a transfer.
+// Free frees x, a slice that Make returned. Errors: Make did not return x, or a transfer
+// uses it.
 func Free[T any](a *Arena, x []T) error {
 	if len(x) == 0 {
 		return nil
 	}
-	return a.give(unsafe.Pointer(unsafe.SliceData(x)))
+	return a.release(unsafe.Pointer(unsafe.SliceData(x)))
 }
 
 // hasPointers reports whether values of t contain pointers.
@@ -146,8 +145,8 @@ func hasPointers(t reflect.Type) bool {
 	return false
 }
 
-// take allocates bytes in whole pages: the first range that has room.
-func (a *Arena) take(bytes int) (span, error) {
+// allocate allocates bytes in whole pages: first fit.
+func (a *Arena) allocate(bytes int) (span, error) {
 	n := (bytes + pages.Size() - 1) / pages.Size() * pages.Size()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -169,8 +168,8 @@ func (a *Arena) take(bytes int) (span, error) {
 	return span{}, fmt.Errorf("dds: Make of %d bytes: the largest free range of the arena has %d: make a larger arena", n, most)
 }
 
-// give frees the allocation at p.
-func (a *Arena) give(p unsafe.Pointer) error {
+// release frees the allocation at p.
+func (a *Arena) release(p unsafe.Pointer) error {
 	at, ok := a.offset(p, 1)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -216,7 +215,7 @@ func (a *Arena) allocation(at int) (span, bool) {
 	return span{}, false
 }
 
-// offset returns where n bytes at p lie in the app view.
+// offset returns the place of n bytes at p in the app view.
 func (a *Arena) offset(p unsafe.Pointer, n int) (int, bool) { return within(a.app, p, n) }
 
 func within(view []byte, p unsafe.Pointer, n int) (int, bool) {
@@ -234,7 +233,7 @@ func find(p unsafe.Pointer, n int) (a *Arena, at int) {
 	return nil, 0
 }
 
-// findComm is find in the message layer's views.
+// findComm is find for addresses of the comm view.
 func findComm(p unsafe.Pointer, n int) (a *Arena, at int) {
 	for _, a := range everyArena() {
 		if at, ok := within(a.comm, p, n); ok {
@@ -250,9 +249,8 @@ func In[T any](x []T) *Arena {
 	return a
 }
 
-// CommView returns the elements of x as messages see them: the same bytes at other
-// addresses, whose pages are never armed. Slices that lie in no arena are their own
-// view.
+// CommView returns x at the addresses that messages use: the same bytes, whose pages are
+// never armed. A slice outside all arenas is its own view.
 func CommView[T any](x []T) []T {
 	if len(x) == 0 {
 		return x

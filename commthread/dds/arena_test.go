@@ -80,7 +80,7 @@ func TestArena_refuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Allocations never overlap, are zero, and all of the arena is there again at the end.
+// Allocations never overlap, are zero, and at the end the whole arena is free again.
 func TestArena_allocations(t *testing.T) {
 	size, rnd := pages.Size(), rand.New(rand.NewPCG(1, 2))
 	a, err := dds.NewArena(64 * size)
@@ -122,13 +122,13 @@ func TestArena_in_use(t *testing.T) {
 	p := dds.NewPretend(a, x, dds.AnyOrder, size, 4*size, 7*size)
 	require.ErrorContains(t, dds.Free(a, x), "transfer")
 	require.ErrorContains(t, a.Close(), "under way")
-	p.Doom()
+	p.Abandon()
 	require.NoError(t, p.End())
 	require.NoError(t, dds.Free(a, x))
 }
 
 // Strips cover the message without gaps, none is shorter than a unit, and hints are
-// followed as far as that allows.
+// followed within these limits.
 func TestCut_bounds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
@@ -163,7 +163,7 @@ func TestConstants_thresholds(t *testing.T) {
 	assert.Regexp(t, `here +0.00 +0.819 +0.00 +10.00 +1.00\n$`, k.Report("here"))
 }
 
-// An arena that is closed still tells what happened in it, and does nothing more.
+// A closed arena still returns its totals, and does nothing more.
 func TestArena_closed(t *testing.T) {
 	for _, backend := range []string{dds.Auto, dds.Explicit} {
 		a, err := dds.NewArena(16*pages.Size(), dds.Backend(backend), dds.TracePages())
@@ -191,13 +191,13 @@ func TestArena_closed(t *testing.T) {
 	}
 }
 
-// What is received into an arena whose readers are not made to wait is left to the engine, and
-// not copied twice.
+// The engine keeps receives into an arena without protection, and they are not copied
+// twice.
 func TestMover_declines(t *testing.T) {
 	for _, backend := range []string{dds.Explicit, dds.Uffd} {
 		a, err := dds.NewArena(4*pages.Size(), dds.Backend(backend))
 		if err != nil {
-			continue // it is not to be had here
+			continue // not available here
 		}
 		x, err := dds.Make[byte](a, 4*pages.Size())
 		require.NoError(t, err)

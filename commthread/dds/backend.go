@@ -8,33 +8,33 @@ import (
 	"unsafe"
 )
 
-// backend keeps readers from bytes that are not there. Its methods may be called by any
-// goroutine, and do not wait for messages.
+// backend keeps readers from missing bytes. Any goroutine may call the methods; they do not
+// wait for messages.
 type backend interface {
 	name() string
-	// guards reports whether readers of what arrives, or writers to what is sent, are kept
-	// from bytes that need it.
+	// guards reports whether the back end protects missing bytes from readers, or for a
+	// send unsent bytes from writers.
 	guards(send bool) bool
-	// begin makes the strips of t, cut at t.cuts, bytes of the arena.
+	// begin makes the strips of t from t.cuts, bytes of the arena.
 	begin(t *Transfer)
-	// arm keeps readers, or writers if t sends, from all that has not landed, and
-	// reports whether it did.
+	// arm makes accesses to strips that have not landed wait (reads; for a send, writes),
+	// and reports whether it armed any.
 	arm(t *Transfer) bool
-	// follow has t, unarmed, retired with the last strip of leader; false if there is
-	// nothing left of it to be retired.
+	// follow retires the unarmed t with the last strip of leader; false if leader has no
+	// strip left.
 	follow(t, leader *Transfer) bool
-	// land says that the bytes of strip i are in place, again perhaps.
+	// land records that the bytes of strip i are in place; it may be called again.
 	land(t *Transfer, i int)
-	// doom opens all strips whose bytes will never come, filled with ones.
-	doom(t *Transfer)
-	// end forgets t, all of whose strips have landed, and opens what is still armed.
+	// abandon opens all strips that have not landed, filled with ones.
+	abandon(t *Transfer)
+	// end forgets t, whose strips have all landed, and opens its armed pages.
 	end(t *Transfer)
-	// touch waits in preemptible Go until n bytes from byte at are there.
+	// touch waits in preemptible Go until n bytes from byte at have landed.
 	touch(a *Arena, at, n int)
 	// busy reports whether a transfer uses bytes of [from, to).
 	busy(from, to int) bool
-	// move takes over bytes that are due at a place of the message layer's view; nil if
-	// no transfer expects them. See Mover.
+	// move takes over bytes for the comm view that are due later; nil if no transfer
+	// expects them. See Mover.
 	move(dst, src unsafe.Pointer, n int, due int64) (word *uint32, was uint32)
 	counts() Counts
 	pages() []Access
@@ -44,15 +44,15 @@ type backend interface {
 // Counts are the totals of an arena since it was made.
 type Counts struct {
 	Strips  int64 // strips armed
-	Faults  int64 // faults on strips whose bytes were not there, repeated ones included
-	Stalls  int64 // strips that somebody waited for
-	Stray   int64 // other faults, which were resolved at once
+	Faults  int64 // faults on missing bytes, repeated ones included
+	Stalls  int64 // strips that a reader waited for
+	Stray   int64 // other faults, resolved at once
 	Retired int64 // strips opened
 	Pages   int64 // pages opened with them
 	Moved   int64 // bytes moved by the thread in C
 }
 
-// Counts returns the totals of the arena; those when it was closed if it has been.
+// Counts returns the totals of the arena, at its close if it has been closed.
 func (a *Arena) Counts() Counts { return a.back.counts() }
 
 // Access is the first touch of a page after a transfer.
@@ -61,11 +61,11 @@ type Access struct {
 	At   int64 // osthread.Nanotime
 }
 
-// Pages returns the pages that were touched since the last call, in order, as far as
-// [TracePages] was given and the record was not full; it forgets them.
+// Pages returns, in order, the pages touched since the last call, and forgets them. It
+// needs [TracePages], and misses touches when its record is full.
 func (a *Arena) Pages() []Access { return a.back.pages() }
 
-// choose gives the arena its back end.
+// choose selects the back end of the arena.
 func (a *Arena) choose(o *options) error {
 	switch {
 	case raceDetector && o.backend == Uffd:

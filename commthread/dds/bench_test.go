@@ -13,7 +13,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// What arming 1 MiB and retiring it costs, strip by strip, as for a message that arrives.
+// The cost of arming and retiring 1 MiB, strip by strip, as for an arriving message.
 func BenchmarkArmRetire(b *testing.B) {
 	const length, strips = 1 << 20, 8
 	for name, order := range map[string]dds.Direction{"first pages": dds.Up, "all pages": dds.AnyOrder} {
@@ -63,7 +63,7 @@ func BenchmarkFault(b *testing.B) {
 	}
 }
 
-// Touch of memory that nothing is on its way to, and of what has arrived.
+// Touch of memory without transfers, and of landed bytes.
 func BenchmarkTouch(b *testing.B) {
 	a, err := dds.NewArena(1 << 20)
 	require.NoError(b, err)
@@ -87,10 +87,10 @@ func BenchmarkTouch(b *testing.B) {
 	require.NoError(b, a.Close())
 }
 
-var sink float64 // keeps what is computed from being left out
+var sink float64 // keeps the compiler from dropping the computation
 
-// A loop over a message that takes about as long as its way at 10 Gbit/s: received whole,
-// and read while it arrives.
+// A loop over a message that takes about as long as the message at 10 Gbit/s: received
+// whole, and read while it arrives.
 func BenchmarkOverlap(b *testing.B) {
 	net, err := local.ParseNet("10gige")
 	require.NoError(b, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// agree returns the constants of the endpoint: those given, or what rank 0 measures.
+// agree returns the constants of the endpoint: the fixed ones, or measurements of rank 0.
 func (e *Endpoint) agree() (Constants, error) {
 	if e.hints.fixed != nil {
 		return *e.hints.fixed, nil
@@ -18,21 +18,21 @@ func (e *Endpoint) agree() (Constants, error) {
 	return Calibrate(e.comm)
 }
 
-// rounds of each measurement, and of that with long messages: the fastest counts. There are
-// more of them, up to enough, and up to many if the machine is busy, for at most so long.
+// rounds and longRounds are the least numbers of trips per measurement; the fastest counts.
+// There are up to enough trips, and up to many on a busy machine, within atMost.
 const (
 	rounds, longRounds = 7, 4
 	enough, many       = 32, 64
 	atMost             = 5 * time.Millisecond
 )
 
-// Bandwidth is measured with messages of longBytes, twice that and so on, up to longestBytes:
-// buffers on the way take in the beginning of a message faster than the network.
+// Messages of longBytes, twice that and so on, up to longestBytes, measure the bandwidth:
+// buffers on the path take the beginning of a message faster than the network.
 const longBytes, longestBytes = 64 << 10, 1 << 20
 
-// Calibrate measures, on rank 0 and between ranks 0 and 1, what the thresholds need, and
-// gives all ranks the same. Collective; some ms, and up to 100 ms on a slow network.
-// Times of faults are 0 where readers are not made to wait.
+// Calibrate measures the constants of the thresholds, on rank 0 and between ranks 0 and 1,
+// and gives all ranks the same. Collective; it takes some ms, and up to 100 ms on a slow
+// network. Times of faults are 0 where readers cannot be made to wait.
 func Calibrate(c *mpi.Comm) (Constants, error) {
 	var k Constants
 	var err error
@@ -67,8 +67,8 @@ func (k *Constants) measureLink(c *mpi.Comm) error {
 	return err
 }
 
-// gap returns the time per byte: of what a message of twice the length has more. The length
-// grows until two such times in a row agree.
+// gap returns the time per byte: the extra time of a message of twice the length, divided
+// by the extra bytes. The length doubles until two such times in a row agree.
 func gap(c *mpi.Comm, rtt time.Duration, short []byte) (ns float64, err error) {
 	long := make([]byte, longestBytes)
 	var slope slope
@@ -77,14 +77,14 @@ func gap(c *mpi.Comm, rtt time.Duration, short []byte) (ns float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if last, err := together(c, slope.add(n, t) || n == longestBytes); err != nil || last {
+		if last, err := tellRank1(c, slope.add(n, t) || n == longestBytes); err != nil || last {
 			return slope.perByte(rtt), err
 		}
 	}
 }
 
-// together tells rank 1 what rank 0 has decided.
-func together(c *mpi.Comm, yes bool) (bool, error) {
+// tellRank1 sends a decision of rank 0 to rank 1.
+func tellRank1(c *mpi.Comm, yes bool) (bool, error) {
 	b := []bool{yes}
 	if c.Rank() == 0 {
 		return yes, c.Send(mpi.Of(b), 1, 0)
@@ -100,7 +100,7 @@ type slope struct {
 	ns    float64 // 0: none yet, or not positive
 }
 
-// add takes the time of a message in, and reports whether the slope is as before, but for an
+// add adds the time of a message and reports whether the slope has changed by at most an
 // eighth.
 func (s *slope) add(n int, t time.Duration) bool {
 	was := s.ns
@@ -112,8 +112,8 @@ func (s *slope) add(n int, t time.Duration) bool {
 	return was > 0 && math.Abs(s.ns-was) <= was/8
 }
 
-// perByte returns the slope, or, on a machine that was too busy for one, the time of the
-// last message divided by its length.
+// perByte returns the slope, or, on a machine too busy for one, the time of the last
+// message divided by its length.
 func (s *slope) perByte(rtt time.Duration) float64 {
 	if s.ns > 0 {
 		return s.ns
@@ -121,8 +121,8 @@ func (s *slope) perByte(rtt time.Duration) float64 {
 	return float64(max(s.time-rtt, 0)) / float64(s.bytes)
 }
 
-// trip returns the fastest time of a message and its answer, of n rounds or more. Rank 0 says
-// with every message whether another one follows: until a second one was as fast.
+// trip returns the fastest round trip of n or more. Rank 0 tells in every message whether
+// another one follows: until a second one was as fast.
 func trip(c *mpi.Comm, n int, there, back []byte) (time.Duration, error) {
 	var best best
 	other, began := 1-c.Rank(), osthread.Nanotime()
@@ -154,7 +154,7 @@ func trip(c *mpi.Comm, n int, there, back []byte) (time.Duration, error) {
 	}
 }
 
-// best is the two fastest of several measurements; 0 if there is none.
+// best holds the two fastest of several measurements; 0 if there is none.
 type best struct{ first, second time.Duration }
 
 func (b *best) add(d time.Duration) {
@@ -166,10 +166,10 @@ func (b *best) add(d time.Duration) {
 	}
 }
 
-// confirmed reports whether they are about equal, but for a sixteenth.
+// confirmed reports whether the two differ by at most a sixteenth.
 func (b *best) confirmed() bool { return b.second > 0 && b.second-b.first <= b.first/16 }
 
-// overhead returns how long the start of a short send keeps the host.
+// overhead returns the host's time to start a short send.
 func overhead(c *mpi.Comm, b []byte) (best time.Duration, err error) {
 	for i := range rounds {
 		if c.Rank() == 1 {
@@ -190,8 +190,8 @@ func overhead(c *mpi.Comm, b []byte) (best time.Duration, err error) {
 	return best, nil
 }
 
-// measureMemory measures what pages cost, in an arena of its own whose thread runs where
-// the reader does.
+// measureMemory measures the costs of pages, in an arena whose thread runs on the reader's
+// core.
 func (k *Constants) measureMemory() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -202,5 +202,5 @@ func (k *Constants) measureMemory() {
 	if m, can := a.back.(interface{ measure(k *Constants) }); can {
 		m.measure(k)
 	}
-	_ = a.Close() // nothing is under way
+	_ = a.Close() // no transfer is in flight
 }

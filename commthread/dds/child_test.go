@@ -21,8 +21,8 @@ import (
 
 const childVariable = "WEFT_DDS_CHILD"
 
-// forbidUserfaultfd installs a filter that answers the system call with EPERM, as that
-// of containers does, on all threads.
+// forbidUserfaultfd installs a filter that answers the system call with EPERM on all
+// threads, like the filter of containers.
 func forbidUserfaultfd(t *testing.T) {
 	const loadNumber, jumpIfEqual, answer = 0x20, 0x15, 0x06
 	filter := []unix.SockFilter{
@@ -78,8 +78,7 @@ func child(t *testing.T, kind string, env ...string) string {
 	return string(out)
 }
 
-// What a process may do decides which back end it gets, and the results are right with
-// each.
+// The rights of a process decide its back end, and the results are right with each.
 func TestRights(t *testing.T) {
 	needUffd(t)
 	assert.Contains(t, child(t, "preemption off", "GODEBUG=asyncpreemptoff=1"), "back end uffd")

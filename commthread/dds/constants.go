@@ -7,8 +7,8 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// Constants are what the thresholds rest on: measured at the start by rank 0, and the
-// same on all ranks of an endpoint. Names as in HUNT, Table 1 and section 5.1.
+// Constants are the inputs of the thresholds: rank 0 measures them at the start, and all
+// ranks of an endpoint have the same. Names as in HUNT, Table 1 and section 5.1.
 type Constants struct {
 	Overhead time.Duration // o: of the host, for one message
 	Gap      float64       // G: ns per byte
@@ -20,14 +20,13 @@ type Constants struct {
 	RetPage  time.Duration // of each further page
 }
 
-// Fixed gives Open these constants, and no calibration is made. All ranks give the
-// same.
+// Fixed gives Open these constants instead of a calibration. All ranks must give the same.
 func Fixed(c Constants) Hint { return func(h *hints) { h.fixed = &c } }
 
-// First returns the length of the first strip, in bytes: the shortest one, of 64 KiB, 128 KiB
-// and so on up to 64 MiB, whose way takes five times as long as arming it, a fault and retiring
-// it. That leaves a margin over the condition of HUNT, section 5.1, that its way covers
-// what decomposition costs: o + M(size) + I/2 + M(N1) < RTT + G N1.
+// First returns the length of the first strip in bytes: the shortest of 64 KiB, 128 KiB and
+// so on up to 64 MiB whose transfer takes five times as long as arming it, a fault and
+// retiring it. That leaves a margin over the condition of HUNT, section 5.1, that the
+// transfer covers the cost of decomposition: o + M(size) + I/2 + M(N1) < RTT + G N1.
 func (c Constants) First() int {
 	extra := float64(c.Fault + c.Arm + c.Retire)
 	n := cutUnit
@@ -37,12 +36,11 @@ func (c Constants) First() int {
 	return n
 }
 
-// Smallest returns the size of the smallest message that is decomposed: two first
-// strips.
+// Smallest returns the size of the smallest decomposed message: two first strips.
 func (c Constants) Smallest() int { return 2 * c.First() }
 
-// CutFor returns how a message of n bytes is cut without hints: into equal strips, not
-// many where each costs a share of what it hides.
+// CutFor returns the cut of a message of n bytes without hints: equal strips, few enough
+// that each costs a small share of the time that it hides.
 func (c Constants) CutFor(n int) Cut {
 	first := c.First()
 	if c.Gap == 0 || n < 2*first {
@@ -51,10 +49,10 @@ func (c Constants) CutFor(n int) Cut {
 	return Cut{Count: min(n/first, 8+n>>20, 16), Grow: 1}
 }
 
-// inFlight returns how many strips of n bytes fill the link: a library that has more of them
-// under way shares it among them, and the first lands with the last. One is enough if its
-// way is long compared with what lies between the end of a strip and the start of the next, a
-// round trip and a poll.
+// inFlight returns how many strips of n bytes fill the link. A library with more of them in
+// flight shares the link among them, and the first lands with the last. One is enough if
+// its transfer takes long compared with the pause between two strips, a round trip and a
+// poll.
 func (c Constants) inFlight(n int) int {
 	const polls = 500 * time.Microsecond
 	if way := time.Duration(float64(n) * c.Gap); way >= polls && way >= 10*c.RTT {
@@ -63,8 +61,8 @@ func (c Constants) inFlight(n int) int {
 	return 2
 }
 
-// worth reports whether a message of n bytes, not decomposed, or the answer to a get, is
-// on its way for much longer than arming, a fault and retiring take.
+// worth reports whether a message of n bytes in one strip, or the answer to a get, is in
+// flight for much longer than arming, a fault and retiring take.
 func (c Constants) worth(n int, get bool) bool {
 	way := float64(n) * c.Gap
 	if get {
@@ -74,14 +72,14 @@ func (c Constants) worth(n int, get bool) bool {
 	return way > 4*float64(c.Fault+c.Arm+c.Retire+further*(c.ArmPage+c.RetPage))
 }
 
-// String gives the constants in the columns of HUNT's Table 1.
+// String formats the constants in the columns of HUNT's Table 1.
 func (c Constants) String() string {
 	return fmt.Sprintf("o %v, G %.3f us/KiB, RTT %v, I %v, protect %v + %v/page, retire %v + %v/page; strips from %d bytes on, the first of %d",
 		c.Overhead, c.Gap*1024/1e3, c.RTT, c.Fault, c.Arm, c.ArmPage, c.Retire, c.RetPage, c.Smallest(), c.First())
 }
 
-// decide cuts a message of n bytes while others are outstanding: no decomposition then,
-// because messages hide each other (HUNT, section 5.3).
+// decide cuts a message of n bytes while others are outstanding: not at all then, because
+// messages hide each other (HUNT, section 5.3).
 func (e *Endpoint) decide(n, outstanding int, h *hints) Cut {
 	c := e.consts.CutFor(n)
 	switch {
@@ -96,8 +94,8 @@ func (e *Endpoint) decide(n, outstanding int, h *hints) Cut {
 	return c
 }
 
-// Report returns the constants as a table of two lines with the columns of HUNT's
-// Table 1, for the network named.
+// Report returns the constants of the named network as two lines with the columns of HUNT's
+// Table 1.
 func (c Constants) Report(network string) string {
 	us := func(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/1e3) }
 	return fmt.Sprintf("%-16s %8s %10s %9s %9s %12s\n%-16s %8s %10.3f %9s %9s %12s\n",

@@ -10,28 +10,28 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Endpoint is one rank's end of lazy messages on a communicator: those sent with its
-// Send are received with Recv of another one. The methods that communicate are called
-// by whoever may use the communicator.
+// Endpoint is one rank's end of lazy messages on a communicator: Recv of one endpoint
+// receives messages from Send of another. The goroutine that may use the communicator calls
+// the methods that communicate.
 type Endpoint struct {
-	comm   *mpi.Comm // where headers travel
-	data   *mpi.Comm // where strips do
+	comm   *mpi.Comm // for headers
+	data   *mpi.Comm // for strips
 	hints  hints
 	consts Constants
-	edge   int // bytes at both ends of a message that travel in its header
-	tags   int // of strips: how many there are
+	edge   int // bytes of each end of a message that travel in its header
+	tags   int // number of tags for strips
 
 	seq    atomic.Uint64
 	active atomic.Int64 // transfers that have not ended
 	mu     sync.Mutex
-	train  []*Transfer // guarded by mu: those that have not ended, in order
+	train  []*Transfer // guarded by mu: unfinished transfers, in order
 	buffs  sync.Pool   // of *[]byte: headers
 	closed bool        // guarded by mu
 }
 
-// Open makes the endpoint of this rank, on communicators of its own, and calibrates
-// unless [Fixed] is among the hints, which are the defaults of all transfers.
-// Collective. A communication thread that has taken the engine over need not be told.
+// Open makes the endpoint of this rank, on its own communicators, and calibrates unless
+// [Fixed] is among the hints. The hints are the defaults of all transfers. Collective. A
+// communication thread that has taken over the engine need not be told.
 func Open(c *mpi.Comm, hs ...Hint) (*Endpoint, error) {
 	e := &Endpoint{hints: hints{order: AnyOrder, piggyback: -1}}
 	for _, f := range hs {
@@ -61,14 +61,14 @@ func Open(c *mpi.Comm, hs ...Hint) (*Endpoint, error) {
 	return e, nil
 }
 
-// Constants returns what the thresholds of the endpoint rest on: the same on all ranks.
+// Constants returns the inputs of the endpoint's thresholds: the same on all ranks.
 func (e *Endpoint) Constants() Constants { return e.consts }
 
 func (e *Endpoint) free() error { return errors.Join(e.data.Free(), e.comm.Free()) }
 
-// RetireAll waits for all transfers of this rank: before barriers, and wherever the
-// program synchronizes with others (HUNT, section 5.4). It returns their errors,
-// joined, those excepted that a Wait has returned.
+// RetireAll waits for all transfers of this rank. Call it before barriers, fences, file
+// output and exits, and wherever the program synchronizes with others (HUNT, section 5.4).
+// It returns their errors, joined, except errors that a Wait has returned.
 func (e *Endpoint) RetireAll() error {
 	var all []error
 	for {
@@ -83,11 +83,11 @@ func (e *Endpoint) RetireAll() error {
 	}
 }
 
-// Outstanding returns how many transfers of this rank have not ended. Any goroutine.
+// Outstanding returns the number of unfinished transfers of this rank. Any goroutine.
 func (e *Endpoint) Outstanding() int { return int(e.active.Load()) }
 
-// Close retires everything and gives the communicators back. Collective. Errors: those
-// of RetireAll; the endpoint is closed nevertheless. Further calls do nothing.
+// Close retires all transfers and frees the communicators. Collective. It returns the
+// errors of RetireAll, and closes the endpoint nevertheless. Further calls do nothing.
 func (e *Endpoint) Close() error {
 	e.mu.Lock()
 	was := e.closed
@@ -99,9 +99,9 @@ func (e *Endpoint) Close() error {
 	return errors.Join(e.RetireAll(), e.free())
 }
 
-// Abandon ends the endpoint after a failure, without its peers: its communicators are
-// revoked for this reason, and every strip that has not arrived is opened, filled with
-// ones. Transfers end with mpi.ErrRevoked.
+// Abandon ends the endpoint after a failure, without its peers: it revokes the
+// communicators for this reason, and opens every missing strip, filled with ones. Transfers
+// end with mpi.ErrRevoked.
 func (e *Endpoint) Abandon(reason error) error {
 	e.mu.Lock()
 	e.closed = true
@@ -111,7 +111,7 @@ func (e *Endpoint) Abandon(reason error) error {
 	return e.RetireAll()
 }
 
-// enter notes a transfer under way and returns how many there were.
+// enter adds a transfer, and returns the number of earlier ones and the last armed one.
 func (e *Endpoint) enter(t *Transfer) (before int, last *Transfer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -119,7 +119,7 @@ func (e *Endpoint) enter(t *Transfer) (before int, last *Transfer, err error) {
 		return 0, nil, fmt.Errorf("dds: transfer on a closed endpoint of %s", e.comm.Name())
 	}
 	for i := len(e.train) - 1; i >= 0 && last == nil; i-- {
-		if e.train[i].shielded.Load() {
+		if e.train[i].wasArmed.Load() {
 			last = e.train[i]
 		}
 	}
@@ -129,7 +129,7 @@ func (e *Endpoint) enter(t *Transfer) (before int, last *Transfer, err error) {
 	return before, last, nil
 }
 
-// leave takes an ended transfer off the list.
+// leave removes a finished transfer from the list.
 func (e *Endpoint) leave(t *Transfer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,7 +142,7 @@ func (e *Endpoint) leave(t *Transfer) {
 	}
 }
 
-// mixed returns the endpoint's hints with those of a transfer.
+// mixed returns the endpoint's hints, overridden by the hints of a transfer.
 func (e *Endpoint) mixed(hs []Hint) hints {
 	h := e.hints
 	for _, f := range hs {
@@ -158,5 +158,6 @@ func joined(err, other error) error {
 	return errors.Join(err, other)
 }
 
-// Poll makes progress, for whoever may use the communicator and waits for a strip.
+// Poll makes progress. The goroutine that may use the communicator calls it while it waits
+// for a strip.
 func (e *Endpoint) Poll() { e.comm.Engine().Poll() }

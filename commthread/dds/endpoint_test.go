@@ -95,7 +95,7 @@ func TestTransfer_other_memory(t *testing.T) {
 	})
 }
 
-// A message that does not fit is an error of the receiver, and nothing else is written.
+// A message that does not fit is an error of the receiver, and no other memory is written.
 func TestTransfer_truncated(t *testing.T) {
 	for _, n := range []int{100, 1 << 19} {
 		pair(t, "10gige", 2<<20, []dds.Hint{dds.Strips(4)}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
@@ -116,7 +116,7 @@ func TestTransfer_truncated(t *testing.T) {
 	}
 }
 
-// A sender that dies leaves an error and open pages, wherever it was.
+// A sender that dies at any point leaves an error and open pages.
 func TestSender_dies(t *testing.T) {
 	for _, net := range []string{"gige", "gige,progress=nic"} {
 		n, err := local.ParseNet(net)
@@ -129,7 +129,7 @@ func TestSender_dies(t *testing.T) {
 			require.NoError(t, err)
 			x := make64(t, a, 1<<18)
 			if c.Rank() == 0 {
-				_, err := c.Recv(mpi.Of(make([]byte, 1)), 1, 0) // it has come so far
+				_, err := c.Recv(mpi.Of(make([]byte, 1)), 1, 0) // the message has come this far
 				require.NoError(t, err)
 				_, err = e.Isend(mpi.Of(x), 1, 0)
 				require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestSender_dies(t *testing.T) {
 			tr, err := e.Recv(mpi.Of(x), 0, 0)
 			if err == nil {
 				sum := uint64(0)
-				for _, v := range x { // ends, with the bytes or without
+				for _, v := range x { // ends, with or without the bytes
 					sum += v
 				}
 				err = tr.Wait()
@@ -154,7 +154,7 @@ func TestSender_dies(t *testing.T) {
 	}
 }
 
-// An endpoint that is abandoned while a reader waits in a fault lets it go.
+// Abandoning an endpoint frees a reader that waits in a fault.
 func TestAbandon_during_a_fault(t *testing.T) {
 	needUffd(t)
 	pair(t, "bw=10Mbit,L=5us", 1<<20, []dds.Hint{dds.Strips(6), dds.Fixed(dds.Constants{})}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
@@ -164,7 +164,7 @@ func TestAbandon_during_a_fault(t *testing.T) {
 			if err == nil {
 				err = tr.Wait()
 			}
-			_ = err       // nil, or that it was revoked: it depends on who is first
+			_ = err       // nil, or revoked: a race
 			_ = e.Close() // revoked by now, or not yet
 			return nil
 		}
@@ -179,7 +179,7 @@ func TestAbandon_during_a_fault(t *testing.T) {
 			}
 		})
 		require.Eventually(t, func() bool { return a.Counts().Faults > 0 }, patience, 1000)
-		_ = e.Abandon(errors.New("no more")) // its errors are those of tr
+		_ = e.Abandon(errors.New("no more")) // it returns the errors of tr
 		soon(t, "the reader", reader.Wait)
 		assert.True(t, tr.Done())
 		if err := tr.Err(); err != nil {
@@ -191,8 +191,8 @@ func TestAbandon_during_a_fault(t *testing.T) {
 	})
 }
 
-// Messages of a train are not decomposed; with the hint those at its end are not armed
-// either, and come with the one before.
+// Messages of a train are not decomposed; with the hint its last ones are not armed either,
+// and are retired with the one before.
 func TestTrain(t *testing.T) {
 	needUffd(t)
 	const length = 1 << 16
@@ -246,7 +246,7 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// Headers of something else are refused.
+// Other messages in place of headers are refused.
 func TestRecv_no_header(t *testing.T) {
 	pair(t, "none", 1<<16, nil, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
 		_, err := e.Recv(mpi.Tile([]int{1}, 2, 2, 2), 0, 0)
@@ -259,7 +259,7 @@ func TestRecv_no_header(t *testing.T) {
 	})
 }
 
-// What could not be sent is still what it was.
+// A message that could not be sent keeps its content.
 func TestIsend_that_fails_keeps_its_bytes(t *testing.T) {
 	for _, backend := range []string{dds.Explicit, dds.Uffd} {
 		if backend == dds.Uffd && !onPages(t) {
@@ -296,7 +296,7 @@ func TestIsend_that_fails_keeps_its_bytes(t *testing.T) {
 	}
 }
 
-// Processes that are started while strips are armed change nothing, here or there.
+// Starting processes while strips are armed changes nothing, here or there.
 func TestChildren_during_a_transfer(t *testing.T) {
 	needUffd(t)
 	shell, err := exec.LookPath("sh")

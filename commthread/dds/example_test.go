@@ -9,8 +9,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// Recv returns when the first part of the message is there; whoever reads what has not
-// arrived waits for it, then and there.
+// Recv returns when the first part of the message has arrived; a read of a missing part
+// waits for it.
 func ExampleEndpoint_Recv() {
 	const n = 1 << 16
 	err := local.Run(2, func(c *mpi.Comm) (err error) {
@@ -44,7 +44,7 @@ func ExampleEndpoint_Recv() {
 			sum += v
 		}
 		fmt.Println(sum == n*(n-1)/2)
-		return t.Wait() // everything is there; its error says whether it is right
+		return t.Wait() // everything has arrived; the error tells whether it is right
 	})
 	fmt.Println(err)
 	// Output:
@@ -52,7 +52,7 @@ func ExampleEndpoint_Recv() {
 	// <nil>
 }
 
-// A program with blocking messages gains by its buffers and one call alone.
+// A program with blocking messages needs only other buffers and one call.
 func ExampleWrap() {
 	program := func(c *mpi.Comm, x []float64) error {
 		if c.Rank() == 0 {

@@ -8,8 +8,7 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// explicit is the back end without protection: readers are given a transfer when its
-// last byte is there.
+// explicit is the back end without protection: a transfer is given to its reader complete.
 type explicit struct {
 	mu   sync.Mutex
 	live map[*Transfer]span // guarded by mu
@@ -43,7 +42,7 @@ func (*explicit) follow(*Transfer, *Transfer) bool { return false }
 
 func (*explicit) land(t *Transfer, i int) { t.strips[i].arrive(0) }
 
-// arrive notes that the bytes of s are there, or, with failed, never will be.
+// arrive marks s as landed, or, with failed, as lost.
 func (s *strip) arrive(bits uint32) {
 	if s.is(landed) {
 		return
@@ -52,7 +51,7 @@ func (s *strip) arrive(bits uint32) {
 	s.set(promised | landed | bits)
 }
 
-func (*explicit) doom(t *Transfer) {
+func (*explicit) abandon(t *Transfer) {
 	for i := range t.strips {
 		if s := &t.strips[i]; !s.is(landed) {
 			t.spoil(s)
@@ -61,8 +60,8 @@ func (*explicit) doom(t *Transfer) {
 	}
 }
 
-// spoil fills a strip that will never arrive with ones: not a number to floating-point
-// readers. What has not been sent stays.
+// spoil fills a lost strip with ones, which are NaN to floating-point readers. Unsent bytes
+// stay unchanged.
 func (t *Transfer) spoil(s *strip) {
 	if t.send {
 		return

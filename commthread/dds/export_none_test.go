@@ -4,5 +4,5 @@ package dds
 
 import "time"
 
-// FaultCost is 0 where nobody faults.
+// FaultCost is 0 without faults.
 func FaultCost(*Arena) time.Duration { return 0 }

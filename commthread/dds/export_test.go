@@ -26,10 +26,10 @@ func NewPretend(a *Arena, x []byte, order Direction, cuts ...int) *Pretend {
 // Arm arms what has not landed.
 func (p *Pretend) Arm() bool { return p.back.arm(p.Transfer) }
 
-// Land says that strip i has arrived.
+// Land lands strip i.
 func (p *Pretend) Land(i int) { p.back.land(p.Transfer, i) }
 
-// LandAt has C land strip i, whose bytes are in place, at a time.
+// LandAt makes C land strip i, whose bytes are in place, at a time.
 func (p *Pretend) LandAt(i int, due int64) bool {
 	m := p.memory(&p.strips[i])
 	word, _ := mover{}.Move(unsafe.Pointer(&m[0]), nil, len(m), due)
@@ -44,16 +44,16 @@ func (p *Pretend) MoveFrom(i int, src []byte) bool {
 	return word != nil
 }
 
-// Doom gives up what has not landed.
-func (p *Pretend) Doom() { p.back.doom(p.Transfer) }
+// Abandon gives up the strips that have not landed.
+func (p *Pretend) Abandon() { p.back.abandon(p.Transfer) }
 
-// Follow has p retired with the last strip of another one.
+// Follow retires p with the last strip of q.
 func (p *Pretend) Follow(q *Pretend) bool { return p.back.follow(p.Transfer, q.Transfer) }
 
-// End ends it.
+// End ends the transfer.
 func (p *Pretend) End() error { return p.finish() }
 
-// Stalled reports whether somebody waits, or waited, for strip i.
+// Stalled reports whether a reader waits, or waited, for strip i.
 func (p *Pretend) Stalled(i int) bool { return p.strips[i].is(stalled) }
 
 // ForbidMinor makes the probe fail as on a kernel without MINOR faults.
@@ -64,7 +64,7 @@ func ForbidMinor() Option {
 	}
 }
 
-// ForbidWays leaves out ways to a descriptor.
+// ForbidWays disables ways to a descriptor.
 func ForbidWays(full, device, user bool) Option {
 	return func(o *options) error {
 		o.forbid.ways = [3]bool{full, device, user}
@@ -75,8 +75,8 @@ func ForbidWays(full, device, user bool) Option {
 // Bounds is Cut.bounds.
 func (c Cut) Bounds(n, unit int) []int { return c.bounds(n, unit) }
 
-// Under is under, for interfaces that tests know.
+// Under is under.
 func Under[T any](e mpi.Engine) (T, bool) { return under[T](e) }
 
 // Open reports whether strip i has landed and none of its pages makes readers wait.
-func (p *Pretend) Open(i int) bool { return p.strips[i].settled() }
+func (p *Pretend) Open(i int) bool { return p.strips[i].isOpen() }

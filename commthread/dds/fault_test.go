@@ -17,10 +17,10 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// patience is how long a test waits for what must happen.
+// patience bounds the wait of a test.
 const patience = 30 * time.Second
 
-// lazily makes an arena with an allocation of so many pages, all ones.
+// lazily makes an arena with an allocation of n pages, all ones.
 func lazily(t *testing.T, n int, opts ...dds.Option) (*dds.Arena, []byte) {
 	t.Helper()
 	needUffd(t)
@@ -32,7 +32,7 @@ func lazily(t *testing.T, n int, opts ...dds.Option) (*dds.Arena, []byte) {
 	return a, x
 }
 
-// within fails a test whose f does not return.
+// soon fails a test whose f does not return.
 func soon(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -108,8 +108,8 @@ func TestFault_accesses(t *testing.T) {
 	}
 }
 
-// The negative control: a strip that is retired before its bytes are there is read as it
-// was, and the checks of these tests see that.
+// The negative control: a reader of a strip retired too early reads the old content, and
+// the checks of these tests notice.
 func TestFault_early_retirement_is_noticed(t *testing.T) {
 	size := pages.Size()
 	a, x := lazily(t, 8)
@@ -123,8 +123,8 @@ func TestFault_early_retirement_is_noticed(t *testing.T) {
 	require.NoError(t, p.End())
 }
 
-// A system call waits on an armed page where the kernel may be kept waiting, and fails
-// with an error where it may not: never is it given other bytes.
+// A system call waits on an armed page if the kernel may wait, and otherwise fails with an
+// error: it never gets wrong bytes.
 func TestFault_system_call(t *testing.T) {
 	size := pages.Size()
 	for _, full := range []bool{true, false} {
@@ -154,7 +154,7 @@ func TestFault_system_call(t *testing.T) {
 	}
 }
 
-// Touch waits for the strips of its range, in any order, and afterwards nothing faults.
+// Touch waits for the strips of its range, in any order, and no later access faults.
 func TestTouch_waits(t *testing.T) {
 	size := pages.Size()
 	for _, order := range []dds.Direction{dds.AnyOrder, dds.Up, dds.Down} {
@@ -212,7 +212,7 @@ func TestFault_two_readers(t *testing.T) {
 	require.NoError(t, p.End())
 }
 
-// A strip that will never arrive is opened filled with ones.
+// A lost strip is opened filled with ones.
 func TestFault_doomed(t *testing.T) {
 	size := pages.Size()
 	a, x := lazily(t, 8)
@@ -221,11 +221,11 @@ func TestFault_doomed(t *testing.T) {
 	p.Land(0)
 	got := make(chan byte)
 	go func() {
-		b := x[5*size] // "got <- x[5*size]" would load it in the runtime, when somebody receives
+		b := x[5*size] // "got <- x[5*size]" would load it in the runtime, when another goroutine receives
 		got <- b
 	}()
 	require.Eventually(t, func() bool { return p.Stalled(1) }, patience, time.Millisecond)
-	p.Doom()
+	p.Abandon()
 	soon(t, "the reader", func() { assert.Equal(t, byte(0xff), <-got) })
 	assert.Zero(t, x[size])
 	require.NoError(t, p.End())
@@ -233,8 +233,8 @@ func TestFault_doomed(t *testing.T) {
 	assert.False(t, p.Strips()[0].Failed)
 }
 
-// With the trace, pages are recorded in the order in which they are touched, and strips
-// know how early they were.
+// With the trace, pages are recorded in the order of their touches, and strips have their
+// slack.
 func TestTracePages(t *testing.T) {
 	size := pages.Size()
 	a, x := lazily(t, 10, dds.TracePages())
@@ -270,7 +270,7 @@ func TestTracePages(t *testing.T) {
 	assert.Equal(t, byte(9), x[2*size])
 }
 
-// A transfer that follows another is opened with its last strip, when both have arrived.
+// A follower is opened with the last strip of its leader, when both have arrived.
 func TestFollow(t *testing.T) {
 	size := pages.Size()
 	a, x := lazily(t, 8)
@@ -299,13 +299,13 @@ func TestFollow(t *testing.T) {
 	require.NoError(t, err)
 	r := dds.NewPretend(a, late, dds.Up, 0, 2*size)
 	require.False(t, r.Follow(p), "nothing is left to wait with")
-	r.Doom()
+	r.Abandon()
 	for _, each := range []*dds.Pretend{p, q, r} {
 		require.NoError(t, each.End())
 	}
 }
 
-// If what is followed ends first, its follower is armed.
+// If the leader ends first, its follower is armed.
 func TestFollow_leader_ends(t *testing.T) {
 	size := pages.Size()
 	a, x := lazily(t, 8)
@@ -328,7 +328,7 @@ func TestFollow_leader_ends(t *testing.T) {
 	require.NoError(t, q.End())
 }
 
-// Whoever watches learns which thread sleeps, and when it may go on.
+// A watcher gets the sleeping thread, and the arrival of its strip.
 func TestWatch(t *testing.T) {
 	size := pages.Size()
 	a, x := lazily(t, 8)

@@ -10,11 +10,11 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// bareMemory is the back end of buffers that lie in no arena.
+// bareMemory is the back end of buffers outside all arenas.
 var bareMemory backend = newExplicit()
 
-// hear receives the header and the ends of the message.
-func (t *Transfer) hear(src, tag int) error {
+// recvHeader receives the header and the ends of the message.
+func (t *Transfer) recvHeader(src, tag int) error {
 	e := t.e
 	buf := e.buffs.Get().(*[]byte)
 	defer e.buffs.Put(buf)
@@ -41,8 +41,8 @@ func (t *Transfer) hear(src, tag int) error {
 	return nil
 }
 
-// place finds the memory of a message of n bytes, as messages see it: that of the
-// user's buffer, or a copy if it has gaps or is too small.
+// place finds the memory of a message of n bytes in the comm view: the user's buffer, or a
+// copy if that has gaps or is too small.
 func (t *Transfer) place(n int) {
 	b := CommBuffer(t.user)
 	if !b.Contiguous() || b.Bytes() < n {
@@ -83,7 +83,7 @@ func (t *Transfer) expect() {
 	t.post(t.calls)
 }
 
-// post fills the calls of the strips in, in the order on the wire, and starts them.
+// post fills in the calls of the strips, in wire order, and starts them.
 func (t *Transfer) post(calls []*mpi.Call) {
 	var ready []*mpi.Call
 	for i := range t.strips {
@@ -107,22 +107,22 @@ func (t *Transfer) post(calls []*mpi.Call) {
 	}
 }
 
-// notice has strip i land when its call ends.
+// notice makes strip i land when its call ends.
 func (t *Transfer) notice(c *mpi.Call, i int) {
-	t.untold.Add(1)
+	t.unnotified.Add(1)
 	c.OnDone = func(c *mpi.Call) {
 		if c.Err == nil {
 			t.back.land(t, i)
 		}
-		t.untold.Add(-1)
+		t.unnotified.Add(-1)
 	}
 }
 
-// flying reports whether nothing written in Go is needed any more for what has not
-// landed, and the first strip has. For a message of one strip, the ends that came with
-// the header count as the first, if the rest is worth the price of a fault. A get that is
-// cut returns at once, as in HUNT: other work may hide its first strip, too.
-func (t *Transfer) flying() bool {
+// isInFlight reports whether the transfer needs no more Go code, and the first strip has
+// landed. For a message of one strip, the ends that came with the header count as the first
+// strip, if the rest is worth the price of a fault. A decomposed get returns at once, as in
+// HUNT: other work may hide its first strip, too.
+func (t *Transfer) isInFlight() bool {
 	first := t.send || t.get && len(t.strips) > 1 || len(t.strips) == 1 && (t.hints.force || t.e.consts.worth(t.head.size, t.get))
 	for i := range t.strips {
 		state := t.strips[i].load()
@@ -134,8 +134,9 @@ func (t *Transfer) flying() bool {
 	return first || len(t.strips) == 0
 }
 
-// fly waits until the transfer flies by itself. Without protection it is complete then.
-func (t *Transfer) fly() {
+// awaitInFlight waits until the transfer is in flight. Without protection it waits until it
+// is complete.
+func (t *Transfer) awaitInFlight() {
 	if !t.protects() {
 		t.e.comm.Engine().Await(false, t.calls)
 		return
@@ -143,7 +144,7 @@ func (t *Transfer) fly() {
 	engine := t.e.comm.Engine()
 	_, wrapped := engine.(interface{ Unwrap() mpi.Engine })
 	completions := wrapped || !t.send && !t.get && len(t.strips) > 1
-	for turn := 1; !t.flying(); turn++ {
+	for turn := 1; !t.isInFlight(); turn++ {
 		pending := slices.DeleteFunc(slices.Clone(t.calls), (*mpi.Call).Done)
 		switch {
 		case len(pending) == 0:
@@ -158,37 +159,37 @@ func (t *Transfer) fly() {
 	}
 }
 
-// Promises are made at the other end, and end no wait: they are looked for.
+// The other end makes promises, which complete no call: poll for them.
 const (
 	pollsToSleep = 200
 	promiseNap   = 50 * time.Microsecond
 )
 
-// protects reports whether somebody can be kept from bytes of the transfer.
+// protects reports whether the bytes of the transfer can be armed.
 func (t *Transfer) protects() bool {
 	return t.arena != nil && len(t.strips) > 0 && t.back.guards(t.send)
 }
 
-// shield arms what has not landed. last is the transfer armed before, with which this
-// one may be retired.
-func (t *Transfer) shield(last *Transfer) {
+// protect arms the strips that have not landed. last is the transfer armed before; t may be
+// retired with it.
+func (t *Transfer) protect(last *Transfer) {
 	if !t.protects() || t.failing() {
 		return
 	}
 	if n := t.hints.piggyback; n > 0 && !t.send && last != nil && t.e.Outstanding() > n && t.follow(last) {
 		return
 	}
-	t.shielded.Store(t.back.arm(t))
+	t.wasArmed.Store(t.back.arm(t))
 }
 
-// follow has t retired with the last strip of another transfer, if that waits.
+// follow retires t with the last strip of another transfer, if that is unfinished.
 func (t *Transfer) follow(last *Transfer) bool {
 	last.mu.Lock()
 	defer last.mu.Unlock()
 	return !last.ended && last.back == t.back && t.back.follow(t, last)
 }
 
-// failing reports whether a call has failed already.
+// failing reports whether a call has failed.
 func (t *Transfer) failing() bool {
 	return slices.ContainsFunc(t.calls, func(c *mpi.Call) bool { return c.Done() && c.Err != nil })
 }
@@ -219,7 +220,7 @@ func (t *Transfer) announce(before, dst, tag int) {
 	t.post(t.calls)
 }
 
-// hold counts the transfers that use the arena.
+// hold changes the number of transfers that use the arena.
 func (a *Arena) hold(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

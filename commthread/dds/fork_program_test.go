@@ -19,7 +19,7 @@ import (
 	"github.com/weft-hpc/weft/commthread/dds"
 )
 
-// forking builds the program whose C forks children, or skips the test.
+// forking builds the program whose C code forks children, or skips the test.
 func forking(t *testing.T) string {
 	t.Helper()
 	if _, err := os.Stat("testdata/fork"); err != nil {
@@ -44,10 +44,11 @@ func forking(t *testing.T) string {
 	return program
 }
 
-// Children that C forks in the middle of transfers, in both directions, die at the touch of an
-// arena and at a call of its keeper, and live without; those that stay, with descriptors of the
-// parent, hold nothing up; and every byte is right in the parent. Where nothing is ever missing
-// they may read; and, as the negative control, so they may if they are given the memory.
+// Children forked by C code in the middle of transfers, in both directions, die at an
+// access to an arena and at a call of its fault thread, and live otherwise; children that
+// stay, with descriptors of the parent, delay nothing; and every byte is right in the
+// parent. With explicit they may read; and, as the negative control, also if they inherit
+// the memory.
 func TestFork_by_C(t *testing.T) {
 	needUffd(t)
 	program := forking(t)
@@ -58,7 +59,7 @@ func TestFork_by_C(t *testing.T) {
 		{"uffd", dds.Uffd, "", lazily, some, none},
 		{"trace", dds.Uffd, "-trace", lazily, some, none},
 		{"explicit", dds.Explicit, "", `(?s)(arena backend=%s strips=0 faults=0 stalls=0\n){2}.*`, none, some},
-		{"negative control", dds.Uffd, "-inherit", lazily, some, some}, // the keeper is not given
+		{"negative control", dds.Uffd, "-inherit", lazily, some, some}, // the fault thread is not inherited
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			t.Parallel()

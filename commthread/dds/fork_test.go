@@ -16,16 +16,16 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// What a child that reads one byte ends with.
+// Exit codes of a child that reads one byte.
 const sawTrue, sawStale = 0, 3
 
-// forked returns how a child that fork has made of this process ends, if it reads the byte at
-// p, which should be want. The child makes system calls and nothing else of Go's runtime.
+// forked forks this process and returns how the child ends if it reads the byte at p, which
+// should be want. The child makes system calls and uses nothing else of Go's runtime.
 //
 //go:noinline
 func forked(t *testing.T, p *byte, want byte) syscall.WaitStatus {
 	t.Helper()
-	var none [4]uint64 // the default answer to a signal
+	var none [4]uint64 // the default action of a signal
 	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if pid == 0 && errno == 0 {
 		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(unix.SIGSEGV), uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)
@@ -51,23 +51,23 @@ func forked(t *testing.T, p *byte, want byte) syscall.WaitStatus {
 
 func killed(s syscall.WaitStatus) bool { return s.Signaled() && s.Signal() == syscall.SIGSEGV }
 
-// advise says something about the memory of x, in the view of the program and that of messages.
+// advise advises the kernel about the memory of x, in both views.
 func advise(t *testing.T, x []byte, advice int) {
 	t.Helper()
 	require.NoError(t, unix.Madvise(x, advice))
 	require.NoError(t, unix.Madvise(dds.CommView(x), advice))
 }
 
-// A child that fork makes of the process dies when it touches memory that may be armed, in
-// either view, before, during and after a transfer. As the negative control, a child that
-// does get the memory reads what is not there yet, and lives.
+// A forked child dies when it accesses memory that may be armed, in either view, before,
+// during and after a transfer. As the negative control, a child that inherits the memory
+// reads missing bytes, and lives.
 func TestFork_dies_at_touch(t *testing.T) {
 	size := pages.Size()
 	for name, opts := range map[string][]dds.Option{
 		"uffd": nil, "trace": {dds.TracePages()}, "user code only": {dds.ForbidWays(true, true, false)},
 	} {
 		a, x := lazily(t, 12, opts...)
-		for range 2 { // memory that is used again, and registered still
+		for range 2 { // memory that is reused, and still registered
 			dies := func(when string) {
 				t.Helper()
 				for i, view := range [][]byte{x, dds.CommView(x)} {
@@ -103,8 +103,8 @@ func TestFork_dies_at_touch(t *testing.T) {
 	}
 }
 
-// With back end explicit nothing is missing, and a child shares the memory; so it does where
-// the back end had to be this one.
+// With back end explicit no bytes are missing, and a child shares the memory, also if
+// explicit is a fallback.
 func TestFork_explicit(t *testing.T) {
 	noSuchCore := dds.Cores(osthread.CPUSetOf(osthread.MaxCPUs - 1)) // the thread does not start
 	for _, opt := range []dds.Option{dds.Backend(dds.Explicit), dds.ForbidMinor(), noSuchCore} {

@@ -8,12 +8,11 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Get reads b from the window of rank target, from element at on, as mpi.Win.Get does,
-// and returns when what remains flies by itself: whoever touches bytes that are not
-// there waits for their strip. Only pages that hold nothing but b, and the rest of an
-// allocation behind its end, are armed; the other bytes are there when Get returns. The
-// window's fences, flushes and unlocks come after [Endpoint.RetireAll], or the Wait of
-// the transfer.
+// Get reads b from the window of rank target, from element at on, like mpi.Win.Get, and
+// returns when the rest is in flight: a reader of missing bytes waits for their strip. Only
+// pages that belong to b alone, and the rest of an allocation after its end, are armed; the
+// other bytes have arrived when Get returns. Call [Endpoint.RetireAll], or Wait of the
+// transfer, before the window's fences, flushes and unlocks.
 func (e *Endpoint) Get(w *mpi.Win, b mpi.Buffer, target, at int, hs ...Hint) (*Transfer, error) {
 	t := &Transfer{e: e, hints: e.mixed(hs), user: b, back: bareMemory, get: true, offset: at, status: mpi.Status{Source: target, Bytes: b.Bytes()}}
 	if err := b.Err(); err != nil {
@@ -31,9 +30,9 @@ func (e *Endpoint) Get(w *mpi.Win, b mpi.Buffer, target, at int, hs ...Hint) (*T
 	}
 	t.postGet(w, ends)
 	w.Comm().Engine().Await(false, ends)
-	t.fly()
-	t.shield(last)
-	if t.settled() || t.failing() {
+	t.awaitInFlight()
+	t.protect(last)
+	if t.isOpen() || t.failing() {
 		if err := t.Wait(); err != nil {
 			return nil, err
 		}
@@ -41,8 +40,8 @@ func (e *Endpoint) Get(w *mpi.Win, b mpi.Buffer, target, at int, hs ...Hint) (*T
 	return t, nil
 }
 
-// ownPages returns which bytes of the arena lie on pages that hold nothing else than the
-// buffer; false if there are none.
+// ownPages returns the range of the arena in pages that belong to the buffer alone; false
+// if there are none.
 func (t *Transfer) ownPages() (from, to int, can bool) {
 	b, size := CommBuffer(t.user), t.user.ElemSize()
 	if !b.Contiguous() || b.Bytes() == 0 || size == 0 || pages.Size()%size != 0 {
@@ -55,7 +54,7 @@ func (t *Transfer) ownPages() (from, to int, can bool) {
 	page, end := pages.Size(), o+b.Bytes()
 	from, to = (o+page-1)/page*page, end/page*page
 	if s, known := a.allocation(o); known && end == s.end {
-		to = end // behind it there is nothing
+		to = end // nothing lies after it
 	}
 	if from >= to {
 		return 0, 0, false
@@ -65,8 +64,8 @@ func (t *Transfer) ownPages() (from, to int, can bool) {
 	return from, to, true
 }
 
-// cutGet makes the strips of [from, to), and returns the calls for what lies before and
-// behind.
+// cutGet makes the strips of [from, to), and returns the calls for the bytes before and
+// after.
 func (t *Transfer) cutGet(w *mpi.Win, at, from, to, before int) (ends []*mpi.Call) {
 	t.head.cut = t.e.decide(to-from, before, &t.hints)
 	t.arena.hold(1)
@@ -86,7 +85,7 @@ func (t *Transfer) cutGet(w *mpi.Win, at, from, to, before int) (ends []*mpi.Cal
 	return ends
 }
 
-// part adds a call that gets b.
+// part appends a call that gets b.
 func (t *Transfer) part(to []*mpi.Call, w *mpi.Win, at int, b mpi.Buffer) []*mpi.Call {
 	return append(to, &mpi.Call{Kind: mpi.CallGet, Win: w, Peer: t.status.Source, Offset: at, Recv: b})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Gets of any place and length bring what is there, and nothing beside it.
+// Gets of any place and length bring the right bytes, and write no others.
 func TestGet(t *testing.T) {
 	const n = 1 << 17
 	for _, hint := range []dds.Hint{dds.Strips(4), dds.Strips(1), dds.Force(), dds.Order(dds.Down)} {

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// header is the beginning of the message that announces a transfer. The first and the
-// last bytes of the message itself follow: a receiver, however its buffer lies on its
-// pages, has every page that is not wholly inside the message from them.
+// header is the beginning of the message that announces a transfer. The first and last
+// bytes of the message follow it: they include every page that is not wholly inside the
+// message, for any alignment of the receiver's buffer.
 type header struct {
 	size  int
 	tag   int // of the strips
@@ -22,8 +22,8 @@ const (
 	headerMagic = 0x77656674 // "weft"
 )
 
-// ends returns how many bytes follow the header, of the beginning and of the end of
-// the message.
+// ends returns the number of first bytes and last bytes of the message that follow the
+// header.
 func (h *header) ends() (head, tail int) {
 	if h.size <= 2*h.edge {
 		return h.size, 0
@@ -56,8 +56,8 @@ func (h *header) get(b []byte) error {
 	return nil
 }
 
-// cuts returns where the strips begin and end, in bytes of the message; nil if all of
-// it travels with the header.
+// cuts returns the boundaries of the strips, in bytes of the message; nil if all of it
+// travels with the header.
 func (h *header) cuts() []int {
 	if h.size <= 2*h.edge {
 		return nil

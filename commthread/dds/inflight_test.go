@@ -15,8 +15,8 @@ func TestInFlight(t *testing.T) {
 	assert.Equal(t, 2, Constants{}.inFlight(1<<20), "a network that is not known")
 }
 
-// Messages through a buffer that takes the first 100 000 bytes at once, and passes them on at
-// 8 ns each.
+// Messages through a buffer that takes the first 100 000 bytes at once, and forwards them
+// at 8 ns each.
 func TestSlope_behind_a_buffer(t *testing.T) {
 	wire := func(n int) time.Duration { return 10*time.Microsecond + time.Duration(8*max(n-100_000, 0)) }
 	var s slope

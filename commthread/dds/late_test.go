@@ -22,15 +22,15 @@ func three(t *testing.T, order dds.Direction, opts ...dds.Option) (*dds.Arena, [
 	return a, x, p
 }
 
-// threads are where the thread in C runs: on one core, which it takes for the reader's, and
-// anywhere.
+// threads are the cores of the fault thread: one core, which it takes for the reader's, or
+// all.
 var threads = map[string]dds.Option{
 	"one core": dds.Cores(osthread.CPUSetOf(osthread.Usable().List()[0])),
 	"any core": dds.Cores(osthread.Usable()),
 }
 
-// Strips that nobody touches are opened nevertheless: the thread is awake in time, without
-// a fault, a call or a further move.
+// Strips without a reader are opened nevertheless: the thread wakes up in time, without a
+// fault, a call or a further move.
 func TestStrips_nobody_waits(t *testing.T) {
 	for name, where := range threads {
 		for _, order := range []dds.Direction{dds.AnyOrder, dds.Up, dds.Down} {
@@ -53,11 +53,11 @@ func TestStrips_nobody_waits(t *testing.T) {
 	}
 }
 
-// Touch opens what has arrived itself: its reader never faults.
+// Touch opens landed strips itself: its reader never faults.
 func TestTouch_helps(t *testing.T) {
 	for _, order := range []dds.Direction{dds.AnyOrder, dds.Up, dds.Down} {
 		a, x, p := three(t, order, threads["one core"])
-		_ = x[0] + x[len(x)-1] // what lies around the message
+		_ = x[0] + x[len(x)-1] // the bytes around the message
 		before := a.Counts()
 		due := osthread.Nanotime() + int64(100*time.Microsecond)
 		for i := range 3 {
@@ -76,7 +76,7 @@ func TestTouch_helps(t *testing.T) {
 	}
 }
 
-// A reader of a page that two strips share waits for both: the thread knows of it in both.
+// A reader of a page that two strips share waits for both: the thread knows it in both.
 func TestStrips_shared_page(t *testing.T) {
 	for name, where := range threads {
 		a, x, p := three(t, dds.AnyOrder, where)

@@ -59,7 +59,7 @@ func stamp(x []uint64, salt uint64) {
 	}
 }
 
-// wrong returns the first element that stamp has not written, -1 if there is none.
+// wrong returns the first element that differs from stamp's, -1 if there is none.
 func wrong(x []uint64, salt uint64) int {
 	for i, v := range x {
 		if v != (uint64(i)+salt)*0x9e3779b97f4a7c15 {

@@ -1,8 +1,7 @@
 package dds
 
-// Lost reports whether bytes of the transfer will never come. A reader that ends its work
-// on the buffer asks it: only bytes that it was kept from can have been replaced. Any
-// goroutine.
+// Lost reports whether bytes of the transfer will never come. A reader asks at the end of
+// its work on the buffer: only missing bytes can have been replaced. Any goroutine.
 func (t *Transfer) Lost() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -5,7 +5,7 @@ package dds
 /*
 #define _GNU_SOURCE
 #include <sched.h>
-#include "keeper.h"
+#include "thread.h"
 */
 import "C"
 
@@ -17,7 +17,7 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// manyPages is what the price of a further page is measured with.
+// manyPages is the number of pages that measures the cost of a further page.
 const manyPages = 64
 
 // here returns the core of the calling thread.
@@ -28,7 +28,7 @@ func here() osthread.CPUSet {
 	return osthread.Usable()
 }
 
-// measure measures the prices of pages, and of a fault, in an arena without transfers.
+// measure measures the costs of pages and of a fault, in an arena without transfers.
 func (u *uffd) measure(k *Constants) {
 	k.Arm, k.Retire = u.cost(1)
 	arm, retire := u.cost(manyPages)
@@ -51,8 +51,8 @@ func (u *uffd) cost(n int) (arm, retire time.Duration) {
 	return arm, retire
 }
 
-// faultCost returns the time from the arrival of a strip to its reader running again: the
-// lower quartile, which other load on the machine hardly moves.
+// faultCost returns the time from the landing of a strip to its reader running again: the
+// lower quartile, which other load on the machine hardly changes.
 func (u *uffd) faultCost() time.Duration {
 	const wait = 100 * time.Microsecond
 	size := uint64(pages.Size())

@@ -6,20 +6,19 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Mover takes over bytes that an engine would move, or say are there, later. Engines
-// that know it have a method Carry(Mover) and a type of their own for it with these
-// methods.
+// Mover takes over the delivery of bytes from an engine. An engine that supports it has a
+// method Carry(Mover), with its own type of these methods.
 type Mover = interface {
 	// Move takes over n bytes that are due at dst, at a time of osthread.Nanotime. They
-	// come from src, which stays as it is until they are in place; nil if they are in
-	// place. They are when *word, an atomic one, is no longer was; word is nil if nobody
-	// waits for these bytes, and the engine moves them itself. Any goroutine; does not
-	// block.
+	// come from src, which must not change until they are in place; if src is nil, they are
+	// in place. They are in place when *word, an atomic, differs from was; if word is nil,
+	// no transfer waits for these bytes, and the engine moves them itself. Any goroutine;
+	// does not block.
 	Move(dst, src unsafe.Pointer, n int, due int64) (word *uint32, was uint32)
-	// Completer returns a function of C, void fn(void *cookie, int64_t bytes, int32_t err),
-	// which is called with -1 when a receive into n bytes at dst, or a send from them, has
-	// been started, and when it has ended; nil if nobody waits for it. It is called on
-	// any thread, without Go; it must not call the engine or MPI.
+	// Completer returns a C function, void fn(void *cookie, int64_t bytes, int32_t err), to
+	// be called with -1 when a receive into n bytes at dst, or a send from them, has been
+	// started, and again when it has ended; nil if no transfer waits for it. Any thread may
+	// call it, without Go; it does not call the engine or MPI.
 	Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer)
 }
 
@@ -44,18 +43,18 @@ func (mover) Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer) {
 	return completer(dst, n)
 }
 
-// carrier is an engine that hands bytes over.
+// carrier is an engine that hands over deliveries.
 type carrier interface{ Carry(Mover) }
 
-// carry has the engine below e hand bytes over, if it can.
+// carry makes the engine below e hand over deliveries, if it can.
 func carry(e mpi.Engine) {
 	if c, can := under[carrier](e); can && canUffd {
 		c.Carry(mover{})
 	}
 }
 
-// under returns the first engine, from e downwards, that is a T: tools that wrap one
-// say so with Unwrap.
+// under returns the first engine of type T, from e downwards through wrapping tools
+// (Unwrap).
 func under[T any](e mpi.Engine) (T, bool) {
 	for {
 		if c, is := e.(T); is {

@@ -8,15 +8,15 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// Variable is the environment variable that forces a back end, as [Backend] does, in
-// every arena that was not given one.
+// Variable is the environment variable that forces a back end, like [Backend], in every
+// arena without that option.
 const Variable = "WEFT_DDS"
 
 // Names of back ends.
 const (
-	Auto     = "auto"     // uffd where a probe has shown that it works, else explicit
-	Explicit = "explicit" // a transfer is complete when it is given to its reader
-	Uffd     = "uffd"     // missing pages make their readers wait
+	Auto     = "auto"     // uffd if a probe has succeeded, else explicit
+	Explicit = "explicit" // a transfer is given to its reader complete
+	Uffd     = "uffd"     // readers of missing pages wait
 )
 
 // Option changes how an [Arena] works.
@@ -31,13 +31,13 @@ type options struct {
 	forbid  forbidden
 }
 
-// forbidden is what tests take away from the probe.
+// forbidden disables features in tests.
 type forbidden struct {
 	minor bool    // the kernel has no MINOR mode
 	ways  [3]bool // of getting a descriptor
 }
 
-// Backend forces a back end, by its name. An arena that cannot have it is not made.
+// Backend forces a back end by name. NewArena fails if the machine does not support it.
 func Backend(name string) Option {
 	return func(o *options) error {
 		switch name {
@@ -50,8 +50,8 @@ func Backend(name string) Option {
 }
 
 // TracePages keeps pages armed after their bytes have arrived, until they are touched:
-// [Arena.Pages] then tells which pages were touched in which order, and strips know
-// their slack. Every page costs a fault.
+// [Arena.Pages] then returns the touched pages in order, and strip reports have their
+// slack. Every page costs a fault.
 func TracePages() Option {
 	return func(o *options) error {
 		o.trace = true
@@ -59,9 +59,9 @@ func TracePages() Option {
 	}
 }
 
-// Cores says where the thread that retires strips runs; the default is any usable core.
-// On the core of the only reader a faulting reader runs again after 8 us, from another
-// one after 24 to 42 us (measured on two virtual cores).
+// Cores sets the cores of the fault thread; the default is all usable cores. After a fault,
+// a reader runs again after 8 us if the thread has the core of the only reader, and after
+// 24 to 42 us from another core (measured on two virtual cores).
 func Cores(set osthread.CPUSet) Option {
 	return func(o *options) error {
 		o.cores = set
@@ -69,9 +69,9 @@ func Cores(set osthread.CPUSet) Option {
 	}
 }
 
-// Log names where the choice of a back end and its reason are written, once per
-// process. The default is os.Stderr for a back end that had to be something else than
-// was hoped for, and silence otherwise.
+// Log sets the destination of one line per process with the chosen back end and the reason.
+// The default is os.Stderr if uffd was possible in this build but not available, and
+// silence otherwise.
 func Log(w io.Writer) Option {
 	return func(o *options) error {
 		o.log = w

@@ -1,7 +1,8 @@
 //go:build linux && cgo
 
-// The probe does what the keeper will do, on two pages of its own: only a fault that was
-// reported, resolved and seen to end shows that the kernel and its rules permit it.
+// The probe performs the operations of the fault thread on two pages of its own: only a
+// fault that was reported, resolved and ended proves that the kernel and its rules permit
+// it.
 
 #include "state.h"
 
@@ -18,12 +19,12 @@
 enum { PATIENCE = 5000 }; // ms for a thread to run at all
 
 typedef struct {
-	dds_keeper k; // as far as the calls of uffd.c need it
+	dds_thread k; // only the fields that uffd.c uses
 	volatile char *at;
 	int writes;
 } trial;
 
-// access touches one byte: what is written or read is the proof that it went on.
+// access_byte accesses one byte; the value read proves that the thread went on.
 static void *access_byte(void *arg) {
 	trial *p = arg;
 	if (p->writes)
@@ -52,8 +53,8 @@ static int answer(trial *p, uint64_t flag) {
 	return 0;
 }
 
-// attempt touches a byte on a thread of its own and answers the fault. If that fails,
-// closing the descriptor frees the thread.
+// attempt accesses a byte on another thread and answers the fault. If that fails, closing
+// the descriptor frees the thread.
 static int attempt(trial *p, uint64_t flag, int want) {
 	pthread_t thread;
 	sigset_t all, old;
@@ -101,7 +102,7 @@ static int steps(trial *p, int way, int no_minor, const char **step) {
 	if ((err = dds_register(p->k.fd, p->k.app, p->k.bytes)))
 		return err;
 	*step = "a MINOR fault and CONTINUE";
-	dds_drop(&p->k, 0, p->k.bytes); // all memory of the process may be locked, and in place
+	dds_drop(&p->k, 0, p->k.bytes); // all memory of the process may be locked and resident
 	p->at = p->k.app;
 	if ((err = attempt(p, UFFD_PAGEFAULT_FLAG_MINOR, 5)))
 		return err;

@@ -32,8 +32,8 @@ func storm(t *testing.T) {
 	})
 }
 
-// readings are ways to go through a message while it arrives; each returns whether it
-// is what stamp wrote.
+// readings are ways to read a message while it arrives; each reports whether it equals
+// stamp's.
 var readings = []func(x []uint64, salt uint64) bool{
 	func(x []uint64, salt uint64) bool { return wrong(x, salt) == -1 },
 	func(x []uint64, salt uint64) bool { // in assembly
@@ -49,7 +49,7 @@ var readings = []func(x []uint64, salt uint64) bool{
 		}
 		return wrong(x, salt) == -1
 	},
-	func(x []uint64, salt uint64) bool { // it jumps, and writes
+	func(x []uint64, salt uint64) bool { // jumps, and writes
 		for i := 0; i < len(x); i += 1000 {
 			x[i*7919%len(x)]++
 			x[i*7919%len(x)]--
@@ -72,7 +72,7 @@ func exchange(t *testing.T, c *mpi.Comm, e *dds.Endpoint, x []uint64, round int)
 		stamp(x, salt)
 		tr, err := e.Send(mpi.Of(x), 1, 0)
 		require.NoError(t, err)
-		clear(x) // waits for what has not left
+		clear(x) // waits for unsent bytes
 		require.NoError(t, tr.Wait())
 		return
 	}
@@ -95,7 +95,7 @@ func TestStorm(t *testing.T) {
 				for round := range 2 * len(readings) {
 					exchange(t, c, e, x, round)
 				}
-				faults = int64(a.Counts().Faults) // none, if the readers of a busy machine were all late
+				faults = int64(a.Counts().Faults) // none, if all readers of a busy machine were late
 				require.NoError(t, c.Allreduce(mpi.InPlace, mpi.One(&faults), mpi.Max))
 			}
 			if c.Rank() == 1 {
@@ -106,7 +106,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// With one P, which a reader in a fault keeps, strips arrive nevertheless.
+// With one P, which a faulting reader occupies, strips arrive nevertheless.
 func TestStorm_one_P(t *testing.T) {
 	needUffd(t)
 	procs := runtime.GOMAXPROCS(0)
@@ -166,8 +166,8 @@ func TestStorm_many_strips(t *testing.T) {
 	})
 }
 
-// Messages into rows that share pages with their neighbours: these are never kept from
-// anybody, and keep what is in them.
+// Messages into rows that share pages with their neighbours: the neighbours never wait, and
+// keep their content.
 func TestHalo_rows(t *testing.T) {
 	needUffd(t)
 	const row, rows = 40_000 + 24, 3 // bytes: no whole pages
@@ -197,7 +197,7 @@ func TestHalo_rows(t *testing.T) {
 	})
 }
 
-// What the receiver believes about the network does not change what the sender cuts.
+// The receiver's estimate of the network does not change the sender's cut.
 func TestConstants_differ(t *testing.T) {
 	needUffd(t)
 	for _, swap := range []bool{false, true} {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// strip is a part of a message on its way, in memory that Go and the keeper share: it
-// mirrors dds_strip of keeper.h. Offsets are bytes of the arena, or of the message
-// where it is received into other memory.
+// strip is a part of a message in progress, in memory that Go and the fault thread share:
+// it mirrors dds_strip of thread.h. Offsets are bytes of the arena, or of the message if
+// that is received into other memory.
 type strip struct {
 	from, to                     uint64
 	state, faults                uint32
@@ -17,11 +17,11 @@ type strip struct {
 
 // Bits of strip.state.
 const (
-	promised uint32 = 1 << iota // nothing written in Go is needed any more for its bytes to come
-	landed                      // its bytes are there
+	promised uint32 = 1 << iota // C or the network will deliver its bytes without Go
+	landed                      // its bytes are in memory
 	armed                       // pages of it make readers wait
-	failed                      // its bytes will never come: ones stand there instead
-	stalled                     // somebody waited for it
+	failed                      // its bytes are lost and replaced by ones
+	stalled                     // a reader has waited for it
 )
 
 func (s *strip) load() uint32 { return atomic.LoadUint32(&s.state) }
@@ -30,24 +30,24 @@ func (s *strip) is(bit uint32) bool { return s.load()&bit != 0 }
 
 func (s *strip) set(bits uint32) { atomic.OrUint32(&s.state, bits) }
 
-// settled reports whether the bytes are there and nobody is kept from them.
-func (s *strip) settled() bool { return s.load()&(landed|armed) == landed }
+// isOpen reports whether the bytes are in memory and no page is armed.
+func (s *strip) isOpen() bool { return s.load()&(landed|armed) == landed }
 
-// touch notes the first touch, if none has been noted.
+// touch records the first touch.
 func (s *strip) touch(now int64) { atomic.CompareAndSwapInt64(&s.touchedAt, 0, now) }
 
-// StripReport is what happened to one strip of a transfer.
+// StripReport describes one strip of a transfer.
 type StripReport struct {
 	From, To int           // bytes of the message
 	Armed    bool          // pages of it were protected
 	Faults   int           // faults on it, repeated ones of one reader included
 	Failed   bool          // its bytes never came
-	Slack    time.Duration // it was so early: from its arrival to the first touch known of, or 0
-	Stall    time.Duration // a reader waited so long: from its first touch to its arrival, or 0
+	Slack    time.Duration // from its arrival to the first known touch, or 0
+	Stall    time.Duration // from the first touch of a waiting reader to its arrival, or 0
 }
 
-// report says how s did. Touches after arrival are known of if the reader called Touch,
-// or pages are traced.
+// report describes s. Touches after arrival are known if the reader called Touch, or pages
+// are traced.
 func (s *strip) report(base uint64) StripReport {
 	state := s.load()
 	r := StripReport{From: int(s.from - base), To: int(s.to - base), Armed: atomic.LoadInt64(&s.armedAt) != 0,

@@ -1,7 +1,7 @@
 //go:build linux && cgo
 
-// Strips: what is armed, and what a landing opens. The mutex of the keeper is held
-// wherever one changes. A page that two strips share is open when both are.
+// Strips: which pages are armed, and which a landing opens. The mutex of the thread is held
+// for every change. A page shared by two strips is open when both are.
 
 #include "state.h"
 
@@ -9,25 +9,25 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t down(dds_keeper *k, uint64_t at) { return at & ~(k->page - 1); }
-static uint64_t up(dds_keeper *k, uint64_t at) { return (at + k->page - 1) & ~(k->page - 1); }
+static uint64_t down(dds_thread *k, uint64_t at) { return at & ~(k->page - 1); }
+static uint64_t up(dds_thread *k, uint64_t at) { return (at + k->page - 1) & ~(k->page - 1); }
 
-// state changes with atomic operations: Go may set bits, too.
+// State changes are atomic operations: Go may set bits, too.
 static uint32_t state(dds_strip *s) { return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE); }
 static void set(dds_strip *s, uint32_t bits) { __atomic_or_fetch(&s->state, bits, __ATOMIC_ACQ_REL); }
 static void reset(dds_strip *s, uint32_t bits) { __atomic_and_fetch(&s->state, ~bits, __ATOMIC_ACQ_REL); }
 static void stamp(int64_t *at, int64_t now) { __atomic_store_n(at, now, __ATOMIC_RELEASE); }
 
-// blocked reports whether readers must not pass strip i: its bytes, or those of a
-// transfer that is retired with it, are missing.
+// blocked reports whether readers must not pass strip i: its bytes are missing, or a
+// follower's.
 static int blocked(dds_transfer *t, int i) {
 	return !(state(&t->strips[i]) & DDS_LANDED) || (t->hold > 0 && i == t->held);
 }
 
-// place returns the strip that comes i-th in the order of access.
+// place returns the index of the strip that is i-th in the order of access.
 static int place(dds_transfer *t, int i) { return t->flags & DDS_DOWN ? t->n - 1 - i : i; }
 
-// first returns the first byte of the page of strip i that a reader in order meets first.
+// first returns the page of strip i that a reader in order meets first.
 static uint64_t first(dds_transfer *t, int i) {
 	dds_strip *s = &t->strips[i];
 	return t->flags & DDS_DOWN ? down(t->k, s->to - 1) : down(t->k, s->from);
@@ -39,7 +39,7 @@ static void mark_armed(dds_transfer *t, int i, int64_t now) {
 	t->k->counts.strips++;
 }
 
-// arm_next arms the first pages of the next blocked strips, so many of them.
+// arm_next arms the first pages of the next blocked strips, as many as ahead.
 static void arm_next(dds_transfer *t, int ahead) {
 	for (int j = 0; j < t->n && ahead > 0; j++) {
 		int i = place(t, j);
@@ -101,16 +101,16 @@ static void open_pages(dds_transfer *t, uint64_t from, uint64_t to) {
 	t->k->counts.pages += (to - from) / t->k->page;
 }
 
-static void tell(dds_keeper *k, int kind, int tid, dds_strip *s, int64_t now) {
+static void tell(dds_thread *k, int kind, int tid, dds_strip *s, int64_t now) {
 	dds_event e = {kind, tid, s->from, now};
 	if (k->watch >= 0 && write(k->watch, &e, sizeof e) < 0)
-		return; // full: whoever watches has seen enough
+		return; // full: the watcher has seen enough
 }
 
-// open_strip opens an armed strip that is no longer blocked. With only first pages
-// armed, the next one is armed already.
+// open_strip opens an armed strip that is no longer blocked. With only first pages armed,
+// the next one is armed already.
 static void open_strip(dds_transfer *t, int i) {
-	dds_keeper *k = t->k;
+	dds_thread *k = t->k;
 	dds_strip *s = &t->strips[i];
 	uint64_t from = down(k, s->from), to = up(k, s->to);
 	if (t->flags & DDS_FIRST && !k->trace) {
@@ -123,7 +123,7 @@ static void open_strip(dds_transfer *t, int i) {
 			to = down(k, s->to);
 	}
 	if (k->trace && !(t->flags & DDS_SEND) && !t->ended) {
-		dds_rouse(k, from, to); // they touch again, and are seen to
+		dds_rouse(k, from, to); // the readers touch them again, and are recorded
 	} else {
 		reset(s, DDS_ARMED);
 		k->counts.retired++;
@@ -134,8 +134,8 @@ static void open_strip(dds_transfer *t, int i) {
 	t->opened[i] = 1;
 }
 
-// dds_open_ready opens what is armed and not blocked. A reader in order does not pass
-// the next strip: it is armed before.
+// dds_open_ready opens the armed strips that are not blocked. It arms the first page of the
+// next strip first, so that a reader in order does not pass it.
 void dds_open_ready(dds_transfer *t) {
 	t->ready = 0;
 	if (t->armed && t->flags & DDS_FIRST && !t->k->trace)
@@ -169,7 +169,7 @@ void dds_settle_bytes(dds_transfer *t, int i, uint64_t n, int64_t at) {
 
 void dds_land(dds_transfer *t, int i) {
 	pthread_mutex_lock(&t->k->mu);
-	dds_land_due(t->k); // more than this one, perhaps: they are opened together
+	dds_land_due(t->k); // perhaps more than this one: they are opened together
 	dds_landed(t, i, 0, dds_now());
 	if (t->ready)
 		dds_open_ready(t);
@@ -185,7 +185,7 @@ void dds_failed(dds_transfer *t, int i) {
 	dds_landed(t, i, DDS_FAILED, dds_now());
 }
 
-void dds_doom(dds_transfer *t) {
+void dds_abandon(dds_transfer *t) {
 	pthread_mutex_lock(&t->k->mu);
 	for (int i = 0; i < t->n; i++)
 		dds_failed(t, i);
@@ -209,24 +209,24 @@ int dds_follow(dds_transfer *t, dds_transfer *leader) {
 	return yes;
 }
 
-// covers reports whether the page at a byte is armed by strip i of t.
+// covers reports whether strip i of t has armed the page at a byte.
 static int covers(dds_transfer *t, int i, uint64_t page) {
-	dds_keeper *k = t->k;
+	dds_thread *k = t->k;
 	dds_strip *s = &t->strips[i];
 	if (!(state(s) & DDS_ARMED) || page < down(k, s->from) || page >= up(k, s->to))
 		return 0;
 	return !(t->flags & DDS_FIRST) || k->trace || page == first(t, i);
 }
 
-// follow_closely notes that a reader of t has come as far as the network, or farther.
+// follow_closely records that a reader of t has caught up with the network.
 static void follow_closely(dds_transfer *t) {
 	t->awaited = 1;
 	dds_reckon(t->k);
 }
 
-// saw_fault notes that a reader waits for a strip. While it does, the next one is armed.
+// saw_fault records that a reader waits for a strip, and arms the next one meanwhile.
 static void saw_fault(dds_transfer *t, int i, int tid) {
-	dds_keeper *k = t->k;
+	dds_thread *k = t->k;
 	dds_strip *s = &t->strips[i];
 	int64_t now = dds_now(), none = 0;
 	__atomic_add_fetch(&s->faults, 1, __ATOMIC_RELAXED);
@@ -241,8 +241,8 @@ static void saw_fault(dds_transfer *t, int i, int tid) {
 	follow_closely(t);
 }
 
-// note keeps the first touch of a page.
-static void note(dds_keeper *k, uint64_t page, int64_t now) {
+// note records the first touch of a page.
+static void note(dds_thread *k, uint64_t page, int64_t now) {
 	if (k->touched < k->trace) {
 		k->pages[k->touched] = page / k->page;
 		k->times[k->touched++] = now;
@@ -251,7 +251,7 @@ static void note(dds_keeper *k, uint64_t page, int64_t now) {
 
 // trace_page opens one page that was touched after its bytes had arrived.
 static void trace_page(dds_transfer *t, int i, uint64_t page) {
-	dds_keeper *k = t->k;
+	dds_thread *k = t->k;
 	int64_t now = dds_now(), none = 0;
 	__atomic_compare_exchange_n(&t->strips[i].touched_at, &none, now, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	note(k, page, now);
@@ -259,9 +259,9 @@ static void trace_page(dds_transfer *t, int i, uint64_t page) {
 	dds_continue(k, page, page + k->page);
 }
 
-// dds_fault answers a fault. Most are answered by the landing that the reader waits for;
-// a message may be older than that, or be repeated after a signal.
-void dds_fault(dds_keeper *k, uint64_t at, int write_guard, int tid) {
+// dds_fault answers a fault. The landing that the reader waits for answers most of them; a
+// message may be older than the landing, or repeated after a signal.
+void dds_fault(dds_thread *k, uint64_t at, int write_guard, int tid) {
 	uint64_t page = down(k, at);
 	dds_land_due(k);
 	for (dds_transfer *t = k->live; t != NULL; t = t->next) {
@@ -298,7 +298,7 @@ void dds_fault(dds_keeper *k, uint64_t at, int write_guard, int tid) {
 		dds_continue(k, page, page + k->page);
 }
 
-dds_transfer *dds_begin(dds_keeper *k, int n, const uint64_t *cuts, int flags, dds_strip **strips) {
+dds_transfer *dds_begin(dds_thread *k, int n, const uint64_t *cuts, int flags, dds_strip **strips) {
 	pthread_mutex_lock(&k->mu);
 	dds_transfer *t = k->spare;
 	if (t != NULL)
@@ -319,8 +319,8 @@ dds_transfer *dds_begin(dds_keeper *k, int n, const uint64_t *cuts, int flags, d
 	return t;
 }
 
-// dds_unpend takes back one mention of t; the last one of an ended transfer frees it for
-// the next. Its memory stays: Go may look at it still.
+// dds_unpend drops one reference to t; the last one of an ended transfer frees it for
+// reuse. Its memory stays allocated: Go may still read it.
 void dds_unpend(dds_transfer *t) {
 	if (--t->pending == 0 && t->ended) {
 		t->k->transfers--;
@@ -329,7 +329,7 @@ void dds_unpend(dds_transfer *t) {
 	}
 }
 
-// unfollow takes t, which ends, off its leader, however much of it has landed.
+// unfollow removes t, which ends, from its leader, regardless of its landings.
 static void unfollow(dds_transfer *t) {
 	dds_transfer *leader = t->leader;
 	t->leader = NULL;
@@ -337,7 +337,7 @@ static void unfollow(dds_transfer *t) {
 		dds_open_ready(leader);
 }
 
-// free_followers arms the transfers that were to be retired with t.
+// free_followers arms the transfers that would have been retired with t.
 static void free_followers(dds_transfer *t) {
 	for (dds_transfer *u = t->k->live; u != NULL; u = u->next)
 		if (u->leader == t) {
@@ -349,7 +349,7 @@ static void free_followers(dds_transfer *t) {
 }
 
 void dds_end(dds_transfer *t, dds_strip *strips) {
-	dds_keeper *k = t->k;
+	dds_thread *k = t->k;
 	pthread_mutex_lock(&k->mu);
 	t->ended = 1;
 	if (t->hold > 0)
@@ -368,7 +368,7 @@ void dds_end(dds_transfer *t, dds_strip *strips) {
 	pthread_mutex_unlock(&k->mu);
 }
 
-int dds_busy(dds_keeper *k, uint64_t from, uint64_t to) {
+int dds_busy(dds_thread *k, uint64_t from, uint64_t to) {
 	int yes = 0;
 	pthread_mutex_lock(&k->mu);
 	for (dds_transfer *t = k->live; t != NULL; t = t->next)
@@ -377,7 +377,7 @@ int dds_busy(dds_keeper *k, uint64_t from, uint64_t to) {
 	return yes;
 }
 
-int dds_find(dds_keeper *k, uint64_t at, uint64_t n, int send, dds_transfer **found) {
+int dds_find(dds_thread *k, uint64_t at, uint64_t n, int send, dds_transfer **found) {
 	for (dds_transfer *t = k->live; t != NULL; t = t->next) {
 		if (!(t->flags & DDS_SEND) != !send || at < t->strips[0].from || at >= t->strips[t->n - 1].to)
 			continue;
@@ -390,7 +390,7 @@ int dds_find(dds_keeper *k, uint64_t at, uint64_t n, int send, dds_transfer **fo
 	return -1;
 }
 
-void *dds_cookie(dds_keeper *k, uint64_t at, uint64_t n) {
+void *dds_cookie(dds_thread *k, uint64_t at, uint64_t n) {
 	dds_transfer *t;
 	void *cookie = NULL;
 	pthread_mutex_lock(&k->mu);
@@ -408,7 +408,7 @@ void *dds_cookie(dds_keeper *k, uint64_t at, uint64_t n) {
 
 void dds_complete(void *cookie, int64_t bytes, int32_t err) {
 	dds_name *name = cookie;
-	dds_keeper *k = name->t->k;
+	dds_thread *k = name->t->k;
 	pthread_mutex_lock(&k->mu);
 	if (bytes < 0) { // it has been started
 		set(&name->t->strips[name->strip], DDS_PROMISED);

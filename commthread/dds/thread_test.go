@@ -14,8 +14,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// Bodies of the communication thread, and the program beside it, use an endpoint; a
-// message is read while the thread has other things to do.
+// Bodies of the communication thread, and the program beside it, use an endpoint; a message
+// is read while the thread has other work.
 func TestEndpoint_with_communication_thread(t *testing.T) {
 	net, err := local.ParseNet("gige")
 	require.NoError(t, err)

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// Touch waits until all elements of x are there: in Go that a collection can interrupt,
-// one load per armed page. Whoever reads with copy, in assembly or through a system
-// call touches first. It costs a few ns if nothing is under way in the arena.
+// Touch waits until all elements of x have arrived: in Go that a collection can interrupt,
+// one load per armed page. Call it before copy, assembly or a system call reads x. It costs
+// a few ns if no transfer is in flight in the arena.
 func Touch[T any](x []T) {
 	if len(x) > 0 {
 		p, n := unsafe.Pointer(unsafe.SliceData(x)), len(x)*int(reflect.TypeFor[T]().Size())
@@ -17,7 +17,7 @@ func Touch[T any](x []T) {
 	}
 }
 
-// load reads one byte: a compiled load, at which the collector can interrupt.
+// load reads one byte: a compiled load, which the collector can interrupt.
 //
 //go:noinline
 func load(p *byte) byte { return *p }

@@ -11,8 +11,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// A message of any length is received as it was sent, with and without room, from and
-// into arenas and other memory.
+// A message of any length arrives unchanged, with and without room, from and into arenas
+// and other memory.
 func TestTransfer_lengths(t *testing.T) {
 	lengths := []int{0, 1, 1000, 8192, 8193, 20000, 1 << 18, 1<<20 + 5}
 	err := local.Run(2, func(c *mpi.Comm) error {

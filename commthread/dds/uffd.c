@@ -1,7 +1,9 @@
 //go:build linux && cgo
 
-// Calls of userfaultfd, and how they fail: EAGAIN while the map changes, EEXIST where a
-// page is mapped already, ESRCH and ENOENT when memory or process go.
+// Calls of userfaultfd, and how they fail: EAGAIN while the map changes, EEXIST for a page
+// that is mapped already, ESRCH and ENOENT when memory or process vanish. Arming drops
+// page-table entries (MADV_DONTNEED_LOCKED: the bytes stay in the memfd); retiring is one
+// UFFDIO_CONTINUE per strip, which maps its pages and wakes its readers.
 
 #include "state.h"
 
@@ -59,24 +61,24 @@ int dds_register(int fd, char *app, uint64_t bytes) {
 
 void dds_unregister(int fd, char *app, uint64_t bytes) {
 	struct uffdio_range r = {(uintptr_t)app, bytes};
-	ioctl(fd, UFFDIO_UNREGISTER, &r); // wakes everybody; fails if the memory has gone
+	ioctl(fd, UFFDIO_UNREGISTER, &r); // wakes all readers; fails if the memory has gone
 }
 
-static struct uffdio_range range(dds_keeper *k, uint64_t from, uint64_t to) {
+static struct uffdio_range range(dds_thread *k, uint64_t from, uint64_t to) {
 	return (struct uffdio_range){(uintptr_t)k->app + from, to - from};
 }
 
-void dds_rouse(dds_keeper *k, uint64_t from, uint64_t to) {
+void dds_rouse(dds_thread *k, uint64_t from, uint64_t to) {
 	struct uffdio_range r = range(k, from, to);
 	ioctl(k->fd, UFFDIO_WAKE, &r);
 }
 
-void dds_continue(dds_keeper *k, uint64_t from, uint64_t to) {
+void dds_continue(dds_thread *k, uint64_t from, uint64_t to) {
 	while (from < to) {
 		struct uffdio_continue c = {.range = range(k, from, to)};
 		if (ioctl(k->fd, UFFDIO_CONTINUE, &c) == 0)
 			return;
-		if (c.mapped > 0) { // some of it, and woken
+		if (c.mapped > 0) { // partly mapped and woken
 			from += c.mapped;
 			continue;
 		}
@@ -84,7 +86,7 @@ void dds_continue(dds_keeper *k, uint64_t from, uint64_t to) {
 		case EAGAIN:
 			sched_yield();
 			continue;
-		case EFAULT: // not in memory: bring it there
+		case EFAULT: // not resident: touch it
 			*(volatile char *)(k->comm + from);
 			sched_yield();
 			continue;
@@ -92,26 +94,26 @@ void dds_continue(dds_keeper *k, uint64_t from, uint64_t to) {
 			dds_rouse(k, from, from + k->page);
 			from += k->page;
 			continue;
-		default: // ESRCH, ENOENT: nobody is there to be kept waiting
+		default: // ESRCH, ENOENT: no reader is left
 			dds_rouse(k, from, to);
 			return;
 		}
 	}
 }
 
-void dds_guard(dds_keeper *k, uint64_t from, uint64_t to, int on) {
+void dds_guard(dds_thread *k, uint64_t from, uint64_t to, int on) {
 	struct uffdio_writeprotect w = {.range = range(k, from, to), .mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
 	while (from < to && ioctl(k->fd, UFFDIO_WRITEPROTECT, &w) && errno == EAGAIN)
 		sched_yield();
 }
 
-// dds_drop drops entries of memory that the program has locked, too (mlock, mlockall).
-void dds_drop(dds_keeper *k, uint64_t from, uint64_t to) {
+// dds_drop also drops entries of memory that the program has locked (mlock, mlockall).
+void dds_drop(dds_thread *k, uint64_t from, uint64_t to) {
 	if (from < to)
 		madvise(k->app + from, to - from, MADV_DONTNEED_LOCKED);
 }
 
-int dds_cost(dds_keeper *k, uint64_t at, uint64_t n, int64_t *arm, int64_t *retire) {
+int dds_cost(dds_thread *k, uint64_t at, uint64_t n, int64_t *arm, int64_t *retire) {
 	pthread_mutex_lock(&k->mu);
 	int64_t began = dds_now();
 	dds_drop(k, at, at + n * k->page);

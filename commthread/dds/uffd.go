@@ -4,7 +4,7 @@ package dds
 
 /*
 #cgo CFLAGS: -O2 -Wall -Wextra
-#include "keeper.h"
+#include "thread.h"
 */
 import "C"
 
@@ -25,32 +25,32 @@ import (
 
 const canUffd = true
 
-// The two languages see the same strips: the index is 0, or this does not compile.
+// Go and C use the same strips: unless the index is 0, this does not compile.
 var (
 	_ = [1]int{}[unsafe.Sizeof(strip{})-C.sizeof_dds_strip]
 	_ = [1]int{}[C.DDS_STRIPS-maxStrips]
 	_ = [1]int{}[C.DDS_STALLED-stalled]
 )
 
-// uffd is the back end whose pages belong to userfaultfd, and whose strips are retired
-// by a thread in C.
+// uffd is the back end whose pages userfaultfd controls, and whose strips a thread in C
+// retires.
 type uffd struct {
 	a    *Arena
-	k    *C.dds_keeper
+	k    *C.dds_thread
 	mu   sync.Mutex
-	live atomic.Pointer[[]*shield] // of receives under way; replaced under mu
+	live atomic.Pointer[[]*guard] // receives in progress; replaced under mu
 
-	userOnly bool // system calls on what is armed fail
-	observes bool // touches are noted, and those of the kernel are answered
+	userOnly bool // system calls on armed pages fail
+	observes bool // touches are recorded, and the kernel's are answered
 
 	closed bool   // guarded by mu
-	last   Counts // guarded by mu: when it was closed
+	last   Counts // guarded by mu: the totals at close
 }
 
-// shield is what Touch needs to know of a receive. Its strips are memory of C, which is
-// used again for other transfers but never given back before the arena is: who looks
-// too late waits for nothing that is not there, or for something else.
-type shield struct {
+// guard is Touch's view of a receive. Its strips are memory of C, which is reused for other
+// transfers but freed only with the arena: a late reader waits for nothing that is missing,
+// or for something else.
+type guard struct {
 	t      *Transfer
 	strips []strip
 	from   int
@@ -58,7 +58,7 @@ type shield struct {
 	order  Direction
 }
 
-// way is how a descriptor of userfaultfd can be had.
+// way is a way to get a descriptor of userfaultfd.
 type way struct {
 	id   C.int
 	name string
@@ -70,7 +70,7 @@ var ways = [...]way{
 	{C.DDS_USER_ONLY, "the system call, faults of user code only: system calls on armed pages fail with EFAULT"},
 }
 
-// newUffd starts the back end in the first way that a probe shows to work.
+// newUffd starts the back end in the first way whose probe succeeds.
 func newUffd(a *Arena, o *options) (backend, string, error) {
 	w, err := probe(&o.forbid)
 	if err != nil {
@@ -78,7 +78,7 @@ func newUffd(a *Arena, o *options) (backend, string, error) {
 	}
 	setClock()
 	u := &uffd{a: a, userOnly: w.id == C.DDS_USER_ONLY, observes: o.trace && w.id != C.DDS_USER_ONLY}
-	u.live.Store(new([]*shield))
+	u.live.Store(new([]*guard))
 	mask, trace := words(o.cores), C.int(0)
 	if o.trace {
 		trace = 1
@@ -89,7 +89,7 @@ func newUffd(a *Arena, o *options) (backend, string, error) {
 	app, comm := (*C.char)(unsafe.Pointer(&a.app[0])), (*C.char)(unsafe.Pointer(&a.comm[0]))
 	if errno := C.dds_open(app, comm, C.uint64_t(len(a.app)), w.id, &mask[0], C.int(len(mask)), trace, &u.k); errno != 0 {
 		err := fmt.Errorf("userfaultfd works, but not for this arena: %w", syscall.Errno(errno))
-		return nil, "", joined(err, inherit(true, a.app, a.comm)) // it is used without
+		return nil, "", joined(err, inherit(true, a.app, a.comm)) // the arena works without
 	}
 	return u, "the probe succeeded by " + w.name, nil
 }
@@ -103,7 +103,7 @@ func words(set osthread.CPUSet) []C.uint64_t {
 	return w
 }
 
-// probed is what the first probe without restrictions found.
+// probed is the result of the first probe without restrictions.
 var probed = sync.OnceValues(func() (way, error) { return probeWays(&forbidden{}) })
 
 func probe(f *forbidden) (way, error) {
@@ -119,7 +119,7 @@ var setClock = sync.OnceFunc(func() {
 	}
 })
 
-// probeWays returns the first way that works, or what went wrong with each.
+// probeWays returns the first way that works, or the errors of all.
 func probeWays(f *forbidden) (way, error) {
 	var all []error
 	for i, w := range ways {
@@ -156,14 +156,14 @@ func (u *uffd) begin(t *Transfer) {
 	var strips *C.dds_strip
 	n := len(t.cuts) - 1
 	h := C.dds_begin(u.k, C.int(n), (*C.uint64_t)(&t.cuts[0]), flags, &strips)
-	if h == nil { // no memory: nobody is made to wait
+	if h == nil { // no memory: no reader can wait
 		t.back = bareMemory
 		t.back.begin(t)
 		return
 	}
 	t.handle, t.strips = unsafe.Pointer(h), unsafe.Slice((*strip)(unsafe.Pointer(strips)), n)
 	if !t.send {
-		s := &shield{t: t, strips: t.strips, from: int(t.cuts[0]), to: int(t.cuts[n]), order: t.hints.order}
+		s := &guard{t: t, strips: t.strips, from: int(t.cuts[0]), to: int(t.cuts[n]), order: t.hints.order}
 		u.mu.Lock()
 		live := append(slices.Clone(*u.live.Load()), s)
 		u.live.Store(&live)
@@ -180,7 +180,7 @@ func (u *uffd) arm(t *Transfer) bool {
 	return C.dds_arm(handleOf(t)) > 0
 }
 
-// cautions is told, once, what a program of an ordinary user must not do.
+// cautions receives, once, a warning for programs of an ordinary user.
 var (
 	cautions  io.Writer = os.Stderr
 	cautioned sync.Once
@@ -199,7 +199,7 @@ func (u *uffd) land(t *Transfer, i int) {
 	}
 }
 
-func (u *uffd) doom(t *Transfer) { C.dds_doom(handleOf(t)) }
+func (u *uffd) abandon(t *Transfer) { C.dds_abandon(handleOf(t)) }
 
 func (u *uffd) end(t *Transfer) {
 	strips := make([]strip, len(t.strips))
@@ -207,7 +207,7 @@ func (u *uffd) end(t *Transfer) {
 	t.strips, t.handle = strips, nil
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	live := slices.DeleteFunc(slices.Clone(*u.live.Load()), func(s *shield) bool { return s.t == t })
+	live := slices.DeleteFunc(slices.Clone(*u.live.Load()), func(s *guard) bool { return s.t == t })
 	u.live.Store(&live)
 }
 
@@ -226,8 +226,8 @@ func (u *uffd) touch(a *Arena, at, n int) {
 	}
 }
 
-// armed reports whether a strip of [from, to) is, as far as is known.
-func (s *shield) armed(from, to int) bool {
+// armed reports whether a strip of [from, to) may be armed.
+func (s *guard) armed(from, to int) bool {
 	for i := range s.strips {
 		if x := &s.strips[i]; int(x.from) < to && from < int(x.to) && x.load()&(landed|armed) != landed {
 			return true
@@ -236,9 +236,8 @@ func (s *shield) armed(from, to int) bool {
 	return false
 }
 
-// wait touches the pages of [from, to) that are armed, first those on which the others
-// depend.
-func (s *shield) wait(app []byte, from, to int) {
+// wait touches the armed pages of [from, to), first the pages on which the others depend.
+func (s *guard) wait(app []byte, from, to int) {
 	size := pages.Size()
 	from, to = from/size*size, min((to+size-1)/size*size, len(app))
 	for i := range s.strips {
@@ -259,9 +258,9 @@ func (s *shield) wait(app []byte, from, to int) {
 	}
 }
 
-// approach waits for strip i, of which only the first page is armed, or will be when
-// the strips before it have arrived.
-func (s *shield) approach(app []byte, i int) {
+// approach waits for strip i; only its first page is armed, perhaps after the strips before
+// it have arrived.
+func (s *guard) approach(app []byte, i int) {
 	for s.strips[i].load()&(landed|armed) != landed {
 		for j := range s.strips {
 			y := &s.strips[j]
@@ -283,7 +282,7 @@ func (u *uffd) move(dst, src unsafe.Pointer, n int, due int64) (*uint32, uint32)
 	if !ok {
 		return nil, 0
 	}
-	var from *C.dds_keeper
+	var from *C.dds_thread
 	source := 0
 	if src != nil {
 		b, i := findComm(src, n)
@@ -298,7 +297,7 @@ func (u *uffd) move(dst, src unsafe.Pointer, n int, due int64) (*uint32, uint32)
 	return (*uint32)(unsafe.Pointer(word)), uint32(was)
 }
 
-// completer returns the function and the cookie of the strip at dst.
+// completer returns the completion function and the cookie of the strip at dst.
 func completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer) {
 	a, at := findComm(dst, n)
 	if a == nil {
@@ -323,7 +322,7 @@ func (u *uffd) counts() Counts {
 	return u.count()
 }
 
-// count asks the keeper. The caller holds the mutex.
+// count reads the totals of the thread. The caller holds the mutex.
 func (u *uffd) count() Counts {
 	var c C.dds_counts
 	C.dds_count(u.k, &c)
@@ -349,7 +348,7 @@ func (u *uffd) pages() []Access {
 	return all
 }
 
-// close keeps the totals, as the keeper goes.
+// close saves the totals, because the thread ends.
 func (u *uffd) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()

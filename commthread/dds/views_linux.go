@@ -10,7 +10,7 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// mapViews maps n bytes, whole pages, twice, and brings all of them into memory.
+// mapViews maps n bytes, whole pages, twice, and makes all of them resident.
 func mapViews(n int) (app, comm []byte, unmap func() error, err error) {
 	fd, err := unix.MemfdCreate("weft", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -23,7 +23,7 @@ func mapViews(n int) (app, comm []byte, unmap func() error, err error) {
 	if comm, err = unix.Mmap(fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		return nil, nil, nil, err
 	}
-	// Fallocate fails where memory runs out; a touch would kill the program.
+	// Fallocate fails if memory runs out; a touch would kill the program.
 	if err := reserve(n, func(at, n int) error { return unix.Fallocate(fd, 0, int64(at), int64(n)) }); err != nil {
 		return nil, nil, nil, errors.Join(err, unix.Munmap(comm))
 	}
@@ -38,8 +38,8 @@ func mapViews(n int) (app, comm []byte, unmap func() error, err error) {
 	return app, comm, func() error { return errors.Join(unix.Munmap(app), unix.Munmap(comm)) }, nil
 }
 
-// reserve calls f for pieces of n bytes, whole pages. A piece that a signal has interrupted is
-// begun anew, before Linux 6.12 at least: a shorter one is the next.
+// reserve calls f for pieces of n bytes, whole pages. An interrupted piece starts anew
+// (always before Linux 6.12), so the next one is shorter.
 func reserve(n int, f func(at, n int) error) error {
 	const longest = 16 << 20
 	for at, piece := 0, longest; at < n; {
@@ -56,8 +56,18 @@ func reserve(n int, f func(at, n int) error) error {
 	return nil
 }
 
-// inherit says whether children that C forks get the memory too. Those that do share it with
-// this process, as it is from then on; the others die when they touch it.
+// inherit sets whether children forked by C code get the memory.
+//
+// A child with the arena would lack its registration: it would read missing bytes, and
+// write into the parent's messages, because the memory is shared. So with uffd it gets
+// neither the arena (MADV_DONTFORK) nor the state of the fault thread, whose thread and
+// mutex are the parent's: an access to either view there, or a call of the thread's
+// functions, ends it with a segmentation fault (exit code 2 where Go's runtime handles it).
+// A child that needs arena data must be forked after a copy. With explicit no bytes are
+// missing, and parent and child share the arena. With the race detector the child has a
+// copy, as of all of the heap. Programs that Go starts (os/exec) begin with new memory and
+// without the descriptors. The parent need not know of its children: no fork event is
+// requested, and no wait depends on a descriptor that a child holds, too.
 func inherit(yes bool, views ...[]byte) error {
 	advice := unix.MADV_DONTFORK
 	if yes {

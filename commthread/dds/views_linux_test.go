@@ -15,11 +15,11 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// Memory is reserved to the last page whatever interrupts the system call, as long as it does
-// not do so at every page; other errors are told.
+// Memory is reserved to the last page despite interrupted system calls, unless a signal
+// comes at every page; other errors are returned.
 func TestReserve_interrupted(t *testing.T) {
 	size := pages.Size()
-	for _, most := range []int{size, 10 * size, 1 << 30} { // that signals leave time for
+	for _, most := range []int{size, 10 * size, 1 << 30} { // that fit between two signals
 		n, at := (64<<20)+3*size, 0
 		err := dds.Reserve(n, func(from, bytes int) error {
 			require.Equal(t, at, from)
@@ -36,7 +36,7 @@ func TestReserve_interrupted(t *testing.T) {
 	require.ErrorIs(t, dds.Reserve(size, func(int, int) error { return unix.ENOSPC }), unix.ENOSPC)
 }
 
-// Memory that the program has locked is armed like any other.
+// Memory locked by the program is armed like any other.
 func TestFault_locked_memory(t *testing.T) {
 	size := pages.Size()
 	for _, order := range []dds.Direction{dds.AnyOrder, dds.Up} {

@@ -8,8 +8,7 @@ import (
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
-// mapViews takes memory from the heap, where the race detector sees it; both views are
-// the same.
+// mapViews allocates on the heap, which the race detector sees; both views are the same.
 func mapViews(n int) (app, comm []byte, unmap func() error, err error) {
 	b := make([]byte, n+pages.Size())
 	at := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (pages.Size() - 1)
@@ -17,5 +16,5 @@ func mapViews(n int) (app, comm []byte, unmap func() error, err error) {
 	return b, b, func() error { return nil }, nil
 }
 
-// inherit does nothing: children that C forks get a copy of the heap.
+// inherit does nothing: forked children get a copy of the heap.
 func inherit(bool, ...[]byte) error { return nil }

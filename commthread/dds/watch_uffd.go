@@ -3,7 +3,7 @@
 package dds
 
 /*
-#include "keeper.h"
+#include "thread.h"
 */
 import "C"
 
@@ -18,7 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch reads what the keeper writes into a pipe, which it does not wait for.
+// watch reads the events that the fault thread writes into a pipe, without waiting for
+// their reader.
 func (u *uffd) watch(f func(Sleep)) (stop func(), err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -52,8 +53,8 @@ func (u *uffd) watch(f func(Sleep)) (stop func(), err error) {
 			C.dds_watch(u.k, -1)
 		}
 		u.mu.Unlock()
-		_ = from.Close() // ends the reader, even if a child that C forked could write still
+		_ = from.Close() // ends the reader, even if a forked child could still write
 		<-done
-		_ = syscall.Close(ends[1]) // nothing was buffered
+		_ = syscall.Close(ends[1]) // no data was buffered
 	}), nil
 }

@@ -10,7 +10,7 @@ import (
 // send makes a Send that returns early.
 func (w *tool) send(c *mpi.Call) {
 	w.beforeMessage()
-	w.settle(c.Send, false)
+	w.awaitOverlapping(c.Send, false)
 	w.inside++
 	t, err := w.e.Send(c.Send, c.Peer, c.Tag)
 	w.inside--
@@ -18,22 +18,22 @@ func (w *tool) send(c *mpi.Call) {
 	c.Complete(mpi.Status{}, err)
 }
 
-// keep notes a transfer whose operation returns.
+// keep adds a transfer whose operation returns.
 func (w *tool) keep(t *Transfer) {
 	if t != nil && !t.Done() {
 		w.flights = append(w.flights, t)
 	}
 }
 
-// recv makes a Recv: a matched probe says how long the message is, and its beginning
-// whether it is a header.
+// recv makes a Recv: a matched probe gives the length of the message, and its beginning
+// shows whether it is a header.
 func (w *tool) recv(c *mpi.Call) {
 	p, err := w.next(c.Peer, c.Tag)
 	if err != nil {
 		c.Complete(mpi.Status{}, asRecv(err))
 		return
 	}
-	w.settle(c.Recv, true)
+	w.awaitOverlapping(c.Recv, true)
 	switch {
 	case p.body == nil:
 		k := p.receive(c)
@@ -46,7 +46,7 @@ func (w *tool) recv(c *mpi.Call) {
 	}
 }
 
-// recvLazy receives the message of a header, and returns when the rest flies by itself.
+// recvLazy receives the message of a header, and returns when the rest is in flight.
 func (w *tool) recvLazy(b mpi.Buffer, p *pulled) error {
 	w.inside++
 	defer func() { w.inside-- }()
@@ -54,16 +54,16 @@ func (w *tool) recvLazy(b mpi.Buffer, p *pulled) error {
 	if err != nil {
 		return err
 	}
-	t.fly()
-	t.shield(last)
-	if t.settled() || t.failing() {
+	t.awaitInFlight()
+	t.protect(last)
+	if t.isOpen() || t.failing() {
 		return t.Wait()
 	}
 	w.keep(t)
 	return nil
 }
 
-// begin starts to receive the strips of a message whose header has come. last is as in
+// begin starts to receive the strips of a message after its header. last is as in
 // Endpoint.enter.
 func (w *tool) begin(b mpi.Buffer, p *pulled) (t, last *Transfer, err error) {
 	t = &Transfer{e: w.e, hints: w.e.hints, user: b, head: p.head, status: p.status}
@@ -85,7 +85,7 @@ func truncated(c *mpi.Call, room, got int) error {
 	return c.Fail(mpi.ErrTruncate, room, got, "the message has %d bytes, the buffer %d: receive into a larger one", got, room)
 }
 
-// asRecv names the operation of an error as the program knows it.
+// asRecv gives an error the program's name of the operation.
 func asRecv(err error) error {
 	if e := (*mpi.Error)(nil); errors.As(err, &e) {
 		e.Kind = mpi.CallRecv.String()
@@ -95,8 +95,8 @@ func asRecv(err error) error {
 
 // get makes a Get that returns early.
 func (w *tool) get(c *mpi.Call) {
-	w.finishPuts() // this rank reads what it has written
-	w.settle(c.Recv, true)
+	w.finishPuts() // this rank may read its own writes
+	w.awaitOverlapping(c.Recv, true)
 	w.inside++
 	t, err := w.e.Get(c.Win, c.Recv, c.Peer, c.Offset)
 	w.inside--
@@ -104,7 +104,7 @@ func (w *tool) get(c *mpi.Call) {
 	c.Complete(mpi.Status{}, err)
 }
 
-// mostStaged bounds the copies of puts under way, in bytes.
+// mostStaged bounds the copies of unfinished puts, in bytes.
 const mostStaged = 64 << 20
 
 // put makes a Put that returns at once.
@@ -119,7 +119,7 @@ func (w *tool) put(c *mpi.Call) {
 	if w.staged+n > mostStaged {
 		w.finishPuts()
 	}
-	w.settle(c.Send, false)
+	w.awaitOverlapping(c.Send, false)
 	room := make([]byte, n)
 	mpi.CopyPart(mpi.Of(room), CommBuffer(c.Send), 0, n)
 	k := &mpi.Call{Kind: mpi.CallPut, Comm: c.Comm, Win: c.Win, Peer: c.Peer, Offset: c.Offset, Task: c.Task,

@@ -1,7 +1,7 @@
 package dds
 
-// FailFlight gives the oldest transfer that an operation has left behind an error, as if
-// its bytes had met one; false if there is none.
+// FailFlight gives the oldest unfinished transfer of an operation an error; false if there
+// is none.
 func (w *Wrapped) FailFlight(err error) bool {
 	if len(w.tool.flights) == 0 {
 		return false
@@ -24,7 +24,7 @@ func (w *Wrapped) HeaderLike() []byte {
 	return b
 }
 
-// Missing returns how many strips of receives that have returned are not there.
+// Missing returns the number of missing strips of receives that have returned.
 func (w *Wrapped) Missing() int {
 	n := 0
 	for _, t := range w.tool.flights {
@@ -37,7 +37,7 @@ func (w *Wrapped) Missing() int {
 	return n
 }
 
-// Ended reports whether nothing is under way of what operations have left behind.
+// Ended reports whether no transfer of an earlier operation is unfinished.
 func (w *Wrapped) Ended() bool {
 	for _, t := range w.tool.flights {
 		for _, c := range t.calls {

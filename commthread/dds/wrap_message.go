@@ -6,17 +6,17 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// pulled is a message that a matched probe has taken. Messages as long as a header with
-// the ends of a message are looked at, all others are plain.
+// pulled is a message taken by a matched probe. Messages of the length of a header with its
+// ends are read; all others are plain.
 type pulled struct {
 	message *mpi.Message
-	status  mpi.Status // of the message that the program sent
-	body    []byte     // what has come, if it was looked at
+	status  mpi.Status // of the program's message
+	body    []byte     // the bytes received, if it was read
 	plain   bool       // it is no header
 	head    header
 }
 
-// next returns the message that a receive from src with tag gets, and waits for it.
+// next waits for the message that a receive from src with tag gets, and returns it.
 func (w *tool) next(src, tag int) (*pulled, error) {
 	if p := w.stashed(src, tag, true); p != nil {
 		return p, nil
@@ -28,7 +28,7 @@ func (w *tool) next(src, tag int) (*pulled, error) {
 	return w.examine(c)
 }
 
-// examine looks at the message that a matched probe has found.
+// examine reads the message of a matched probe, if it may be a header.
 func (w *tool) examine(c *mpi.Call) (*pulled, error) {
 	p := &pulled{message: c.Message, status: c.Status}
 	if p.status.Bytes != w.envelope {
@@ -43,23 +43,23 @@ func (w *tool) examine(c *mpi.Call) (*pulled, error) {
 	return p, nil
 }
 
-// look finds out what body is.
+// look decides whether body is a header.
 func (p *pulled) look() {
 	if p.plain = p.head.get(p.body) != nil; !p.plain {
 		p.status.Bytes = p.head.size
 	}
 }
 
-// receive returns the call that receives a message that was not looked at.
+// receive returns the call that receives an unread message.
 func (p *pulled) receive(c *mpi.Call) *mpi.Call {
 	return &mpi.Call{Kind: mpi.CallMrecv, Comm: c.Comm, Recv: CommBuffer(c.Recv), Message: p.message,
 		Peer: p.status.Source, Tag: p.status.Tag, Task: c.Task}
 }
 
-// copyTo gives a plain message that was looked at to its receive.
+// copyTo copies a plain message that was read to the buffer of its receive.
 func (p *pulled) copyTo(c *mpi.Call) error { return copyOut(c, p.body) }
 
-// copyOut copies a message, as far as there is room, and says if there was not enough.
+// copyOut copies the part of a message that fits, and returns an error if it is too long.
 func copyOut(c *mpi.Call, body []byte) error {
 	room := c.Recv.Bytes()
 	mpi.CopyPart(CommBuffer(c.Recv), mpi.Of(body), 0, min(room, len(body)))
@@ -69,14 +69,14 @@ func copyOut(c *mpi.Call, body []byte) error {
 	return nil
 }
 
-// probe makes a probe, whose status is that of the message that was sent.
+// probe makes a probe, with the status of the program's message.
 func (w *tool) probe(c *mpi.Call) {
 	takes := c.Kind == mpi.CallMprobe || c.Kind == mpi.CallImprobe
 	if p := w.stashed(c.Peer, c.Tag, takes); p != nil {
 		c.Found = true
 		if takes {
 			c.Message = p.message
-			w.give(p)
+			w.remember(p)
 		}
 		c.Complete(p.status, nil)
 		return
@@ -89,7 +89,7 @@ func (w *tool) probe(c *mpi.Call) {
 	var p *pulled
 	if takes {
 		if p, c.Err = w.examine(c); p != nil {
-			w.give(p)
+			w.remember(p)
 		}
 	} else {
 		p, c.Err = w.pull(c.Status.Source, c.Status.Tag)
@@ -99,15 +99,15 @@ func (w *tool) probe(c *mpi.Call) {
 	}
 }
 
-// give notes that the program has a message of which more is known than the engine knows.
-func (w *tool) give(p *pulled) {
+// remember records a message that the program has taken and the tool has read.
+func (w *tool) remember(p *pulled) {
 	if p.body != nil {
 		w.taken[p.message] = p
 	}
 }
 
-// pull takes the message with tag that a probe has seen, and all that the same rank sent
-// before: so receives with any tag find them in order.
+// pull takes the message with tag that a probe has seen, and all earlier ones of the same
+// rank: so receives with any tag find them in order.
 func (w *tool) pull(src, tag int) (*pulled, error) {
 	for {
 		c := &mpi.Call{Kind: mpi.CallImprobe, Comm: w.comm, Peer: src, Tag: mpi.AnyTag}
@@ -127,7 +127,7 @@ func (w *tool) pull(src, tag int) (*pulled, error) {
 	}
 }
 
-// stashed returns the first message in the stash that matches, and takes it out.
+// stashed returns the first matching message in the stash, and removes it if take is true.
 func (w *tool) stashed(src, tag int, take bool) *pulled {
 	i := slices.IndexFunc(w.stash, func(p *pulled) bool {
 		return (src == mpi.AnySource || src == p.status.Source) && (tag == mpi.AnyTag || tag == p.status.Tag)

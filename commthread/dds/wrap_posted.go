@@ -9,7 +9,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// posted is a request of the program that the engine does not know of: a receive, whose
+// posted is a request of the program that the engine does not know: a receive, whose
 // message may turn out to be a header, or a send that is cut.
 //
 //	waiting -> (header) receiving -> completed: all strips are there
@@ -17,13 +17,13 @@ import (
 type posted struct {
 	outer *mpi.Call
 	inner *mpi.Call // nil if there is a transfer from the beginning
-	room  []byte    // where inner receives if that is not the buffer
+	room  []byte    // memory of inner, if not the buffer
 	t     *Transfer // nil while waiting
 	last  *Transfer // see Endpoint.enter
-	early bool      // it may complete when the transfer flies
+	early bool      // it may complete when the transfer is in flight
 }
 
-// Post implements mpi.Engine: what the program starts and waits for later.
+// Post implements mpi.Engine: it starts requests of the program.
 func (w *tool) Post(calls []*mpi.Call) {
 	if w.inside > 0 {
 		w.Engine.Post(calls)
@@ -58,13 +58,13 @@ func (w *tool) start(c *mpi.Call) {
 	}
 }
 
-// startRecv starts a receive, of p if that is there already.
+// startRecv starts a receive, of p if that has arrived already.
 func (w *tool) startRecv(c *mpi.Call, p *pulled) *posted {
-	w.settle(c.Recv, true)
+	w.awaitOverlapping(c.Recv, true)
 	r := &posted{outer: c}
 	switch {
 	case p != nil && p.body != nil && p.plain:
-		c.Complete(p.status, w.withLate(p.copyTo(c)))
+		c.Complete(p.status, w.withDeferred(p.copyTo(c)))
 		return nil
 	case p != nil && p.body != nil:
 		if !w.receiving(r, p) {
@@ -80,7 +80,7 @@ func (w *tool) startRecv(c *mpi.Call, p *pulled) *posted {
 		}
 		r.inner = &mpi.Call{Kind: mpi.CallRecv, Comm: c.Comm, Peer: c.Peer, Tag: c.Tag, Recv: b, Task: c.Task}
 	}
-	w.open = append(w.open, r)
+	w.requests = append(w.requests, r)
 	if r.inner != nil {
 		w.Engine.Post([]*mpi.Call{r.inner})
 	}
@@ -101,7 +101,7 @@ func (w *tool) receiving(r *posted, p *pulled) bool {
 // startSend starts a send whose message is cut.
 func (w *tool) startSend(c *mpi.Call) {
 	w.beforeMessage()
-	w.settle(c.Send, false)
+	w.awaitOverlapping(c.Send, false)
 	w.inside++
 	t, err := w.e.Isend(c.Send, c.Peer, c.Tag)
 	w.inside--
@@ -109,17 +109,17 @@ func (w *tool) startSend(c *mpi.Call) {
 		c.Complete(mpi.Status{}, err)
 		return
 	}
-	w.open = append(w.open, &posted{outer: c, t: t})
+	w.requests = append(w.requests, &posted{outer: c, t: t})
 }
 
-// advance takes the requests further whose calls have completed.
+// advance continues the requests whose calls have completed.
 func (w *tool) advance() {
-	if w.advancing || len(w.open) == 0 {
+	if w.advancing || len(w.requests) == 0 {
 		return
 	}
 	w.advancing = true
 	w.inside++
-	w.open = slices.DeleteFunc(w.open, w.step)
+	w.requests = slices.DeleteFunc(w.requests, w.step)
 	w.inside--
 	w.advancing = false
 }
@@ -134,9 +134,9 @@ func (w *tool) step(r *posted) bool {
 			return true
 		}
 	}
-	if r.early && r.t.protects() && !r.t.failing() && r.t.flying() {
-		r.t.shield(r.last)
-		if !r.t.settled() && !r.t.failing() {
+	if r.early && r.t.protects() && !r.t.failing() && r.t.isInFlight() {
+		r.t.protect(r.last)
+		if !r.t.isOpen() && !r.t.failing() {
 			w.keep(r.t)
 			r.complete(w, nil)
 			return true
@@ -149,16 +149,16 @@ func (w *tool) step(r *posted) bool {
 	return true
 }
 
-// complete ends a request that became a transfer.
+// complete ends a request that has become a transfer.
 func (r *posted) complete(w *tool, err error) {
 	st := r.t.Status()
 	if r.t.send {
 		st = mpi.Status{}
 	}
-	r.outer.Complete(st, w.withLate(err))
+	r.outer.Complete(st, w.withDeferred(err))
 }
 
-// arrived looks at what a receive has received, and reports whether it has completed.
+// arrived examines the result of a receive, and reports whether the request has completed.
 func (w *tool) arrived(r *posted) bool {
 	st, err := r.inner.Status, r.inner.Err
 	body := r.room
@@ -177,7 +177,7 @@ func (w *tool) arrived(r *posted) bool {
 	} else if err == nil && r.room != nil {
 		err = copyOut(r.outer, r.room[:st.Bytes])
 	}
-	r.outer.Complete(st, w.withLate(err))
+	r.outer.Complete(st, w.withDeferred(err))
 	return true
 }
 
@@ -188,12 +188,12 @@ func (w *tool) Poll() int {
 	return n
 }
 
-// Await implements mpi.Engine. A wait of the program retires what blocking operations
-// have left behind, unless it is the end of a Sendrecv, which is one itself.
+// Await implements mpi.Engine. A wait of the program retires the transfers of earlier
+// blocking operations, unless it ends a Sendrecv, which is a blocking operation itself.
 func (w *tool) Await(any bool, calls []*mpi.Call) {
 	if w.inside == 0 {
 		w.reap()
-		if !w.together(any, calls) {
+		if !w.isSendrecv(any, calls) {
 			w.retire()
 		}
 		w.recent, w.pair, w.answer = nil, nil, nil
@@ -201,26 +201,26 @@ func (w *tool) Await(any bool, calls []*mpi.Call) {
 	w.wait(any, calls)
 }
 
-// together reports whether calls are a receive and a send that were started one after
-// the other, and marks them.
-func (w *tool) together(any bool, calls []*mpi.Call) bool {
+// isSendrecv reports whether calls are a receive and a send that were started one after the
+// other, and marks their requests.
+func (w *tool) isSendrecv(any bool, calls []*mpi.Call) bool {
 	if any || w.pair == nil {
 		return false
 	}
 	if slices.ContainsFunc(calls, func(c *mpi.Call) bool { return c != w.pair.outer && c != w.answer }) {
 		return false
 	}
-	for _, r := range w.open {
+	for _, r := range w.requests {
 		r.early = r.early || slices.Contains(calls, r.outer)
 	}
 	return true
 }
 
-// wait is Await for calls of the engine and of the program, while requests go on.
+// wait is Await for calls of the engine and of the program; it advances requests meanwhile.
 func (w *tool) wait(any bool, calls []*mpi.Call) {
 	for turn := 1; ; turn++ {
 		w.advance()
-		if w.advancing || len(w.open) == 0 {
+		if w.advancing || len(w.requests) == 0 {
 			w.Engine.Await(any, calls)
 			return
 		}
@@ -229,9 +229,9 @@ func (w *tool) wait(any bool, calls []*mpi.Call) {
 			return
 		}
 		switch {
-		case !slices.ContainsFunc(w.open, func(r *posted) bool { return r.early }):
+		case !slices.ContainsFunc(w.requests, func(r *posted) bool { return r.early }):
 			w.Engine.Await(true, w.below(open))
-		case w.Engine.Poll() == 0 && turn%pollsToSleep == 0: // flying is no completion
+		case w.Engine.Poll() == 0 && turn%pollsToSleep == 0: // being in flight completes no call
 			w.Engine.Sleep(promiseNap)
 		default:
 			osthread.Relax()
@@ -239,9 +239,10 @@ func (w *tool) wait(any bool, calls []*mpi.Call) {
 	}
 }
 
-// below returns the calls of the engine on which calls depend, and those of all requests.
+// below returns the calls of the engine on which calls depend, and the calls of all
+// requests.
 func (w *tool) below(calls []*mpi.Call) []*mpi.Call {
-	for _, r := range w.open {
+	for _, r := range w.requests {
 		if i := slices.Index(calls, r.outer); i >= 0 {
 			calls = slices.Delete(calls, i, i+1)
 		}
@@ -260,12 +261,12 @@ func (w *tool) below(calls []*mpi.Call) []*mpi.Call {
 
 // Cancel implements mpi.Engine.
 func (w *tool) Cancel(c *mpi.Call) {
-	i := slices.IndexFunc(w.open, func(r *posted) bool { return r.outer == c })
+	i := slices.IndexFunc(w.requests, func(r *posted) bool { return r.outer == c })
 	switch {
 	case i < 0:
 		w.Engine.Cancel(c)
-	case w.open[i].t == nil:
-		w.Engine.Cancel(w.open[i].inner)
+	case w.requests[i].t == nil:
+		w.Engine.Cancel(w.requests[i].inner)
 		w.advance()
 	}
 }

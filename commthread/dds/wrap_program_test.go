@@ -16,7 +16,7 @@ import (
 
 const playBytes = 300_000
 
-// player is one rank of a random program: the same on all ranks but for the rank.
+// player is one rank of a random program: the same on all ranks, except the rank.
 type player struct {
 	*mpi.Comm
 	rng  *rand.Rand // the same numbers on all ranks
@@ -26,7 +26,7 @@ type player struct {
 	log  []event
 }
 
-// event is what a rank saw.
+// event is one observation of a rank.
 type event struct {
 	step, what int
 	status     mpi.Status
@@ -53,7 +53,7 @@ func (p *player) step(i int) step {
 	return s
 }
 
-// saw notes what is in x, read byte by byte: who touches what is not there waits.
+// saw records the content of x, read byte by byte; missing bytes make it wait.
 func (p *player) saw(s step, st mpi.Status, x []byte, err error) {
 	e := event{step: s.number, what: s.what, status: st, failed: err != nil, sum: 14695981039346656037}
 	for _, b := range x {
@@ -65,14 +65,14 @@ func (p *player) saw(s step, st mpi.Status, x []byte, err error) {
 	p.log = append(p.log, e)
 }
 
-// scribble overwrites what has been sent, or received.
+// scribble overwrites memory after a send or receive.
 func (p *player) scribble(s step, x []byte) {
 	for i := 0; i < len(x); i += 97 {
 		x[i] += byte(s.number)
 	}
 }
 
-// send is the side of rank a of a message.
+// send is rank a's side of a message.
 func (p *player) send(s step) error {
 	var err error
 	switch s.what {
@@ -91,7 +91,7 @@ func (p *player) send(s step) error {
 	return err
 }
 
-// receive is the side of rank b.
+// receive is rank b's side.
 func (p *player) receive(s step) (st mpi.Status, err error) {
 	switch s.what {
 	case 2:
@@ -172,7 +172,7 @@ func (p *player) play(s step) error {
 	case p.Rank() == s.b:
 		st, err := p.receive(s)
 		if errors.Is(err, mpi.ErrTruncate) {
-			p.saw(s, mpi.Status{}, nil, err) // what is in the buffer then is not promised
+			p.saw(s, mpi.Status{}, nil, err) // the content of the buffer is then undefined
 			clear(s.to)
 			return nil
 		}
@@ -189,7 +189,8 @@ func overlaps(x, y []byte) bool {
 	return len(x) > 0 && len(y) > 0 && at(x) < at(y)+uintptr(len(y)) && at(y) < at(x)+uintptr(len(x))
 }
 
-// game plays a random program and returns what the ranks saw, and the strips armed.
+// game plays a random program and returns the observations of the ranks, and the number of
+// armed strips.
 func game(t *testing.T, net string, seed uint64, steps int, wrapped bool, hints ...dds.Hint) ([][]event, int64) {
 	t.Helper()
 	const ranks = 3
@@ -237,7 +238,7 @@ func game(t *testing.T, net string, seed uint64, steps int, wrapped bool, hints 
 	return logs, armed[0] + armed[1] + armed[2]
 }
 
-// Random programs see the same bytes and statuses wrapped and not.
+// Random programs see the same bytes and statuses with and without Wrap.
 func TestWrap_equals_plain(t *testing.T) {
 	steps := 60
 	if testing.Short() {
@@ -269,7 +270,7 @@ func TestWrap_equals_plain(t *testing.T) {
 	}
 }
 
-// The comparison notices one byte.
+// The comparison notices a difference of one byte.
 func TestWrap_equals_plain_notices(t *testing.T) {
 	a, _ := game(t, "none", 9, 10, false)
 	b, _ := game(t, "none", 10, 10, false)

@@ -35,8 +35,8 @@ func duo(t *testing.T, net string, hints []dds.Hint, body func(c *mpi.Comm, w *d
 
 const slow = "bw=200Mbit,L=20us"
 
-// Recv, Sendrecv and Get return while bytes are missing: who reads past the pages does not
-// wait for them, who reads through them does.
+// Recv, Sendrecv and Get return while bytes are missing: a reader that bypasses the pages
+// does not wait for them, one that uses the pages does.
 func TestWrap_returns_early(t *testing.T) {
 	needUffd(t)
 	const n = 1 << 16
@@ -69,7 +69,7 @@ func TestWrap_returns_early(t *testing.T) {
 					early = 1 // the reader that does not wait is noticed
 				}
 				if i == 0 && w.Rank() == 0 {
-					x[n/2]++ // waits until it has left
+					x[n/2]++ // waits until it has been sent
 					x[n/2]--
 				} else {
 					assert.Equal(t, -1, wrong(y, uint64(peer)), "the reader that waits")
@@ -81,15 +81,15 @@ func TestWrap_returns_early(t *testing.T) {
 			}
 		}
 		assert.Positive(t, a.Counts().Strips)
-		stalls := int64(a.Counts().Stalls) // of one rank at least: the readers of a busy machine may all be late
+		stalls := int64(a.Counts().Stalls) // of one rank at least: on a busy machine all readers may be late
 		require.NoError(t, w.Allreduce(mpi.InPlace, mpi.One(&stalls), mpi.Max))
 		assert.Positive(t, stalls)
 		require.NoError(t, win.Free())
 	})
 }
 
-// A message waits for what arrives in a window's memory, since its receiver could look there;
-// when the window has been freed nobody does, and nothing is waited for.
+// A message waits for transfers into a window's memory, because its receiver could read
+// there; after the window has been freed it does not.
 func TestWrap_freed_window(t *testing.T) {
 	needUffd(t)
 	duo(t, slow, []dds.Hint{dds.Strips(4), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
@@ -120,8 +120,8 @@ func TestWrap_freed_window(t *testing.T) {
 	})
 }
 
-// Barriers, waits and collective operations retire what is under way, and a Send after
-// a Get does.
+// Barriers, waits and collective operations retire all transfers, and so does a Send after
+// a Get.
 func TestWrap_retires(t *testing.T) {
 	needUffd(t)
 	const n = 1 << 16
@@ -188,8 +188,7 @@ func TestWrap_truncation(t *testing.T) {
 	})
 }
 
-// The error of a transfer comes back from the next operation, which is made all the
-// same.
+// The next operation returns the error of a transfer, and is made all the same.
 func TestWrap_late_error(t *testing.T) {
 	needUffd(t)
 	broken := errors.New("the cable was cut")
@@ -237,7 +236,7 @@ func TestWrap_late_error(t *testing.T) {
 	})
 }
 
-// slowPuts is an engine whose puts happen when they are waited for.
+// slowPuts is an engine whose puts happen at their wait.
 type slowPuts struct {
 	mpi.Engine
 	held []*mpi.Call
@@ -266,8 +265,8 @@ func (e *slowPuts) Await(any bool, calls []*mpi.Call) {
 	e.Engine.Await(any, calls)
 }
 
-// What a message says of a Put is true when it arrives. Without the mode, a Put that is
-// not waited for is late: the test would see it.
+// When a message that announces a Put arrives, the Put is complete. Without the mode, a Put
+// without a wait is late: the test would notice.
 func TestWrap_puts_come_before_messages(t *testing.T) {
 	for _, wrapped := range []bool{true, false} {
 		require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
@@ -305,7 +304,7 @@ func TestWrap_puts_come_before_messages(t *testing.T) {
 	}
 }
 
-// A plain message that would be taken for a header is refused, one beside it is not.
+// A plain message that looks like a header is refused, a slightly different one is not.
 func TestWrap_header_like(t *testing.T) {
 	duo(t, "none", []dds.Hint{dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, _ *dds.Arena) {
 		b := w.HeaderLike()
@@ -325,8 +324,8 @@ func TestWrap_header_like(t *testing.T) {
 	})
 }
 
-// Ssend is never made lazy, a receive that does not match can be cancelled, and a
-// persistent one serves again, whatever comes.
+// Ssend is never lazy, a receive without a matching message can be cancelled, and a
+// persistent one can be restarted, whatever arrives.
 func TestWrap_other_requests(t *testing.T) {
 	duo(t, "10gige", []dds.Hint{dds.Strips(3), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
 		x := make64(t, a, 1<<15)

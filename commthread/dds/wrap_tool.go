@@ -7,28 +7,28 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// tool is what stands between a wrapped program and the engine of its rank. It sees the
-// operations of all communicators. Like the engine it is used by one goroutine at a time.
+// tool stands between a wrapped program and the engine of its rank. It sees the operations
+// of all communicators. Like the engine, it is used by one goroutine at a time.
 type tool struct {
-	mpi.Engine // the next one
+	mpi.Engine // the engine below
 	e          *Endpoint
-	comm       *mpi.Comm // of e: plain messages of the program and headers travel here
-	envelope   int       // bytes of a header with the ends of a message
-	least      int       // bytes up to which messages stay plain: they leave anyway, or have no strips
+	comm       *mpi.Comm // of e, for plain messages of the program and headers
+	envelope   int       // bytes of a header with its ends
+	least      int       // largest message that stays plain: it leaves anyway, or has no strips
 
-	inside    int // calls of the endpoint are under way: they pass
+	inside    int // number of active calls of the endpoint; their operations pass through
 	advancing bool
-	flights   []*Transfer // whose operation has returned
-	open      []*posted   // requests of the program that have not completed
-	stash     []*pulled   // messages that probes have taken, in order
+	flights   []*Transfer // transfers whose operation has returned
+	requests  []*posted   // unfinished requests of the program
+	stash     []*pulled   // messages taken by probes, in order
 	taken     map[*mpi.Message]*pulled
-	windows   map[mpi.Handle]mpi.Buffer // that are open, with memory of arenas
+	windows   map[mpi.Handle]mpi.Buffer // open windows with memory of arenas
 	puts      []*mpi.Call
 	staged    int // bytes of puts
-	late      []error
+	deferred  []error
 
-	recent *posted   // the last operation started this receive
-	pair   *posted   // and the one before, with this send, are perhaps a Sendrecv
+	recent *posted   // receive started by the last operation
+	pair   *posted   // receive before it, which with answer may be a Sendrecv
 	answer *mpi.Call // the send
 }
 
@@ -59,7 +59,7 @@ func (w *tool) Do(c *mpi.Call) {
 	}
 	if mine {
 		w.reap()
-		c.Err = w.withLate(c.Err)
+		c.Err = w.withDeferred(c.Err)
 	}
 }
 
@@ -75,9 +75,9 @@ func (w *tool) lazy(b mpi.Buffer, oneSided bool) bool {
 	return w.e.hints.force || w.e.hints.strips > 0 || w.e.consts.worth(n, oneSided)
 }
 
-// run makes a call of the engine's and waits for it, while requests go on.
+// run makes a call of the engine and waits for it; it advances requests meanwhile.
 func (w *tool) run(c *mpi.Call) {
-	if len(w.open) == 0 {
+	if len(w.requests) == 0 {
 		w.Engine.Do(c)
 		return
 	}
@@ -85,8 +85,8 @@ func (w *tool) run(c *mpi.Call) {
 	w.wait(false, []*mpi.Call{c})
 }
 
-// prepare makes a plain call possible beside the transfers under way, and reports whether
-// it is one for the engine; otherwise it has completed.
+// prepare prepares a plain call beside the transfers, and reports whether the engine must
+// make it; otherwise it has completed.
 func (w *tool) prepare(c *mpi.Call) bool {
 	switch {
 	case c.Kind.Sends():
@@ -101,13 +101,13 @@ func (w *tool) prepare(c *mpi.Call) bool {
 	default:
 		w.retire()
 	}
-	w.settle(c.Send, false)
-	w.settle(c.Recv, true)
+	w.awaitOverlapping(c.Send, false)
+	w.awaitOverlapping(c.Recv, true)
 	c.Send, c.Recv = CommBuffer(c.Send), CommBuffer(c.Recv)
 	return true
 }
 
-// beforeMessage makes true what a message could tell its receiver.
+// beforeMessage completes all effects that a message could announce to its receiver.
 func (w *tool) beforeMessage() {
 	w.finishPuts()
 	for _, t := range slices.Clone(w.flights) {
@@ -116,7 +116,7 @@ func (w *tool) beforeMessage() {
 		}
 	}
 	for _, b := range w.windows {
-		w.settle(b, false)
+		w.awaitOverlapping(b, false)
 	}
 }
 
@@ -130,9 +130,9 @@ func (w *tool) imitates(b mpi.Buffer) bool {
 	return h.get(packed) == nil
 }
 
-// settle waits for the transfers that b must not meet: those that write to it, and if it
-// is written to, those that read it.
-func (w *tool) settle(b mpi.Buffer, written bool) {
+// awaitOverlapping waits for the transfers that conflict with an access to b: transfers
+// that write it, and if written is true, transfers that read it.
+func (w *tool) awaitOverlapping(b mpi.Buffer, written bool) {
 	if len(w.flights) == 0 || b.Bytes() == 0 {
 		return
 	}
@@ -144,14 +144,14 @@ func (w *tool) settle(b mpi.Buffer, written bool) {
 	}
 }
 
-// extent returns the addresses between which b lies, as messages see it.
+// extent returns the first and last address of b in the comm view.
 func extent(b mpi.Buffer) (from, to uintptr) {
 	blocks, block, stride := b.Layout()
 	from = uintptr(CommBuffer(b).Pointer())
 	return from, from + uintptr(((blocks-1)*stride+block)*b.ElemSize())
 }
 
-// reap ends the transfers that have nothing under way any more.
+// reap ends the transfers whose calls have all completed.
 func (w *tool) reap() {
 	for _, t := range slices.Clone(w.flights) {
 		if !slices.ContainsFunc(t.calls, func(c *mpi.Call) bool { return !c.Done() }) {
@@ -171,11 +171,11 @@ func (w *tool) end(t *Transfer) {
 
 func (w *tool) fail(err error) {
 	if err != nil {
-		w.late = append(w.late, err)
+		w.deferred = append(w.deferred, err)
 	}
 }
 
-// retire ends everything that operations have left behind.
+// retire ends all transfers of earlier operations.
 func (w *tool) retire() {
 	w.finishPuts()
 	for len(w.flights) > 0 {
@@ -183,22 +183,22 @@ func (w *tool) retire() {
 	}
 }
 
-// takeLate returns the errors of transfers that nobody has been told of, once.
-func (w *tool) takeLate() error {
-	err := errors.Join(w.late...)
-	w.late = nil
+// takeDeferred returns the errors that no operation has returned, once.
+func (w *tool) takeDeferred() error {
+	err := errors.Join(w.deferred...)
+	w.deferred = nil
 	return err
 }
 
-// withLate adds these errors to one.
-func (w *tool) withLate(err error) error {
-	if len(w.late) == 0 {
+// withDeferred adds these errors to err.
+func (w *tool) withDeferred(err error) error {
+	if len(w.deferred) == 0 {
 		return err
 	}
-	return errors.Join(w.takeLate(), err)
+	return errors.Join(w.takeDeferred(), err)
 }
 
-// NewWindow implements mpi.Engine: peers access memory of an arena where messages do.
+// NewWindow implements mpi.Engine: peers access memory of an arena through the comm view.
 func (w *tool) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
 	view := CommBuffer(b)
 	win, err := w.Engine.NewWindow(h, view)
@@ -208,13 +208,13 @@ func (w *tool) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
 	return win, err
 }
 
-// FreeWindow implements mpi.Engine: peers do not read there any more.
+// FreeWindow implements mpi.Engine: peers no longer read there.
 func (w *tool) FreeWindow(win mpi.Handle) error {
 	delete(w.windows, win)
 	return w.Engine.FreeWindow(win)
 }
 
-// Revoke implements mpi.Engine: with the communicator go the strips of its messages.
+// Revoke implements mpi.Engine: it also revokes the strips of the communicator's messages.
 func (w *tool) Revoke(h mpi.Handle, reason string) {
 	w.Engine.Revoke(h, reason)
 	if h == w.comm.Handle() && !w.comm.Freed() {
@@ -225,5 +225,5 @@ func (w *tool) Revoke(h mpi.Handle, reason string) {
 // Finalize implements mpi.Engine.
 func (w *tool) Finalize() error {
 	w.retire()
-	return errors.Join(w.takeLate(), w.Engine.Finalize())
+	return errors.Join(w.takeDeferred(), w.Engine.Finalize())
 }

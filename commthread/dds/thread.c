@@ -1,7 +1,7 @@
 //go:build linux && cgo
 
-// The keeper: one thread per arena, which never runs Go. It copies bytes as soon as it
-// is given them, retires strips when they are due, and answers faults.
+// The fault thread: one per arena, it never runs Go. It copies bytes as soon as it gets
+// them, retires strips when they are due, and answers faults.
 
 #include "state.h"
 
@@ -21,14 +21,14 @@
 #include <unistd.h>
 
 enum {
-	PIECE = 256 << 10, // bytes copied between two looks at the clock
-	LEAD = 60000,      // ns before a due time from which on the thread spins if a reader waits
-	GRACE = 4000000,   // ns after which strips are opened whose reader has not had to wait
-	SLICE = 100000,    // ns of the thread's turns on a core
-	WORDS = 1 << 16    // moves under way, at most
+	PIECE = 256 << 10, // bytes copied between two checks of the clock
+	LEAD = 60000, // ns before a due time from which on the thread spins if a reader waits
+	GRACE = 4000000, // ns of delay for strips whose reader has not waited yet
+	SLICE = 100000, // ns of the thread's time slice
+	WORDS = 1 << 16 // largest number of moves in flight
 };
 
-static int64_t epoch = INT64_MAX; // when the clock of Go began
+static int64_t epoch = INT64_MAX; // start of Go's clock
 
 static int64_t monotonic(void) {
 	struct timespec t;
@@ -37,14 +37,14 @@ static int64_t monotonic(void) {
 }
 
 void dds_set_clock(int64_t now) {
-	int64_t e = monotonic() - now; // and the time of the call
+	int64_t e = monotonic() - now; // includes the time of the call
 	epoch = e < epoch ? e : epoch;
 }
 
 int64_t dds_now(void) { return monotonic() - epoch; }
 
-// words tell Go that bytes are in place: each is counted up when a move has ended. They
-// are never freed, so that whoever looks late sees that its number has passed.
+// words tell Go that bytes are in place: a finished move increments its word. They are
+// never freed, so that a late reader still sees a changed number.
 static pthread_mutex_t words_mu = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t words[WORDS];
 static int free_words[WORDS];
@@ -68,17 +68,17 @@ static void word_done(uint32_t *w) {
 	pthread_mutex_unlock(&words_mu);
 }
 
-// stalled reports whether a reader waits for this.
+// stalled reports whether a reader waits for the strip of d.
 static int stalled(const dds_due *d) {
 	return __atomic_load_n(&d->t->strips[d->strip].state, __ATOMIC_ACQUIRE) & DDS_STALLED;
 }
 
-// needed returns when the thread has to see to a landing, if nobody else does before. What
-// is not armed keeps nobody waiting, and its transfer is told of the end of its calls. A
-// reader that has not had to wait is far behind, or at something else: for it strips are
-// opened together, and late. So they are for any reader on whose core the thread runs:
-// it would be interrupted for each of them, by a timer that costs more to set (9 us on a
-// virtual machine) than the fault in which it finds what has landed.
+// needed returns the time at which the thread must handle a landing, if no other thread
+// does earlier. An unarmed strip makes no reader wait, and the end of its calls reports it.
+// A reader that has not waited yet is far behind or busy elsewhere: its strips are opened
+// together, and late. The same holds if the thread runs on the reader's core: it would
+// interrupt the reader for each strip, by a timer that costs more to set (9 us on a virtual
+// machine) than the fault in which the reader finds the landed strips.
 static int64_t needed(const dds_due *d) {
 	dds_transfer *t = d->t;
 	if (!t->armed && t->leader == NULL)
@@ -88,9 +88,9 @@ static int64_t needed(const dds_due *d) {
 	return t->awaited && !t->k->shares ? d->at : d->at + GRACE;
 }
 
-// wake_in_time has the alarm set for the next time at which the thread is needed, or
-// before: one that comes too early is cheaper than to set it anew.
-static void wake_in_time(dds_keeper *k) {
+// wake_in_time sets the alarm for the next time at which the thread is needed, or earlier:
+// an early alarm is cheaper than a new setting.
+static void wake_in_time(dds_thread *k) {
 	int64_t at = k->soonest;
 	if (k->urgent != DDS_NEVER && k->urgent - LEAD < at)
 		at = k->urgent - LEAD;
@@ -102,7 +102,7 @@ static void wake_in_time(dds_keeper *k) {
 	k->set = at;
 }
 
-void dds_reckon(dds_keeper *k) {
+void dds_reckon(dds_thread *k) {
 	k->soonest = k->urgent = DDS_NEVER;
 	for (int i = 0; i < k->due; i++) {
 		const dds_due *d = &k->dues[i];
@@ -112,12 +112,12 @@ void dds_reckon(dds_keeper *k) {
 		if (stalled(d) && d->at < k->urgent)
 			k->urgent = d->at;
 	}
-	if (k->asleep) // otherwise it sees to its alarm before it sleeps
+	if (k->asleep) // otherwise it sets its alarm before it sleeps
 		wake_in_time(k);
 }
 
-// push notes what lands later; it returns 0 without memory.
-static int push(dds_keeper *k, dds_due d) {
+// push adds a later landing; it returns 0 without memory.
+static int push(dds_thread *k, dds_due d) {
 	if (k->due == k->room) {
 		int room = k->room ? 2 * k->room : 256;
 		dds_due *dues = realloc(k->dues, room * sizeof *dues);
@@ -131,14 +131,14 @@ static int push(dds_keeper *k, dds_due d) {
 	return 1;
 }
 
-// settle has bytes land, and opens nothing yet.
+// settle records landed bytes, and opens nothing yet.
 static void settle(const dds_due *d) {
 	dds_settle_bytes(d->t, d->strip, d->bytes, d->at);
 	dds_unpend(d->t);
 }
 
-// arrived has bytes land now, or when they are due.
-static void arrived(dds_keeper *k, dds_due d) {
+// arrived records landed bytes now, or when they are due.
+static void arrived(dds_thread *k, dds_due d) {
 	int64_t now = dds_now();
 	if (d.at > now && !d.t->ended && push(k, d))
 		return;
@@ -148,7 +148,7 @@ static void arrived(dds_keeper *k, dds_due d) {
 		dds_open_ready(d.t);
 }
 
-void dds_land_due(dds_keeper *k) {
+void dds_land_due(dds_thread *k) {
 	int64_t now = k->due > 0 ? dds_now() : 0;
 	int n = 0, before = k->due;
 	for (int i = 0; i < before; i++) {
@@ -168,7 +168,7 @@ void dds_land_due(dds_keeper *k) {
 }
 
 void dds_forget_due(dds_transfer *t) {
-	dds_keeper *k = t->k;
+	dds_thread *k = t->k;
 	int n = 0, before = k->due;
 	for (int i = 0; i < before; i++)
 		if (k->dues[i].t == t)
@@ -181,14 +181,14 @@ void dds_forget_due(dds_transfer *t) {
 	dds_reckon(k);
 }
 
-void dds_help(dds_keeper *k) {
+void dds_help(dds_thread *k) {
 	pthread_mutex_lock(&k->mu);
 	dds_land_due(k);
 	pthread_mutex_unlock(&k->mu);
 }
 
-// left tells the sender's keeper that bytes of it have been copied. No mutex is held.
-static void left(dds_keeper *from, uint64_t src, uint64_t n) {
+// left reports copied bytes to the sender's fault thread. No mutex is held.
+static void left(dds_thread *from, uint64_t src, uint64_t n) {
 	dds_transfer *t;
 	pthread_mutex_lock(&from->mu);
 	int i = dds_find(from, src, n, 1, &t);
@@ -199,13 +199,13 @@ static void left(dds_keeper *from, uint64_t src, uint64_t n) {
 	pthread_mutex_unlock(&from->mu);
 }
 
-// copy_some copies a piece of the first of the queue. The mutex is held, but not
-// meanwhile.
-static void copy_some(dds_keeper *k) {
+// copy_some copies a piece of the first copy in the queue. The mutex is held on entry and
+// exit, but not during the copy.
+static void copy_some(dds_thread *k) {
 	dds_copy *c = k->head;
 	uint64_t n = c->n < PIECE ? c->n : PIECE;
 	uint64_t dst = c->dst, src = c->src;
-	dds_keeper *from = c->from;
+	dds_thread *from = c->from;
 	pthread_mutex_unlock(&k->mu);
 	memcpy(k->comm + dst, from->comm + src, n);
 	left(from, src, n);
@@ -223,8 +223,9 @@ static void copy_some(dds_keeper *k) {
 	k->copies = c;
 }
 
-// read_faults answers what is in the descriptor. The mutex is held, but not while it reads.
-static void read_faults(dds_keeper *k) {
+// read_faults answers the faults in the descriptor. The mutex is held, but not while it
+// reads.
+static void read_faults(dds_thread *k) {
 	struct uffd_msg m[16];
 	ssize_t n = sizeof m;
 	while (n == (ssize_t)sizeof m) {
@@ -238,9 +239,9 @@ static void read_faults(dds_keeper *k) {
 	}
 }
 
-// sleep_on waits for a fault, for something to do, or for the alarm. The mutex is held,
-// but not meanwhile.
-static void sleep_on(dds_keeper *k) {
+// sleep_on waits for a fault, for work, or for the alarm. The mutex is held, but not during
+// the wait.
+static void sleep_on(dds_thread *k) {
 	struct pollfd p[3] = {{.fd = k->fd, .events = POLLIN}, {.fd = k->wake, .events = POLLIN}, {.fd = k->alarm, .events = POLLIN}};
 	k->asleep = 1;
 	wake_in_time(k);
@@ -248,7 +249,7 @@ static void sleep_on(dds_keeper *k) {
 	int n = ppoll(p, 3, NULL, NULL);
 	uint64_t count;
 	if (n > 0 && p[1].revents && read(k->wake, &count, sizeof count) < 0)
-		sched_yield(); // nobody else reads: the next turn does
+		sched_yield(); // no other thread reads: the next turn does
 	pthread_mutex_lock(&k->mu);
 	k->asleep = 0;
 	if (n > 0 && p[2].revents && read(k->alarm, &count, sizeof count) > 0)
@@ -257,8 +258,9 @@ static void sleep_on(dds_keeper *k) {
 		read_faults(k);
 }
 
-// doze sleeps, unless a reader waits for what is due soon: then it only looks for faults.
-static void doze(dds_keeper *k) {
+// doze sleeps, unless a strip with a waiting reader is due soon: then it only polls for
+// faults.
+static void doze(dds_thread *k) {
 	if (k->urgent == DDS_NEVER || k->urgent - dds_now() > LEAD)
 		sleep_on(k);
 	else
@@ -266,7 +268,7 @@ static void doze(dds_keeper *k) {
 }
 
 static void *run(void *arg) {
-	dds_keeper *k = arg;
+	dds_thread *k = arg;
 	struct { // sched_setattr
 		uint32_t size, policy;
 		uint64_t flags;
@@ -274,9 +276,9 @@ static void *run(void *arg) {
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
 	} turns = {.size = 48, .runtime = SLICE};
-	syscall(SYS_sched_setattr, 0, &turns, 0); // a kernel without turns of its own length ignores it
+	syscall(SYS_sched_setattr, 0, &turns, 0); // kernels without custom slices ignore it
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	prctl(PR_SET_NAME, "weft-keeper", 0, 0, 0);
+	prctl(PR_SET_NAME, "weft-fault", 0, 0, 0);
 	pthread_mutex_lock(&k->mu);
 	while (!k->stop) {
 		if (k->soonest != DDS_NEVER && k->soonest <= dds_now())
@@ -290,14 +292,14 @@ static void *run(void *arg) {
 	return NULL;
 }
 
-// promise takes bytes of a strip as promised: everything else is done here. The mutex of
-// the keeper is held.
+// promise marks n bytes of a strip as promised: C will deliver them. The mutex of the
+// thread is held.
 static void promise(dds_strip *s, uint64_t n) {
 	if ((s->to_promise -= n) <= 0)
 		__atomic_or_fetch(&s->state, DDS_PROMISED, __ATOMIC_ACQ_REL);
 }
 
-static void promise_source(dds_keeper *from, uint64_t src, uint64_t n) {
+static void promise_source(dds_thread *from, uint64_t src, uint64_t n) {
 	dds_transfer *t;
 	pthread_mutex_lock(&from->mu);
 	int i = dds_find(from, src, n, 1, &t);
@@ -306,7 +308,7 @@ static void promise_source(dds_keeper *from, uint64_t src, uint64_t n) {
 	pthread_mutex_unlock(&from->mu);
 }
 
-static dds_copy *new_copy(dds_keeper *k) {
+static dds_copy *new_copy(dds_thread *k) {
 	dds_copy *c = k->copies;
 	if (c == NULL)
 		return malloc(sizeof *c);
@@ -314,8 +316,8 @@ static dds_copy *new_copy(dds_keeper *k) {
 	return c;
 }
 
-// enqueue has the thread copy.
-static void enqueue(dds_keeper *k, dds_copy *c) {
+// enqueue queues c for the thread.
+static void enqueue(dds_thread *k, dds_copy *c) {
 	c->next = NULL;
 	if (k->head == NULL)
 		k->head = c;
@@ -324,19 +326,19 @@ static void enqueue(dds_keeper *k, dds_copy *c) {
 	k->tail = c;
 }
 
-// rouse wakes the thread, if it was asleep when the mutex was held. The mutex is free
-// again, so that the thread does not run into it.
-static void rouse(dds_keeper *k, int asleep) {
+// rouse wakes the thread, if it was asleep while the mutex was held. The mutex is free
+// again, so that the thread does not block on it.
+static void rouse(dds_thread *k, int asleep) {
 	uint64_t one = 1;
 	if (asleep && write(k->wake, &one, sizeof one) < 0)
 		sched_yield(); // the counter is full: it will be read
 	__atomic_sub_fetch(&k->rousing, 1, __ATOMIC_ACQ_REL);
 }
 
-static uint32_t in_place = 1; // the word of moves that have nothing to copy
+static uint32_t in_place = 1; // the word of moves without a copy
 
-// accept_move takes over a move to strip i of t: a copy, or bytes that are in place.
-static uint32_t *accept_move(dds_keeper *k, dds_copy m, uint32_t *was) {
+// accept_move takes over a move to strip i of t: a copy, or bytes in place.
+static uint32_t *accept_move(dds_thread *k, dds_copy m, uint32_t *was) {
 	uint32_t *word = &in_place;
 	dds_copy *c = NULL;
 	*was = 0;
@@ -360,7 +362,7 @@ static uint32_t *accept_move(dds_keeper *k, dds_copy m, uint32_t *was) {
 	return word;
 }
 
-uint32_t *dds_move(dds_keeper *k, uint64_t dst, dds_keeper *from, uint64_t src, uint64_t n, int64_t due, uint32_t *was) {
+uint32_t *dds_move(dds_thread *k, uint64_t dst, dds_thread *from, uint64_t src, uint64_t n, int64_t due, uint32_t *was) {
 	dds_transfer *t;
 	uint32_t *word = NULL;
 	pthread_mutex_lock(&k->mu);
@@ -378,9 +380,9 @@ uint32_t *dds_move(dds_keeper *k, uint64_t dst, dds_keeper *from, uint64_t src, 
 	return word;
 }
 
-// start starts the thread: all signals blocked, since Go has no stack for them there,
-// and with a mask of its own, since it would inherit that of a pinned creator.
-static int start(dds_keeper *k, const uint64_t *mask, int words64) {
+// start starts the thread: with all signals blocked, because Go has no signal stack there,
+// and with its own CPU mask, because it would inherit a pinned creator's.
+static int start(dds_thread *k, const uint64_t *mask, int words64) {
 	pthread_attr_t attr;
 	sigset_t all, old;
 	cpu_set_t *set = CPU_ALLOC(64 * words64 + 1);
@@ -408,11 +410,11 @@ static int start(dds_keeper *k, const uint64_t *mask, int words64) {
 	return err;
 }
 
-// allocate returns a keeper that children which C forks do not get: who calls it there dies,
-// instead of waiting for a mutex that nobody unlocks, or setting the alarm of this process,
-// since descriptors are shared.
-static dds_keeper *allocate(void) {
-	dds_keeper *k = mmap(NULL, sizeof *k, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+// allocate returns a thread record that children forked by C code do not get: a child that
+// uses it dies, instead of waiting for a mutex forever, or setting the alarm of this
+// process (descriptors are shared).
+static dds_thread *allocate(void) {
+	dds_thread *k = mmap(NULL, sizeof *k, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (k == MAP_FAILED)
 		return NULL;
 	if (madvise(k, sizeof *k, MADV_DONTFORK)) {
@@ -422,7 +424,7 @@ static dds_keeper *allocate(void) {
 	return k;
 }
 
-static void release(dds_keeper *k) {
+static void release(dds_thread *k) {
 	if (k->fd >= 0)
 		close(k->fd);
 	if (k->wake >= 0)
@@ -444,8 +446,8 @@ static void release(dds_keeper *k) {
 		munmap(k, sizeof *k); // otherwise a completion function may come late
 }
 
-int dds_open(char *app, char *comm, uint64_t bytes, int way, const uint64_t *mask, int words64, int trace, dds_keeper **out) {
-	dds_keeper *k = allocate();
+int dds_open(char *app, char *comm, uint64_t bytes, int way, const uint64_t *mask, int words64, int trace, dds_thread **out) {
+	dds_thread *k = allocate();
 	if (k == NULL)
 		return ENOMEM;
 	k->app = app, k->comm = comm, k->bytes = bytes, k->page = sysconf(_SC_PAGESIZE), k->watch = -1;
@@ -476,12 +478,12 @@ int dds_open(char *app, char *comm, uint64_t bytes, int way, const uint64_t *mas
 	return 0;
 }
 
-void dds_close(dds_keeper *k) {
+void dds_close(dds_thread *k) {
 	uint64_t one = 1;
 	pthread_mutex_lock(&k->mu);
 	k->stop = 1;
 	if (write(k->wake, &one, sizeof one) < 0)
-		k->asleep = 0; // full: it wakes the thread as well
+		k->asleep = 0; // the counter is full: that wakes the thread as well
 	pthread_mutex_unlock(&k->mu);
 	pthread_join(k->thread, NULL);
 	pthread_mutex_lock(&k->mu);
@@ -497,19 +499,19 @@ void dds_close(dds_keeper *k) {
 	release(k);
 }
 
-void dds_watch(dds_keeper *k, int fd) {
+void dds_watch(dds_thread *k, int fd) {
 	pthread_mutex_lock(&k->mu);
 	k->watch = fd;
 	pthread_mutex_unlock(&k->mu);
 }
 
-void dds_count(dds_keeper *k, dds_counts *c) {
+void dds_count(dds_thread *k, dds_counts *c) {
 	pthread_mutex_lock(&k->mu);
 	*c = k->counts;
 	pthread_mutex_unlock(&k->mu);
 }
 
-int dds_touched(dds_keeper *k, uint64_t *pages, int64_t *at, int n) {
+int dds_touched(dds_thread *k, uint64_t *pages, int64_t *at, int n) {
 	pthread_mutex_lock(&k->mu);
 	n = n < k->touched ? n : k->touched;
 	memcpy(pages, k->pages, n * sizeof *pages);
