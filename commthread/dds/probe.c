@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PATIENCE = 5000 }; // ms for a thread to run at all
+enum { TIMEOUT = 5000 }; // ms for a thread to run at all
 
 typedef struct {
 	dds_thread k; // only the fields that uffd.c uses
@@ -38,7 +38,7 @@ static int answer(trial *p, uint64_t flag) {
 	struct pollfd f = {.fd = p->k.fd, .events = POLLIN};
 	int n;
 	do // the runtime of Go interrupts its threads
-		n = poll(&f, 1, PATIENCE);
+		n = poll(&f, 1, TIMEOUT);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return ETIMEDOUT;

@@ -50,7 +50,7 @@ func (e *engine) Do(k *mpi.Call) {
 }
 
 // fillPlain is fill for most messages: elements of a predefined kind without gaps. It
-// reports whether k is one.
+// reports whether k is one of them.
 func fillPlain(o *C.weft_op, k *mpi.Call) bool {
 	b, room := &k.Send, -1
 	switch k.Kind {
@@ -78,8 +78,8 @@ func char(b mpi.Buffer) *C.char {
 	return (*C.char)(b.Pointer())
 }
 
-// alone reports whether k can be waited for without Go: it is one call of MPI, and
-// nothing else needs Go to go on.
+// alone reports whether C can wait for k without Go: it is one call of MPI, and no other
+// call needs Go for its progress.
 func (e *engine) alone(k *mpi.Call) bool {
 	if !e.direct(k) || e.busy() || e.closed || e.comms[k.Comm.Handle()].revoked {
 		return false
@@ -93,13 +93,13 @@ func (e *engine) alone(k *mpi.Call) bool {
 	return k.Send.Contiguous() && k.Recv.Contiguous() && k.Kind != mpi.CallExscan
 }
 
-// busy reports whether calls are under way that need Go to go on.
+// busy reports whether pending calls need Go for their progress.
 func (e *engine) busy() bool {
 	return len(e.polled) > 0 || e.schedules > 0 || e.revoking || e.batch > 0
 }
 
-// interrupted hears the news that came while k was waited for, and reports whether
-// k has ended with it.
+// interrupted takes the notices that came while k was waiting, and reports whether they
+// ended k.
 func (e *engine) interrupted(k *mpi.Call) bool {
 	e.one[0] = k
 	e.stalled(false, e.one[:])
@@ -131,7 +131,7 @@ func (e *engine) number(k *mpi.Call) {
 	}
 }
 
-// Await polls until all calls have completed, or any.
+// Await polls until all calls have completed, or any of them if any is set.
 func (e *engine) Await(any bool, calls []*mpi.Call) {
 	for done, idle := 0, 0; !satisfied(any, calls, &done); {
 		if !e.busy() {
@@ -161,7 +161,8 @@ func (e *engine) Await(any bool, calls []*mpi.Call) {
 // lookStall is the number of idle rounds after which a wait may have become long.
 const lookStall = 256
 
-// satisfied reports whether all calls have completed, or any; the first done ones have.
+// satisfied reports whether all calls have completed, or any of them; the first done ones
+// have.
 func satisfied(any bool, calls []*mpi.Call, done *int) bool {
 	if any {
 		for _, k := range calls {
@@ -177,19 +178,18 @@ func satisfied(any bool, calls []*mpi.Call, done *int) bool {
 	return *done == len(calls)
 }
 
-// CCompleter is what the engine offers to code in C that must learn of the end of
-// a receive without Go: a program uses it through a type assertion of
-// [mpi.Comm.Engine].
+// CCompleter lets C code learn of the end of a receive without Go: a program asserts this
+// type of [mpi.Comm.Engine].
 type CCompleter interface {
-	// OnComplete has the C function fn called when c ends, a call that has been posted
-	// and not completed: void fn(void *cookie, int64_t bytes, int32_t err), where bytes
-	// is what was received and err is 0 or the error of MPI. It is called once, on the
-	// thread that is inside the engine, before Go hears of the end, without Go; it must
-	// not call the engine or MPI, and not block. cookie is not a pointer to Go memory.
+	// OnComplete makes the engine call the C function fn when c ends, a call that has been
+	// posted and not completed: void fn(void *cookie, int64_t bytes, int32_t err), where
+	// bytes is the received length and err is 0 or the error of MPI. The thread inside the
+	// engine calls it once, before Go hears of the end, without Go; it must not call the
+	// engine or MPI, and not block. cookie is not a pointer to Go memory.
 	OnComplete(c *mpi.Call, fn, cookie unsafe.Pointer)
-	// Progress polls in C for d, without returning to Go: until then, until *stop (in
-	// memory of C, or nil) is not 0, or until more has ended than fits. Then it completes
-	// the calls that have ended, and returns their number.
+	// Progress polls in C for d, without returning to Go, or until *stop (in memory of C,
+	// or nil) is not 0, or until the results are full. Then it completes the calls that
+	// have ended, and returns their number.
 	Progress(d time.Duration, stop *int32) int
 }
 

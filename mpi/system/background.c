@@ -1,10 +1,9 @@
 //go:build mpi && cgo
 
-// Progress without Go. While operations are under way whose ends C waits for (readers
-// sleep on the pages that they fill), a thread of C polls beside Go: a stopped world
-// cannot keep them waiting. From then on one mutex lets one thread at a time into MPI,
-// as MPI_THREAD_SERIALIZED asks. It is taken and given back inside one call from Go, and
-// given up between the rounds of those that wait.
+// Progress without Go. While C waits for the ends of operations (readers sleep on the pages
+// that they fill), a thread of C polls beside Go: a stopped world cannot delay them. From
+// then on one mutex lets one thread at a time into MPI, as MPI_THREAD_SERIALIZED requires.
+// A call from Go takes and releases it, and releases it between rounds while it waits.
 
 #include "state.h"
 

@@ -13,20 +13,20 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Mover is who has readers wait for the pages that messages fill (package
-// commthread/dds).
+// Mover makes readers wait for the pages that messages fill (package commthread/dds).
 type Mover = interface {
 	// Move is for engines that know when bytes are due.
 	Move(dst, src unsafe.Pointer, n int, due int64) (word *uint32, was uint32)
-	// Completer returns a function of C, void fn(void *cookie, int64_t bytes, int32_t err),
-	// which is called with -1 when a receive into n bytes at dst, or a send from them, has
-	// been started, and when it has ended; nil if nobody waits for it. It is called on
-	// any thread, without Go; it must not call the engine or MPI.
+	// Completer returns a C function, void fn(void *cookie, int64_t bytes, int32_t err), to
+	// be called with -1 when a receive into n bytes at dst, or a send from them, has been
+	// started, and again when it has ended; nil if no transfer waits for it. Any thread may
+	// call it, without Go; it does not call the engine or MPI.
 	Completer(dst unsafe.Pointer, n int) (fn, cookie unsafe.Pointer)
 }
 
-// Carry has m asked about every message, and every get, with a contiguous buffer. While
-// it waits for one, a thread in C polls MPI. Any goroutine; the last one counts.
+// Carry makes the engine ask m about every message, and every get, with a contiguous
+// buffer. While it waits for one, a thread in C polls MPI. Any goroutine; the last call
+// counts.
 func (e *engine) Carry(m Mover) { e.mover.Store(&m) }
 
 // offer asks the mover about a message or a get.

@@ -18,8 +18,27 @@ import (
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
 )
 
-// engine is the one of this process. All fields belong to whoever is inside it, except
-// park and mover.
+// Go and C. C holds all MPI objects: communicators, datatypes, windows, requests. Go knows
+// them by numbers; no MPI type is named in Go, and only integers and pointers pass between
+// the two (shim.h). C never calls Go. The shim makes no decisions: Go decides the meaning of
+// an operation and the class of its failure.
+//
+// A call in progress has a slot, a number chosen by Go; C keeps its request, the memory of
+// its counts and perhaps a completion function beside the slot. Post fills up to 256 records
+// in memory of C, and starts them by one call into C. Poll is one call too: it lets MPI make
+// progress and leaves the results in shared memory. Do, used by blocking calls, starts and
+// waits in one call, which tests one request. PostWait is a Post that waits in C for the
+// ends, for exchanges of short messages.
+//
+// The goroutine inside the engine, one at a time, owns records, results, slots,
+// communicators, windows and types; any goroutine may wake the Parker of Sleep.
+//
+// A call into C that waits gives up its P, so a collection never waits for MPI; and no call
+// into C waits while Go holds a lock. Buffers in the Go heap are pinned from Post to the end
+// of the MPI request, even if the call has completed earlier.
+
+// engine is the engine of this process. The goroutine inside it owns all fields, except park
+// and mover.
 type engine struct {
 	mem    *C.weft_shared
 	name   string
@@ -29,7 +48,7 @@ type engine struct {
 	comms   []*communicator // by handle; nil if there is none
 	windows []*window       // by handle
 	types   map[layout]int32
-	// unsignedOrder says that MPI compares unsigned integers as such, which MPICH 4.0
+	// unsignedOrder is true if MPI compares unsigned integers as unsigned, which MPICH 4.0
 	// does not. Immutable.
 	unsignedOrder bool
 
@@ -40,21 +59,21 @@ type engine struct {
 	completed int     // calls so far
 	polled    []*mpi.Call
 	runner    *schedule.Runner
-	schedules int // under way in it
+	schedules int // in progress in it
 	one       [1]*mpi.Call
 
-	revoking bool              // notices may still be going out
-	early    map[uint64]string // notices about communicators that are not there yet
+	revoking bool              // notices may still be in transit
+	early    map[uint64]string // notices about communicators that do not exist here yet
 	stall    stall
-	left     bool // this rank has ended well
+	left     bool // this rank has finished normally
 	checks   bool // collective calls are compared; immutable
 	closed   bool
 
-	park  osthread.Parker       // anyone wakes it
-	mover atomic.Pointer[Mover] // anyone sets it
+	park  osthread.Parker       // any goroutine wakes it
+	mover atomic.Pointer[Mover] // any goroutine sets it
 }
 
-// communicator is what Go knows of one.
+// communicator is Go's record of a communicator.
 type communicator struct {
 	rank      int
 	world     []int
@@ -64,7 +83,7 @@ type communicator struct {
 	scheduled int              // collectives by schedule so far
 	called    int              // collectives so far
 	ordinals  map[int]*ordinal // by number; on rank 0, if calls are compared
-	disorder  error            // that its ranks call different collectives, found here; nil once the program has revoked it
+	disorder  error            // the error of its ranks' different collectives, found here; nil once the program has revoked it
 }
 
 func (e *engine) Name() string                    { return e.name }
@@ -72,7 +91,7 @@ func (e *engine) Host() string                    { return e.host }
 func (e *engine) Limits() mpi.Limits              { return e.limits }
 func (e *engine) Group(h mpi.Handle) (int, []int) { return e.comms[h].rank, e.comms[h].world }
 
-// enter puts a communicator at its number in C.
+// enter records a communicator under its number in C.
 func (e *engine) enter(h int, c *communicator) {
 	for h >= len(e.comms) {
 		e.comms = append(e.comms, nil)
@@ -110,9 +129,9 @@ func (e *engine) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handl
 	return mpi.Handle(h), nil
 }
 
-const tagsOfCreate = 1 << 15 // what every library has
+const tagsOfCreate = 1 << 15 // every library has as many
 
-// Free gives a communicator back. Collective.
+// Free frees a communicator. Collective.
 func (e *engine) Free(h mpi.Handle) error {
 	e.comms[h] = nil
 	if rc := C.weft_comm_free(C.int(h)); rc != 0 {
@@ -121,7 +140,7 @@ func (e *engine) Free(h mpi.Handle) error {
 	return nil
 }
 
-// Sleep waits for Wake. MPI tells nobody of arrivals, so it does not last long.
+// Sleep waits for Wake. MPI does not signal arrivals, so Sleep is short.
 func (e *engine) Sleep(d time.Duration) {
 	const nap, idle = time.Millisecond, 10 * time.Millisecond
 	if len(e.slots) > len(e.unused) || len(e.polled) > 0 {
@@ -133,8 +152,8 @@ func (e *engine) Sleep(d time.Duration) {
 // Wake ends Sleep. Any goroutine.
 func (e *engine) Wake() { e.park.Unpark() }
 
-// forwarding is the time that launchers are given to pass on what was printed: MPICH's
-// ends without doing so.
+// forwarding is the time for launchers to forward printed text: MPICH's ends without doing
+// so.
 const forwarding = 200 * time.Millisecond
 
 // Abort prints the reason and ends the program on all ranks. Any goroutine.

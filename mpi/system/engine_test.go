@@ -13,8 +13,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/mpitest"
 )
 
-// One rank without a launcher passes the suite. More ranks are tested by package world,
-// which starts programs.
+// One rank without a launcher passes the suite. Package world tests more ranks, by starting
+// programs.
 func TestOneRank(t *testing.T) {
 	if _, _, ok := Launched(); ok {
 		t.Skip("the test runs alone: start it without a launcher")
@@ -37,8 +37,8 @@ func TestOneRank(t *testing.T) {
 	assert.ErrorIs(t, c.Barrier(), mpi.ErrState, "a call after the end")
 }
 
-// possible leaves out what Open MPI 4.1 does not report to a rank that sends to itself:
-// a message longer than a receive that was posted first.
+// possible excludes an error that Open MPI 4.1 does not report to a rank that sends to
+// itself: a message longer than a receive posted before.
 func possible(name string) bool {
 	silent := name == "truncate/receive posted first" || name == "truncate/one of many"
 	return !silent || !strings.HasPrefix(Library(), LauncherOpenMPI)

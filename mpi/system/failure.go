@@ -17,7 +17,7 @@ import (
 
 var errTooLong = errors.New("more than 2147483647 elements, which collectives of MPI cannot carry: use several")
 
-// classes are the classes of mpi by those of the shim.
+// classes maps error classes of the shim to mpi's.
 var classes = map[C.int]error{C.WEFT_TRUNCATE: mpi.ErrTruncate, C.WEFT_RANK: mpi.ErrRank, C.WEFT_TAG: mpi.ErrTag, C.WEFT_COUNT: mpi.ErrCount,
 	C.WEFT_BUFFER: mpi.ErrBuffer, C.WEFT_TYPE: mpi.ErrKind, C.WEFT_WINDOW: mpi.ErrWindow, C.WEFT_GONE: mpi.ErrPeerGone}
 

@@ -18,17 +18,17 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// drainTime is how long Finalize waits for what was abandoned, and leaveTime how long
-// for MPI's own end if some of it is left.
+// drainTime limits Finalize's wait for abandoned operations, and leaveTime its wait for MPI
+// if some are left.
 const (
 	drainTime = time.Second
 	leaveTime = 5 * time.Second
 )
 
-// Leftovers reports, as [mpi.ErrPending], the calls of this rank that have not
-// completed, and messages to it that nobody has received. It asks what has arrived:
-// ranks synchronize before it. Revoked communicators are not looked at, nor is apart,
-// on which the caller may still talk to other ranks; -1 is none.
+// Leftovers reports, as [mpi.ErrPending], the pending calls of this rank, and messages to
+// it that no call has received. It checks the arrived messages, so ranks must synchronize
+// before it. It skips revoked communicators, and apart, on which the caller may still
+// communicate; -1 is none.
 func (e *engine) Leftovers(apart mpi.Handle) error {
 	var errs []error
 	e.Poll()
@@ -52,12 +52,12 @@ func (e *engine) Leftovers(apart mpi.Handle) error {
 	return errors.Join(errs...)
 }
 
-// Finalize ends the use of MPI. Calls under way complete with mpi.ErrPending; what MPI
-// cannot take back is waited for for a bounded time. If MPI_Finalize does not return
-// after that, the process ends with a line that says why, and code 1. If the world has
-// been revoked, MPI_Finalize is not called, because it would wait for ranks that may
-// be anywhere: the process then exits with another code than 0, and the launcher
-// ends the others.
+// Finalize ends the use of MPI. Pending calls complete with mpi.ErrPending; Finalize waits
+// a bounded time for operations that MPI cannot cancel. If MPI_Finalize does not return
+// after that, the process prints the reason and exits with code 1. If the world has been
+// revoked, Finalize does not call MPI_Finalize, because it would wait for ranks that may be
+// anywhere: the process then exits with another code than 0, and the launcher ends the
+// others.
 func (e *engine) Finalize() error {
 	if e.closed {
 		return fmt.Errorf("mpi: finalize: %w: it has been called already", mpi.ErrState)
@@ -75,7 +75,7 @@ func (e *engine) Finalize() error {
 	if e.abandoned > 0 {
 		unended = append(unended, e)
 	}
-	if lost { // other ranks may be anywhere: the launcher ends what is left
+	if lost { // other ranks may be anywhere: the launcher ends the remaining ones
 		return err
 	}
 	defer e.watch().Stop()
@@ -89,15 +89,14 @@ func (e *engine) Finalize() error {
 	return err
 }
 
-// unended are the engines that were finalized with operations that have not ended. The
-// memory of those stays pinned until the process ends; a collected engine with pins would
-// end it at once.
+// unended lists the engines finalized with unfinished operations. Their memory stays pinned
+// until the process ends; collecting an engine with pins would crash.
 var unended []*engine
 
-// Leave has the launcher end all ranks with this code, which they have agreed on, if
-// it would not do so when they end by themselves without MPI_Finalize: MPICH's kills
-// the others when the first one has ended, and mixes the signal into its own code.
-// Rank 0 aborts; it returns on the others after a while, and where there is no need.
+// Leave makes the launcher end all ranks with this code, on which they have agreed, if it
+// would not do so when they exit without MPI_Finalize: MPICH's kills the others when the
+// first one has exited, and mixes the signal into its exit code. Rank 0 aborts; on the
+// others Leave returns after a while, and at once if there is no need.
 func Leave(code int) {
 	if C.weft_begun() == 0 || !strings.HasPrefix(Library(), "MPICH") {
 		return
@@ -109,11 +108,11 @@ func Leave(code int) {
 	osthread.Sleep(killing)
 }
 
-// killing is how long the launcher may take to end a rank after an abort.
+// killing bounds the launcher's time to end a rank after an abort.
 const killing = 5 * time.Second
 
-// closeWindows frees the windows that are open, because MPI does not end before. On
-// revoked communicators programs could not do it themselves.
+// closeWindows frees the open windows, because MPI does not end before. On revoked
+// communicators programs could not free them.
 func (e *engine) closeWindows() error {
 	var errs []error
 	for h, w := range e.windows {
@@ -128,8 +127,8 @@ func (e *engine) closeWindows() error {
 	return errors.Join(errs...)
 }
 
-// watch ends the process if MPI does not, because of what was left to it. Without any
-// such thing, the ranks may well wait for each other.
+// watch ends the process if MPI does not end because of abandoned operations or open
+// windows. Without these, the ranks may legitimately wait for each other.
 func (e *engine) watch() *time.Timer {
 	left := e.abandoned
 	for _, w := range e.windows {
@@ -148,7 +147,7 @@ func (e *engine) watch() *time.Timer {
 	return t
 }
 
-// giveUp abandons all calls under way.
+// giveUp abandons all pending calls.
 func (e *engine) giveUp() {
 	var ended []*mpi.Call
 	for i := range e.slots {

@@ -1,12 +1,17 @@
 //go:build mpi && cgo
 
-// Messages that are longer than their receive. Open MPI copies long messages between
-// processes of one machine with process_vm_readv, straight from the sender's buffer into the
-// receiver's; 4.1 asks for as many bytes as the sender has, even if the receive has room for
-// fewer, and only then says that the message was too long. So the library is given a
-// process_vm_readv of ours, which stops at the end of the buffer: the program exports the
-// symbol, and the dynamic linker finds it before that of libc. Room is looked up by
-// address among the operations that receive; copies to elsewhere pass as they are.
+// Messages longer than their receive. With OMPI_MCA_btl_vader_single_copy_mechanism=cma,
+// Open MPI copies long messages between processes of one machine with process_vm_readv,
+// straight from the sender's buffer into the receiver's. 4.1 asks for as many bytes as the
+// sender has, even if the receive has room for fewer: it overwrites the memory after the
+// buffer, and only then reports that the message was too long. Only the library knows both
+// lengths before: the receive may have been posted before the message came, for any sender
+// and tag. So this file gives the library another process_vm_readv, which stops at the end
+// of the buffer: the program exports the symbol, and the dynamic linker finds it before
+// libc's. It looks up the room by address among the operations that receive; other copies
+// pass unchanged. The lookup costs time for long messages only. If the library does not get
+// this function (the program is linked in another way), Init refuses the setting.
+// Collectives are guarded up to the end of the program's buffer.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +21,7 @@
 
 #include "state.h"
 
-// read_all reads n bytes, as far as there are any: a copy may be done in parts.
+// read_all reads n bytes, or as many as there are: a copy may be done in parts.
 static ssize_t read_all(pid_t pid, char *to, char *from, size_t n, unsigned long flags) {
 	size_t done = 0;
 	while (done < n) {

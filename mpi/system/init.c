@@ -1,6 +1,6 @@
 //go:build mpi && cgo
 
-// Start, end, and what the library says about itself.
+// Start, end, and version of the library.
 
 #include <signal.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@ static void remember_signals(void) {
 			before[s].sa_handler = SIG_ERR;
 }
 
-// restore_signals puts back every handler that MPI has replaced: Go needs its own,
-// on stacks of their own.
+// restore_signals restores every handler that MPI has replaced: Go needs its own, on its
+// own stacks.
 static void restore_signals(void) {
 	for (int s = 1; s < SIGNALS; s++) {
 		struct sigaction now;

@@ -36,11 +36,11 @@ var ErrNotBuilt = errors.New("mpi/system: this program was built without MPI")
 // Available reports whether this build has the engine.
 func Available() bool { return true }
 
-// Library returns the name and version of the MPI library that the program was
-// built with: "Open MPI 4.1.4". Any goroutine.
+// Library returns the name and version of the MPI library that the program was built with:
+// "Open MPI 4.1.4". Any goroutine.
 func Library() string { return cText(func(p *C.char, n C.int) { C.weft_built(p, n) }) }
 
-// cText returns what C writes into a buffer.
+// cText returns the text that C writes into a buffer.
 func cText(fill func(p *C.char, n C.int)) string {
 	const room = 4096
 	p := (*C.char)(C.calloc(1, room))
@@ -51,12 +51,11 @@ func cText(fill func(p *C.char, n C.int)) string {
 
 var started atomic.Bool
 
-// Init starts MPI, asking for MPI_THREAD_SERIALIZED, and returns the world
-// communicator. It is called once in the life of a process, before threads are
-// pinned, because the library's own threads inherit the mask; by any goroutine. It
-// blocks until all ranks have called it. Signal handlers that the library installs
-// over those of Go are taken out again. Errors: a second Init ([mpi.ErrState]); what
-// MPI says ([mpi.ErrEngine]). Outside of a launcher there is one rank.
+// Init starts MPI with MPI_THREAD_SERIALIZED and returns the world communicator. Any
+// goroutine may call it, once in the life of a process, before threads are pinned, because
+// the library's threads inherit the mask. It blocks until all ranks have called it. It
+// removes signal handlers that the library installs over Go's. Errors: a second Init
+// ([mpi.ErrState]); errors of MPI ([mpi.ErrEngine]). Without a launcher there is one rank.
 func Init() (*mpi.Comm, error) {
 	if !started.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("mpi/system: Init: %w: MPI is started once in the life of a process", mpi.ErrState)
@@ -91,18 +90,19 @@ func Init() (*mpi.Comm, error) {
 
 const singleCopy = "OMPI_MCA_btl_vader_single_copy_mechanism"
 
-// settings are those of Open MPI that the engine needs; what the environment has
-// already, stays.
+// settings are Open MPI settings that the engine needs; values in the environment take
+// precedence.
 var settings = map[string]string{
 	// Signals belong to Go.
 	"OMPI_MCA_opal_signal": "",
-	// 4.1 writes a message that is too long for its receive behind the end of the
-	// buffer, where the sender puts it there: to itself and over TCP, without these settings.
+	// 4.1 writes a message that is too long for its receive past the end of the buffer if
+	// the sender puts it there: to itself and over TCP, without these settings.
 	"OMPI_MCA_btl_self_flags": "send,inplace",
 	"OMPI_MCA_btl_tcp_flags":  "send,inplace",
-	// Between processes of one machine, two copies beside each other, by fragments, are faster
-	// than the system's one, which looks up every page: 1 MiB takes 30 to 45 us instead of 90 to
-	// 110. So many fragments are under way that a rank that polls rarely moves 0.5 MB at a time.
+	// Between processes of one machine, two simultaneous copies by fragments are faster
+	// than the system's single one, which looks up every page: 1 MiB takes 30 to 45 us
+	// instead of 90 to 110. With 16 fragments in flight a rank that polls rarely moves 0.5
+	// MB at a time.
 	singleCopy:                             "none",
 	"OMPI_MCA_pml_ob1_send_pipeline_depth": "16",
 }
@@ -122,19 +122,19 @@ func prepare() error {
 		errs = append(errs, fmt.Errorf("%s=%s: this program is linked in a way that lets a message that is too long overwrite what lies behind its receive: leave the setting out", singleCopy, value))
 	}
 	if adapters, _ := os.ReadDir("/sys/class/infiniband"); len(adapters) == 0 {
-		set("OMPI_MCA_osc", "^ucx") // which offers windows that it then cannot make
+		set("OMPI_MCA_osc", "^ucx") // UCX offers windows that it cannot create
 	}
 	return errors.Join(errs...)
 }
 
-// eager is what both libraries send at once, over every transport.
+// eager is the size of messages that both libraries send at once, over every transport.
 const eager = 1024
 
 func errorText(rc C.int) string {
 	return cText(func(p *C.char, n C.int) { C.weft_text(rc, p, n) })
 }
 
-// host names the machine: its name, and its present life.
+// host identifies the machine and its present boot.
 func host() string {
 	name, err := os.Hostname()
 	if err != nil {

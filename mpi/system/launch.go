@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Launchers, as [Launched] names them. LauncherPMI and LauncherPMIx are those of
-// batch systems, which serve any library that speaks their protocol.
+// Launchers, as [Launched] names them. LauncherPMI and LauncherPMIx are batch systems,
+// which serve any library with their protocol.
 const (
 	LauncherOpenMPI = "Open MPI"
 	LauncherMPICH   = "MPICH"
@@ -16,13 +16,13 @@ const (
 	LauncherPMI     = "PMI"
 )
 
-// launch is what the environment says about how this process was started.
+// launch is the environment's description of the start of this process.
 type launch struct {
 	launcher   string
-	rank, size int // -1 if the environment does not say
+	rank, size int // -1 if the environment does not tell
 }
 
-// readLaunch looks at the variables that launchers set; get is os.Getenv.
+// readLaunch reads the variables of launchers; get is os.Getenv.
 func readLaunch(get func(string) string) (launch, bool) {
 	number := func(names ...string) int {
 		for _, n := range names {
@@ -48,26 +48,25 @@ func readLaunch(get func(string) string) (launch, bool) {
 	return l, true
 }
 
-// Launched says by whom, and as one of how many, this process was started: a launcher
-// of MPI programs (Open MPI's mpirun, MPICH's mpiexec, a batch system's). size is -1
-// if the environment does not tell; ok is false if there is no launcher. It reads the
-// environment, and does not call MPI. Any goroutine.
+// Launched returns the launcher that started this process (Open MPI's mpirun, MPICH's
+// mpiexec, a batch system's) and the number of its processes. size is -1 if the environment
+// does not tell; ok is false without a launcher. It reads the environment, and does not
+// call MPI. Any goroutine.
 func Launched() (launcher string, size int, ok bool) {
 	l, ok := readLaunch(os.Getenv)
 	return l.launcher, l.size, ok
 }
 
-// LaunchedRank returns the rank of this process as the launcher has set it; -1 if it
-// has not. It does not call MPI. Any goroutine.
+// LaunchedRank returns the rank of this process from the launcher; -1 if it is unknown. It
+// does not call MPI. Any goroutine.
 func LaunchedRank() int {
 	l, _ := readLaunch(os.Getenv)
 	return l.rank
 }
 
-// CheckLaunch says why this program cannot run under the launcher that has started
-// it: it was built without MPI, or for another one than the launcher's, in which case
-// it would run as so many programs of one rank each. Nil if it can, or if there is no
-// launcher. It does not call MPI. Any goroutine.
+// CheckLaunch returns an error if this program cannot run under its launcher: it was built
+// without MPI, or for another library, in which case it would run as many programs of one
+// rank each. Nil if it can, or without a launcher. It does not call MPI. Any goroutine.
 func CheckLaunch() error {
 	l, ok := readLaunch(os.Getenv)
 	if !ok {
@@ -79,7 +78,7 @@ func CheckLaunch() error {
 // compilers are the usual names of the wrapper compilers.
 var compilers = map[string]string{LauncherOpenMPI: "mpicc.openmpi", LauncherMPICH: "mpicc.mpich"}
 
-// fits checks the launcher against what the program was built with.
+// fits checks the launcher against the library of the build.
 func (l launch) fits(available bool, library string) error {
 	cc := compilers[l.launcher]
 	if cc == "" {

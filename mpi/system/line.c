@@ -1,12 +1,15 @@
 //go:build mpi && cgo
 
-// Parts of messages that are sent one after the other. A library that has all parts of a
-// message under way shares the link among them, and all end together; a reader that could
-// begin with the first part waits for the last. So of the sends that are marked as parts, with
-// the same communicator, receiver and tag, only so many are under way as the mark says. The
-// others are started in C when one before them has left. As they have one tag, a receive
-// cannot meet a later part before an earlier one: keeping parts back makes nobody wait who
-// would not have waited.
+// Parts of messages that are sent one after the other. A library with all parts of a
+// message in flight shares the link among them, and all end together; a reader that could
+// begin with the first part waits for the last. Parts of 0.5 MB over 1 Gbit/s arrived after
+// 5, 9, 13 ... 71 ms instead of all after 70. So of the sends marked as parts
+// ([mpi.Call].InLine), with the same communicator, receiver and tag, only as many are in
+// flight as the mark says. C starts the others when earlier ones have left; every wait and
+// poll advances them, and so does the thread that polls beside Go. As they have one tag, a
+// receive cannot match a later part before an earlier one: holding parts back delays no
+// receive that would have matched. A part that has not been started when its communicator
+// is revoked is not sent.
 
 #include <stdlib.h>
 
@@ -18,11 +21,11 @@ struct weft_line {
 	weft_line *next;
 	int comm, peer, tag;
 	int under_way;
-	part *first, **end; // kept back, in order
+	part *first, **end; // held back, in order
 };
 
 static weft_line *lines;
-static int waiting;     // parts kept back
+static int waiting; // parts held back
 static int free_places; // one of them may start
 
 int weft_line_waiting(void) { return waiting; }

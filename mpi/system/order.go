@@ -15,15 +15,15 @@ import (
 	"github.com/weft-hpc/weft/mpi/internal/signature"
 )
 
-// The check of collective calls: every rank tells rank 0 of the communicator what it calls,
-// by a notice, and goes on. Rank 0 compares, and revokes the communicator if two calls of
-// one number differ. What is wrong is known soon, but calls may have ended by then.
+// The check of collective calls: every rank sends a notice of its call to rank 0 of the
+// communicator, and goes on. Rank 0 compares, and revokes the communicator if two calls of
+// one number differ. An error is known soon, but calls may have ended by then.
 
-// CheckVariable, if it is 1 in the environment of all ranks, has the collective calls of
-// all ranks compared: for programs that are being written, because it costs a message each.
+// CheckVariable, if it is 1 in the environment of all ranks, turns on the comparison of all
+// ranks' collective calls: for development, because it costs a message each.
 const CheckVariable = "WEFT_CHECK_COLLECTIVES"
 
-// disorder begins the reason of a revocation for calls that differ.
+// disorder begins the reason of a revocation for different calls.
 const disorder = "ranks call different collective operations: "
 
 // checksOrder reads the environment.
@@ -38,14 +38,14 @@ func checksOrder() (bool, error) {
 	}
 }
 
-// ordinal is what is known about one collective of a communicator, on its rank 0.
+// ordinal is the record of one collective of a communicator, on its rank 0.
 type ordinal struct {
 	signature.Signature
-	rank int // who came first
+	rank int // first rank that called
 	seen int
 }
 
-// declare tells rank 0 of its communicator about a collective call.
+// declare sends a collective call to rank 0 of its communicator.
 func (e *engine) declare(c *communicator, k *mpi.Call) {
 	s := signature.Of(k)
 	if c.rank == 0 {
@@ -55,7 +55,7 @@ func (e *engine) declare(c *communicator, k *mpi.Call) {
 	}
 }
 
-// declared takes what another rank has told.
+// declared receives the call of another rank.
 func (e *engine) declared(fields []string) {
 	if len(fields) != 4 {
 		return
@@ -71,7 +71,7 @@ func (e *engine) declared(fields []string) {
 	}
 }
 
-// compare compares a call with those of the ranks that came before. On rank 0 of c.
+// compare compares a call with the earlier calls of other ranks. On rank 0 of c.
 func (e *engine) compare(c *communicator, number, rank int, s signature.Signature) {
 	if c.ordinals == nil {
 		c.ordinals = map[int]*ordinal{}
@@ -92,7 +92,7 @@ func (e *engine) compare(c *communicator, number, rank int, s signature.Signatur
 	}
 }
 
-// differ ends the use of a communicator whose ranks do not agree.
+// differ revokes a communicator whose ranks do not agree.
 func (e *engine) differ(c *communicator, text string) {
 	for h, x := range e.comms {
 		if x == c {
@@ -103,7 +103,7 @@ func (e *engine) differ(c *communicator, text string) {
 	}
 }
 
-// settleOrder waits a little for what other ranks have told, when all have ended.
+// settleOrder waits a little for the calls of other ranks, when all have ended.
 func (e *engine) settleOrder() {
 	const most = 200 * time.Millisecond
 	open := func() bool {

@@ -1,9 +1,9 @@
 //go:build mpi && cgo
 
-// Operations under way. Their requests stand in one array in the order of their
-// start, with holes where one has ended: the oldest end first, mostly. Testsome costs
-// time for every request it is given, so it is given the oldest ones, and a window
-// that moves over the others.
+// Operations in progress. Their requests are in one array in the order of their start, with
+// holes where one has ended: the oldest usually end first. Testsome costs time for every
+// request, so each round tests the oldest ones, and a window that moves over the others: 10
+// 000 pending receives do not make a round 10 000 tests long.
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { WINDOW = 256, MOVES = 8, PROGRESS = 8, HEAR_EVERY = 32, GLANCE = 32 };
 static MPI_Request *requests; // [head, tail) with holes
 static int *slots;            // of the requests
 static int head, tail, cap, live;
-static int moving; // start of the window that moves
+static int moving; // start of the moving window
 
 typedef void (*completer)(void *cookie, int64_t bytes, int32_t err);
 
@@ -23,9 +23,9 @@ typedef void (*completer)(void *cookie, int64_t bytes, int32_t err);
 typedef struct { const char *at; int64_t room; } place;
 
 typedef struct {
-	int at;        // in requests, -1 if not under way
-	int cancelled; // it has been asked for
-	int awaited;   // by C: fn is of a mover
+	int at; // index in requests, -1 if not in progress
+	int cancelled; // a cancellation has been requested
+	int awaited; // by C: fn belongs to a mover
 	int *counts;
 	weft_line *line; // if it is a part of a message
 	place into;
@@ -39,7 +39,7 @@ static int nstates;
 static int nresults, turns;
 static int64_t nended;
 
-// The ends that the thread of background.c sees are kept until Go asks.
+// Ends seen by the thread of background.c, kept until Go asks.
 static weft_result *kept;
 static int nkept, kept_room, aside, awaited;
 
@@ -52,7 +52,7 @@ static weft_result *keep_one(void) {
 	return &kept[nkept++];
 }
 
-// begin_results makes room for a turn, beside what has been kept.
+// begin_results makes room for a turn, after the kept results.
 static void begin_results(void) {
 	int n = nkept < WEFT_RESULTS - 2 * WINDOW ? nkept : WEFT_RESULTS - 2 * WINDOW;
 	memcpy(weft_mem->results, kept, n * sizeof *kept);
@@ -71,7 +71,7 @@ static weft_result *push(int slot) {
 	return r;
 }
 
-// read_status is what MPI says about a message or the end of an operation.
+// read_status reads MPI's status of a message or of the end of an operation.
 static void read_status(weft_result *r, MPI_Status *st, int err, int cancelled) {
 	int bytes = 0, flag = 0;
 	r->err = err;
@@ -90,7 +90,7 @@ static void read_status(weft_result *r, MPI_Status *st, int err, int cancelled) 
 	}
 }
 
-// tell calls the completion function of an operation that has ended, once.
+// tell calls the completion function of an ended operation, once.
 static void tell(slot_state *s, int64_t bytes, int err) {
 	completer fn = s->fn;
 	s->fn = NULL;
@@ -100,7 +100,7 @@ static void tell(slot_state *s, int64_t bytes, int err) {
 		fn(s->cookie, bytes, err);
 }
 
-// leave gives back what an operation that has ended had.
+// leave frees the resources of an ended operation.
 static void leave(slot_state *s, int64_t bytes, int err) {
 	free(s->counts);
 	s->counts = NULL;
@@ -110,7 +110,7 @@ static void leave(slot_state *s, int64_t bytes, int err) {
 	tell(s, bytes, err);
 }
 
-// ended takes the operation at a place off the list.
+// ended removes the operation at an index from the list.
 static void ended(int at, MPI_Status *st, int err) {
 	int slot = slots[at];
 	slot_state *s = &states[slot];
@@ -137,8 +137,7 @@ static void compact(void) {
 	tail = to;
 }
 
-// grow makes room for a slot and for one more request. Without memory it ends the
-// program: nothing can go on.
+// grow makes room for a slot and for one more request. Without memory it ends the program.
 static void grow(int slot) {
 	if (slot >= nstates) {
 		int n = slot < 32 ? 64 : 2 * slot;
@@ -159,7 +158,7 @@ static void grow(int slot) {
 }
 
 // admit prepares the slot of an operation that is about to start. If C waits for its end,
-// C is told that it need not wait for Go.
+// it tells C that the operation no longer needs Go.
 static slot_state *admit(const weft_op *o) {
 	grow(o->slot);
 	slot_state *s = &states[o->slot];
@@ -185,17 +184,16 @@ static void enter(int slot, MPI_Request r) {
 	live++;
 }
 
-static const weft_op *starting; // or held by weft_do
+static const weft_op *starting; // the operation being started, or held by weft_do
 
-// better takes the buffer that bytes for to belong to: one that begins there, or else one
-// in which it lies.
+// better selects the buffer that contains to: preferably one that begins there.
 static void better(place *best, const char *to, const char *at, int64_t room) {
 	if (room >= 0 && (to == at || (best->at != to && to > at && to < at + room)))
 		*best = (place){at, room};
 }
 
 size_t weft_room(const char *to, size_t n) {
-	place best = {to + n, 0}; // nobody's
+	place best = {to + n, 0}; // no buffer
 	if (starting != NULL)
 		better(&best, to, (char *)starting->recv, starting->room);
 	for (int i = head; i < tail; i++)
@@ -205,7 +203,7 @@ size_t weft_room(const char *to, size_t n) {
 	return left < n ? left : n;
 }
 
-// start_it starts an operation that has been admitted.
+// start_it starts an admitted operation.
 static void start_it(const weft_op *o) {
 	MPI_Request r;
 	starting = o;
@@ -276,7 +274,7 @@ static void look_at_all(void) {
 			if (moving < head + WINDOW || moving >= tail)
 				moving = head + WINDOW;
 			int m = tail - moving < WINDOW ? tail - moving : WINDOW;
-			for (int k = 0; k < PROGRESS; k++) // looking at so many requests costs more
+			for (int k = 0; k < PROGRESS; k++) // more requests cost more time
 				weft_hear();
 			found = test_some(moving, m);
 			moving += m;
@@ -297,11 +295,11 @@ static void look(void) {
 	advance();
 }
 
-// TELL_ALL is how long news may wait for Go, in ns, before C stops waiting itself.
+// TELL_ALL is how long a notice may wait for Go, in ns, before C stops waiting.
 enum { TELL_ALL = 250000000 };
 
-// forsake ends the waiting of C for everything: a communicator was revoked, and Go does
-// not get to say what that means, perhaps because somebody waits for a page.
+// forsake ends all waits of C: a communicator was revoked, and Go cannot react, perhaps
+// because a reader waits for a page.
 static void forsake(void) {
 	static int64_t since;
 	int64_t now = weft_now();
@@ -353,7 +351,7 @@ int weft_post(int n) {
 	return nresults;
 }
 
-// open_of returns how many of the first n ops are under way still.
+// open_of returns how many of the first n ops are still in progress.
 static int open_of(int n) {
 	int open = 0;
 	for (int i = 0; i < n; i++) {
@@ -365,12 +363,12 @@ static int open_of(int n) {
 
 int weft_post_wait(int n, int64_t ns) {
 	WEFT_INSIDE;
-	weft_patience p = {0};
+	weft_wait_state p = {0};
 	start_all(n);
 	while (open_of(n) > 0 && nresults <= WEFT_RESULTS - 2 * WINDOW && !weft_mem->news) {
 		look();
 		weft_let_in();
-		if (weft_linger(&p) > ns)
+		if (weft_pause(&p) > ns)
 			break;
 	}
 	return nresults;
@@ -378,14 +376,14 @@ int weft_post_wait(int n, int64_t ns) {
 
 int weft_wait(int64_t ns) {
 	WEFT_INSIDE;
-	weft_patience p = {0};
+	weft_wait_state p = {0};
 	for (;;) {
 		begin_results();
 		look();
 		if (nresults > 0 || weft_mem->news)
 			return nresults;
 		weft_let_in();
-		if (weft_linger(&p) > ns)
+		if (weft_pause(&p) > ns)
 			return 0;
 	}
 }
@@ -403,14 +401,14 @@ int weft_progress(int64_t ns, const volatile int32_t *stop) {
 	return nresults;
 }
 
-static MPI_Request held; // of weft_do
+static MPI_Request held; // request of weft_do
 static int *held_counts;
 
 static int do_ended(MPI_Status *st, int err) {
 	weft_result *r = &weft_mem->single;
 	starting = NULL;
 	r->err = err;
-	if (st != NULL && weft_mem->one.what >= WEFT_RECV) // a send says nothing
+	if (st != NULL && weft_mem->one.what >= WEFT_RECV) // a send has no status
 		read_status(r, st, err, 0);
 	if (held_counts != NULL) {
 		free(held_counts);
@@ -421,7 +419,7 @@ static int do_ended(MPI_Status *st, int err) {
 
 int weft_do_on(void) {
 	WEFT_INSIDE;
-	weft_patience p = {0};
+	weft_wait_state p = {0};
 	for (unsigned turn = 1;; turn++) {
 		MPI_Status st;
 		int flag = 0;
@@ -432,10 +430,10 @@ int weft_do_on(void) {
 			weft_hear();
 		if (weft_mem->news)
 			return 0;
-		if (weft_line_waiting() > 0) // no request of theirs makes progress by itself
+		if (weft_line_waiting() > 0) // their requests make no progress by themselves
 			weft_look_aside();
 		weft_let_in();
-		if (weft_linger(&p) > weft_mem->long_wait)
+		if (weft_pause(&p) > weft_mem->long_wait)
 			return 0;
 	}
 }

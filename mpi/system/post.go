@@ -69,7 +69,7 @@ func (e *engine) direct(k *mpi.Call) bool {
 		return false
 	}
 	if k.Comm.Size() == 1 && !k.Kind.PointToPoint() && !k.Kind.OneSided() {
-		return false // the copies of a schedule; MPICH 4.0 puts them into wrong places
+		return false // a schedule's copies; MPICH 4.0 puts them into wrong places
 	}
 	if k.Op == nil {
 		return true
@@ -78,8 +78,8 @@ func (e *engine) direct(k *mpi.Call) bool {
 	return known && (e.unsignedOrder || !ordersUnsigned(k))
 }
 
-// ordersUnsigned reports whether k takes the largest or smallest of unsigned integers.
-// All ranks agree on it: the ranks of a reduction have equally long buffers of one kind.
+// ordersUnsigned reports whether k takes the maximum or minimum of unsigned integers. All
+// ranks agree on it: the ranks of a reduction have equally long buffers of one kind.
 func ordersUnsigned(k *mpi.Call) bool {
 	b := k.Send
 	if b.IsInPlace() {
@@ -88,7 +88,7 @@ func ordersUnsigned(k *mpi.Call) bool {
 	return (k.Op == mpi.Max || k.Op == mpi.Min) && b.Len() > 0 && b.Kind() >= mpi.KindUint8 && b.Kind() <= mpi.KindUint64
 }
 
-// startOther starts what takes more than one call of MPI.
+// startOther starts a call that takes more than one call of MPI.
 func (e *engine) startOther(c *communicator, k *mpi.Call) {
 	switch k.Kind {
 	case mpi.CallProbe, mpi.CallMprobe, mpi.CallLock, mpi.CallAwaitNotify:
@@ -104,7 +104,7 @@ func (e *engine) startOther(c *communicator, k *mpi.Call) {
 	}
 }
 
-// countSchedules notes how many schedules are under way.
+// countSchedules counts the schedules in progress.
 func (e *engine) countSchedules() {
 	e.schedules = 0
 	e.runner.Outstanding(func(*mpi.Call) { e.schedules++ })
@@ -156,7 +156,7 @@ func (e *engine) end(k *mpi.Call, b *box, r *C.weft_result) {
 	if b != nil && b.back {
 		mpi.Copy(k.Recv, b.recv)
 	}
-	// Open MPI does not say so to a rank that sends to itself.
+	// Open MPI does not report this to a rank that sends to itself.
 	tooLong := k.Kind.Receives() && int(r.bytes) > k.Recv.Bytes()
 	if r.err != 0 || r.cancelled != 0 || tooLong {
 		e.complete(k, mpi.Status{}, failure(k, r))
@@ -180,7 +180,7 @@ func (e *engine) complete(k *mpi.Call, st mpi.Status, err error) {
 	k.Complete(st, err)
 }
 
-// Poll makes progress and completes what has ended.
+// Poll makes progress and completes the ended calls.
 func (e *engine) Poll() int {
 	before := e.completed
 	e.deliver(C.weft_poll())
@@ -188,7 +188,7 @@ func (e *engine) Poll() int {
 	return e.completed - before
 }
 
-// turn is what a round of progress does beside messages.
+// turn does the work of a round of progress beside messages.
 func (e *engine) turn() {
 	if e.mem.news != 0 {
 		e.hear()
@@ -205,7 +205,7 @@ func (e *engine) turn() {
 	}
 }
 
-// tryAll tries the calls that must be tried, and keeps the others.
+// tryAll tries the polled calls, and keeps the unfinished ones.
 func (e *engine) tryAll() {
 	all := e.polled
 	e.polled = nil // a completion may post
@@ -219,7 +219,7 @@ func (e *engine) tryAll() {
 	e.polled = append(kept, e.polled...)
 }
 
-// Outstanding calls f for all calls under way.
+// Outstanding calls f for all pending calls.
 func (e *engine) Outstanding(f func(*mpi.Call)) {
 	for i := range e.slots {
 		if k := e.slots[i].call; k != nil && !k.Hidden {

@@ -15,7 +15,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// codes says what each kind of call is in C; 0 for those that are not one MPI call.
+// codes maps kinds of calls to operations in C; 0 for calls that are not one MPI call.
 var codes = [...]C.int32_t{
 	mpi.CallSend: C.WEFT_SEND, mpi.CallSsend: C.WEFT_SSEND, mpi.CallRecv: C.WEFT_RECV, mpi.CallMrecv: C.WEFT_MRECV,
 	mpi.CallBarrier: C.WEFT_BARRIER, mpi.CallBcast: C.WEFT_BCAST, mpi.CallReduce: C.WEFT_REDUCE, mpi.CallAllreduce: C.WEFT_ALLREDUCE,
@@ -25,8 +25,7 @@ var codes = [...]C.int32_t{
 	mpi.CallFlush: C.WEFT_FLUSH, mpi.CallFence: C.WEFT_FENCE,
 }
 
-// fill writes the record of k into o. It returns what is wrong with k; then o has
-// nothing to free.
+// fill writes the record of k into o. On an error, o has nothing to free.
 func (e *engine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
 	send, recv := buffers(k, b)
 	*o = C.weft_op{what: codes[k.Kind], comm: C.int32_t(k.Comm.Handle()), peer: C.int32_t(k.Peer), tag: C.int32_t(k.Tag),
@@ -48,7 +47,7 @@ func (e *engine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
 	return nil
 }
 
-// address is where b lies; 0 if it has no elements, which libraries check.
+// address returns the address of b; 0 if it has no elements, because libraries check it.
 func address(b mpi.Buffer) C.uintptr_t {
 	if b.Bytes() == 0 {
 		return 0
@@ -116,16 +115,16 @@ func fillReduction(o *C.weft_op, k *mpi.Call) {
 		o.scount, o.stype = o.rcount, o.rtype
 	}
 	if o.scount == 0 {
-		o.stype = C.WEFT_INT32 // on which every operation is defined
+		o.stype = C.WEFT_INT32 // every operation is defined on it
 	}
 	if k.Kind == mpi.CallReduceScatter {
 		o.counts = numbers(k.RecvCounts)
 	}
 }
 
-// fillParts completes the record of a collective whose buffers have a part of every
-// rank. Gather and Scatter always give the counts: ranks beside the root do not know
-// whether it does.
+// fillParts completes the record of a collective whose buffers have a part for every rank.
+// Gather and Scatter always pass the counts: the other ranks do not know whether the root
+// does.
 func fillParts(o *C.weft_op, k *mpi.Call) {
 	n := C.int32_t(k.Comm.Size())
 	root := k.Peer == k.Comm.Rank()

@@ -1,7 +1,11 @@
 //go:build mpi && cgo
 
-// Revocations: notices on a communicator of their own, which every rank always
-// listens to.
+// Revocations: notices on a separate communicator, on which every rank always listens.
+// [mpi.Comm.Revoke] sends one to each member; a member that receives it completes all calls
+// on that communicator with mpi.ErrRevoked. Receives are cancelled. MPI cannot cancel sends
+// and collectives: they are abandoned, their buffers stay pinned, and the end of the
+// program waits for them for a bounded time. A rank receives a notice only inside engine
+// calls, within some milliseconds of a wait.
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +20,7 @@ typedef struct {
 static notice heard;
 static MPI_Request listening = MPI_REQUEST_NULL;
 
-// sent is a notice on its way to many.
+// sent is a notice in transit to many ranks.
 typedef struct sent {
 	struct sent *next;
 	int n;
@@ -41,7 +45,7 @@ void weft_deaf(void) {
 	MPI_Request_free(&listening);
 }
 
-// weft_hear notes whether there is a notice, which stays until weft_news takes it.
+// weft_hear records whether a notice has arrived, which stays until weft_news takes it.
 void weft_hear(void) {
 	int done = 0;
 	if (!weft_mem->news && MPI_Test(&listening, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done)

@@ -15,11 +15,11 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Revoke tells all other members, and ends what is under way here.
+// Revoke notifies all other members, and ends the pending calls here.
 func (e *engine) Revoke(h mpi.Handle, reason string) {
 	c := e.comms[h]
 	if c.revoked {
-		if strings.HasPrefix(c.reason, disorder) { // the program's own reason counts
+		if strings.HasPrefix(c.reason, disorder) { // the program's reason takes precedence
 			c.reason, c.disorder = reason, nil
 		}
 		return
@@ -86,7 +86,7 @@ func (e *engine) revoked(h mpi.Handle, reason string) {
 		if k == nil || !on(k) {
 			continue
 		}
-		if k.Hidden { // of the runner, which needs it until its request has ended
+		if k.Hidden { // owned by the runner, which needs it until its request has ended
 			if k.Kind.Receives() {
 				C.weft_cancel(C.int(i))
 			}
@@ -125,8 +125,8 @@ func (e *engine) abortSchedules(on func(*mpi.Call) bool, c *communicator) {
 	e.countSchedules()
 }
 
-// abandon leaves the operation in a slot to MPI: its call has completed. A receive
-// is cancelled.
+// abandon leaves the operation in a slot to MPI: its call has completed. It cancels a
+// receive.
 func (e *engine) abandon(i int32) {
 	s := &e.slots[i]
 	if s.call.Kind.Receives() {

@@ -1,7 +1,7 @@
-// What Go sees of MPI: integers and pointers. Communicators, datatypes, operations
-// and windows are numbers of tables in C; requests are slots, which Go numbers. A
-// function that returns int returns 0, or MPI's error code, unless it says otherwise.
-// One thread at a time is in here, except in weft_abort.
+// Go's interface to MPI: integers and pointers. Communicators, datatypes, operations and
+// windows are numbers of tables in C; requests are slots, numbered by Go. A function that
+// returns int returns 0 or MPI's error code, unless it says otherwise. One thread at a time
+// is inside, except in weft_abort.
 #ifndef WEFT_SHIM_H
 #define WEFT_SHIM_H
 
@@ -35,34 +35,33 @@ enum { WEFT_ANY = -1, WEFT_ALL = -3 };
 
 enum { WEFT_SEND_IN_PLACE = 1, WEFT_RECV_IN_PLACE = 2, WEFT_HIDDEN = 4, WEFT_GAPPED = 8 };
 
-// weft_result is how an operation ended.
+// weft_result is the result of an operation.
 typedef struct {
 	int32_t slot, err, source, tag, cancelled, unused;
 	int64_t bytes;
 } weft_result;
 
-// weft_op is an operation to start. counts is memory of malloc, which the shim frees
-// when the operation has ended: the counts and displacements of what is sent, then
-// those of what is received, as many of each as there are ranks, as far as the
-// operation has them.
+// weft_op is an operation to start. counts is memory of malloc, which the shim frees when
+// the operation has ended: the counts and displacements of the sent data, then of the
+// received data, one of each per rank, if the operation has them.
 typedef struct {
 	int32_t what, slot, comm, peer, tag, op, win, flags;
 	int32_t scount, stype, rcount, rtype;
 	int64_t at;
 	uintptr_t send, recv;
-	int64_t room; // bytes from recv on that what arrives may fill, or -1; see guard.c
+	int64_t room; // bytes from recv on that may be overwritten, or -1; see guard.c
 	int32_t *counts;
-	int32_t line, unused; // of a part of a message: how many are under way at a time; 0: none
+	int32_t line, unused; // for a part of a message: the largest number in flight; 0: no part
 	uintptr_t fn, cookie; // a function of weft_on_complete, if C waits for the end
 } weft_op;
 
 enum { WEFT_BATCH = 256, WEFT_RESULTS = 1024, WEFT_REASON = 1024 };
 
-// weft_shared is what both languages look at.
+// weft_shared is the memory shared by Go and C.
 typedef struct {
 	int32_t news;       // a revocation has arrived: weft_news tells which
 	int32_t unused;
-	int64_t long_wait;  // ns, after which weft_do returns although nothing has happened
+	int64_t long_wait; // ns after which weft_do returns without a result
 	weft_op one;        // of weft_do
 	weft_result single; // of weft_do
 	weft_op ops[WEFT_BATCH];
@@ -73,15 +72,15 @@ typedef struct {
 int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared);
 int weft_finalize(void);
 void weft_abort(int code);
-// weft_begun reports whether MPI has been started, and not been ended.
+// weft_begun reports whether MPI has been started and not ended.
 int weft_begun(void);
 void weft_leave(int code); // without MPI
 void weft_built(char *text, int n);   // the library of the headers
 void weft_running(char *text, int n); // the library that runs
-// weft_unsigned_order is 1 if MPI_MAX and MPI_MIN compare unsigned integers as such.
+// weft_unsigned_order is 1 if MPI_MAX and MPI_MIN compare unsigned integers as unsigned.
 int weft_unsigned_order(void);
 int weft_class(int err);
-// weft_guarded is 1 if a message that is copied once cannot be written behind its receive.
+// weft_guarded is 1 if a single-copy message cannot be written past its receive.
 int weft_guarded(void);
 void weft_text(int err, char *text, int n);
 
@@ -94,36 +93,36 @@ int weft_type_free(int type);
 int weft_comm_create(int parent, int n, const int *members, int tag, int *out);
 int weft_comm_free(int comm);
 
-// Operations. weft_post starts ops[0..n) of the shared memory, weft_poll looks
-// for ends, and weft_wait does until there are some, or news, or ns are over; all
-// return the number of results. counts says that the ops have any.
+// Operations. weft_post starts ops[0..n) of the shared memory, weft_poll tests for ends,
+// and weft_wait polls until there are some, or a notice, or ns are over; all return the
+// number of results.
 int weft_post(int n);
 // weft_post_wait is weft_post that waits for these ops, about ns at most, or until there is
-// news.
+// a notice.
 int weft_post_wait(int n, int64_t ns);
 int weft_poll(void);
 int weft_wait(int64_t ns);
-// weft_do starts the op one, whose buffers are send and recv, and waits for it; it
-// returns 1 with the result in single, or 0 if there is news or it has waited for long: then weft_do_on waits
-// on, or weft_do_keep makes it an operation in the slot.
+// weft_do starts the op one, whose buffers are send and recv, and waits for it. It returns
+// 1 with the result in single, or 0 after a notice or a long wait: then weft_do_on waits
+// on, or weft_do_keep moves the operation to the slot.
 int weft_do(char *send, char *recv);
 int weft_do_on(void);
 int weft_do_keep(int slot);
 void weft_cancel(int slot);
 // weft_drop ends the operation in the slot if it is a part of a message that has not been
-// started yet.
+// started.
 void weft_drop(int slot);
-// weft_on_complete has fn called with cookie, the bytes received and the error when
-// the operation in the slot ends, on the thread that is in the engine then.
+// weft_on_complete registers fn to be called with cookie, the bytes received and the error
+// when the operation in the slot ends, on the thread inside the engine.
 void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie);
 // weft_progress polls for ns, or until *stop is not 0, or the results are full.
 int weft_progress(int64_t ns, const volatile int32_t *stop);
 void weft_nap(int64_t ns);
-// weft_idle is what a loop in Go that waits does after a fruitless poll; fresh says that
-// the one before was not.
+// weft_idle pauses a waiting loop in Go after a fruitless poll; fresh is 1 after a fruitful
+// one.
 void weft_idle(int fresh);
 // weft_background_start starts the thread that polls while C waits for ends: before the
-// first op with a function. That is also called, with -1 for the bytes, when the
+// first op with a function. The function is also called, with -1 for the bytes, when the
 // operation has been started.
 int weft_background_start(void);
 
@@ -131,10 +130,10 @@ int weft_background_start(void);
 int weft_probe(int comm, int hidden, int peer, int tag, int take, int *found, int *message, weft_result *r);
 int weft_unmatched(int comm, int hidden, weft_result *r); // 1 if there is a message
 
-// Revocation. key names a communicator on all ranks.
+// Revocation. key identifies a communicator on all ranks.
 void weft_revoke(uint64_t key, int n, const int *world, const char *reason);
-int weft_news(uint64_t *key, char *reason); // 1 if there was some; it is taken
-int weft_revoking(void);                    // number of notices not gone yet
+int weft_news(uint64_t *key, char *reason); // 1 if there was a notice; it is taken
+int weft_revoking(void); // number of notices still in transit
 
 // Windows: the memory of the user and hidden words.
 int weft_win_create(int comm, char *base, int64_t bytes, int size, int *out);

@@ -8,11 +8,11 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// slot is the place of an operation under way in MPI.
+// slot holds an operation in progress in MPI.
 //
 //	call   busy   state
 //	nil    false  unused
-//	set    true   under way
+//	set    true   in progress
 //	nil    true   abandoned: the call has completed, the operation has not
 type slot struct {
 	call *mpi.Call
@@ -38,14 +38,14 @@ func (e *engine) take(k *mpi.Call, b *box) int32 {
 	return i
 }
 
-// pin keeps the memory of b where it is; that of other allocators stays anyway.
+// pin keeps the memory of b in place; memory of other allocators does not move anyway.
 func (s *slot) pin(b mpi.Buffer) {
 	if b.Bytes() > 0 {
 		s.pins.Pin((*byte)(b.Pointer()))
 	}
 }
 
-// release ends the use of a slot, and returns what was in it.
+// release frees a slot, and returns its content.
 func (e *engine) release(i int32) (*mpi.Call, *box) {
 	s := &e.slots[i]
 	k, b := s.call, s.box
@@ -55,14 +55,14 @@ func (e *engine) release(i int32) (*mpi.Call, *box) {
 	return k, b
 }
 
-// box holds contiguous copies of strided buffers of a collective, and scratch memory
-// in place of buffers that MPI might write to against the contract.
+// box holds contiguous copies of strided buffers of a collective, and scratch memory in
+// place of buffers that MPI might write to against the contract.
 type box struct {
 	send, recv mpi.Buffer
 	back       bool // recv is copied back
 }
 
-// buffers returns where the operation of k really reads and writes.
+// buffers returns the memory that the operation of k really reads and writes.
 func buffers(k *mpi.Call, b *box) (send, recv mpi.Buffer) {
 	send, recv = k.Send, k.Recv
 	if b != nil {

@@ -21,52 +21,56 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// How ranks that wait for each other find out: a rank that has been in one blocking call for
-// some time asks those that it waits for, by notices as revocations are (Chandy, Misra and
-// Haas 1983). Who is asked
+// Deadlock detection by edge chasing (Chandy, Misra and Haas 1983): a rank that has been in
+// one blocking call for two seconds, and then after four, eight and so on, asks the ranks
+// that it waits for, by notices like revocations. The answer of an asked rank that
 //
-//	has ended well                      says so: the call of who asked fails
-//	is in a blocking call itself, and   passes the question on to those that it waits for,
-//	has not made the matching call      with itself added to the path
-//	does something else                 says nothing
+//	has finished normally               is that it has: the asking call fails
+//	is in a blocking call itself, and   is to pass the question on to the ranks that it
+//	has not made the matching call      waits for, with itself added to the path
+//	does something else                 is silence
 //
-// A question that comes back to its origin has gone around a circle of ranks, each in a wait
-// that only the next one can end. The same circle twice, seconds apart, each rank in the same
-// wait, is a deadlock. Calls that one of several ranks can end are not asked about.
+// A question that comes back to its origin has gone around a cycle of ranks, each in a wait
+// that only the next one can end. The same cycle twice, seconds apart, each rank in the
+// same wait, is a deadlock: the first of its ranks prints the cycle and aborts the program.
+// Calls that one of several ranks can end are not asked about. After a minute in one call,
+// and again after twice as long, a rank prints what it waits for. With a communication
+// thread, all this begins when the runtime has reported a stall ([mpi.Stander]). It takes
+// place at most once per second, and costs shorter calls nothing.
 
-// stall is the blocking call that a rank has been in for a while. Owner only.
+// stall describes the blocking call in which a rank has been for a while. Owner only.
 type stall struct {
-	calls   []*mpi.Call // that all have to complete; nil if there is no such wait
+	calls   []*mpi.Call // calls that all have to complete; nil without such a wait
 	began   int64       // Nanotime, which identifies the wait
 	asked   int64
-	next    int64            // until then nothing is looked at
-	pause   int64            // until the next question
-	told    int64            // when the user was last told, after began
+	next    int64            // no check before
+	pause   int64            // time to the next question
+	told    int64            // time of the last message to the user, after began
 	gone    map[string]int   // answers by call and rank that has ended
 	circles map[string]bool  // paths that have come back
-	passed  map[string]int64 // questions passed on, by origin: when
-	failed  error            // what Do is to end its call with
-	alone   bool             // the only call is that of Do, which is not in a slot
+	passed  map[string]int64 // times of questions passed on, by origin
+	failed  error            // error with which Do must end its call
+	alone   bool             // the only call is Do's, which is not in a slot
 }
 
 const (
-	stallKey    = 1<<64 - 1   // of notices that are questions and answers
-	tellStall   = time.Minute // the same for the user
+	stallKey    = 1<<64 - 1   // key of notices that are questions and answers
+	tellStall   = time.Minute // time to the first message to the user
 	longestPath = 8           // waits, each with
-	longestCall = 80          // bytes about its call: what fits into a notice
+	longestCall = 80          // bytes about its call: fits into a notice
 	apart       = "\x1f"      // fields
 	between     = "\x1e"      // waits of a path
 )
 
-// askAfter is the time from the begin of a wait to its first question; those that follow come
-// after twice as long. Tests have the linker set a shorter one.
+// askAfter is the time from the beginning of a wait to its first question; the later
+// intervals double. Tests set a shorter one by the linker.
 var askAfter = "2s"
 
 var (
 	firstAsk  = duration(askAfter)
 	passAgain = firstAsk / 2
 	lookAgain = firstAsk / 8
-	longWait  = firstAsk / 2 // after which a wait in C looks whether it can end
+	longWait  = firstAsk / 2 // time after which a wait in C returns to check whether it can end
 )
 
 func duration(text string) time.Duration {
@@ -77,7 +81,7 @@ func duration(text string) time.Duration {
 	return d
 }
 
-// stalled is called about once a second while this rank is in one blocking call.
+// stalled checks a wait, about once a second, while this rank is in one blocking call.
 func (e *engine) stalled(any bool, calls []*mpi.Call) {
 	s, now := &e.stall, osthread.Nanotime()
 	if now < s.next {
@@ -104,7 +108,8 @@ func (e *engine) stalled(any bool, calls []*mpi.Call) {
 	}
 }
 
-// StandStill implements [mpi.Stander]. Deadlocks are found among ranks with one call under way.
+// StandStill implements [mpi.Stander]. It finds deadlocks among ranks with one pending
+// call.
 func (e *engine) StandStill(over func() bool) {
 	var open []*mpi.Call
 	e.Outstanding(func(k *mpi.Call) { open = append(open, k) })
@@ -117,7 +122,7 @@ func (e *engine) StandStill(over func() bool) {
 	e.goOn()
 }
 
-// waitID names the present wait among those of all ranks.
+// waitID identifies the present wait among all ranks' waits.
 func (e *engine) waitID() string { return fmt.Sprintf("%d %d", e.comms[0].rank, e.stall.began) }
 
 // goOn ends a wait.
@@ -127,16 +132,16 @@ func (e *engine) goOn() {
 	}
 }
 
-// question is about one call of the rank that sends it.
+// question asks about one call of its sender.
 type question struct {
-	origin string   // rank and begin of the wait it started from
-	path   []string // the waits that it came through, each with its call; the last one asks
-	call   int      // number among those of the wait
+	origin string   // rank and beginning of the wait that started it
+	path   []string // the waits on its way, each with its call; the last one asks
+	call   int      // index among the calls of the wait
 	key    uint64   // of the communicator
 	kind   mpi.CallKind
 	tag    int
 	number int // of a collective
-	from   int // rank in the communicator that asks
+	from   int // asking rank in the communicator
 }
 
 func (q *question) text() string {
@@ -163,7 +168,8 @@ func parseQuestion(fields []string) (q question, ok bool) {
 		kind: mpi.CallKind(numbers[2]), tag: int(numbers[3]), number: int(numbers[4]), from: int(numbers[5])}, true
 }
 
-// ask sends questions to all ranks that this one waits for, for a question that came by path.
+// ask sends questions to all ranks for which this one waits, on behalf of a question with
+// the given path.
 func (e *engine) ask(origin string, path []string) {
 	s := &e.stall
 	for i, k := range s.calls {
@@ -177,7 +183,7 @@ func (e *engine) ask(origin string, path []string) {
 	}
 }
 
-// waitsFor returns the ranks that k needs, all of them: as ranks of its communicator.
+// waitsFor returns the ranks that k needs, all of them, as ranks of its communicator.
 func waitsFor(k *mpi.Call, me int) (who []int) {
 	if !k.Kind.Collective() {
 		switch {
@@ -208,7 +214,7 @@ func (e *engine) notify(world int, text string) {
 	e.revoking = true
 }
 
-// noticed takes a question or an answer.
+// noticed handles a question or an answer.
 func (e *engine) noticed(text string) {
 	fields := strings.Split(text, apart)
 	switch fields[0] {
@@ -225,7 +231,7 @@ func (e *engine) noticed(text string) {
 	}
 }
 
-// answer deals with a question.
+// answer handles a question.
 func (e *engine) answer(q *question) {
 	s, mine := &e.stall, e.waitID()
 	seen := func(wait string) bool { return strings.HasPrefix(wait, mine+" ") }
@@ -245,7 +251,7 @@ func (e *engine) answer(q *question) {
 	}
 }
 
-// rankOf returns the rank, in the world, of a wait on a path.
+// rankOf returns the world rank of a wait on a path.
 func rankOf(wait string) int {
 	number, _, _ := strings.Cut(wait, " ")
 	r, err := strconv.Atoi(number)
@@ -255,12 +261,12 @@ func rankOf(wait string) int {
 	return r
 }
 
-// meets reports whether this rank has made the call, or one of those, that the asked one
-// waits for, or may have.
+// meets reports whether this rank has made, or may have made, a call that the asking one
+// waits for.
 func (e *engine) meets(q *question) bool {
 	i := slices.IndexFunc(e.comms, func(c *communicator) bool { return c != nil && c.key == q.key })
 	if i < 0 {
-		return true // freed, or not made yet
+		return true // freed, or not created yet
 	}
 	if q.kind.Collective() {
 		return e.comms[i].called >= q.number
@@ -278,8 +284,8 @@ func (e *engine) meets(q *question) bool {
 	return met
 }
 
-// cameBack takes a question of this rank's that has come back to it. Of the ranks on the
-// circle, the first one tells.
+// cameBack handles a question of this rank that has come back. Only the first of the ranks
+// on the cycle reports.
 func (e *engine) cameBack(q *question) {
 	path := strings.Join(q.path, between)
 	if !e.stall.circles[path] {
@@ -297,8 +303,8 @@ func (e *engine) cameBack(q *question) {
 	e.Abort(1, report)
 }
 
-// hasGone takes the answer of a rank that has ended well; the second one counts: what it had
-// sent before is there by then.
+// hasGone handles the answer of a rank that has finished normally. Only the second answer
+// counts: by then all earlier messages of that rank have arrived.
 func (e *engine) hasGone(wait, call, rank string) {
 	s := &e.stall
 	i, _ := strconv.Atoi(call)
@@ -338,5 +344,6 @@ func (e *engine) drop(k *mpi.Call, err error) {
 	e.countSchedules()
 }
 
-// Leaving says that this rank has ended well, and makes no call any more but to say so.
+// Leaving records that this rank has finished normally and makes no more calls except
+// answers.
 func (e *engine) Leaving() { e.left = true }

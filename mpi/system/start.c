@@ -1,6 +1,6 @@
 //go:build mpi && cgo
 
-// How operations start: one MPI call each.
+// Starts of operations: one MPI call each.
 
 #include "state.h"
 
@@ -25,8 +25,8 @@ static int start_message(const weft_op *o, MPI_Request *r) {
 	return rc;
 }
 
-// Collectives are those of the hidden communicator: with one rank, in MPICH 4.0, a
-// wildcard receive of the program would take their messages.
+// Collectives use the hidden communicator: in MPICH 4.0, with one rank, a wildcard receive
+// of the program would take their messages.
 
 static int start_reduction(const weft_op *o, MPI_Request *r) {
 	MPI_Comm c = weft_comms[o->comm].hidden;

@@ -9,8 +9,7 @@ import "C"
 
 import "github.com/weft-hpc/weft/mpi"
 
-// try makes an attempt at a call that MPI has no request for, and reports whether it
-// has completed.
+// try attempts a call for which MPI has no request, and reports whether it has completed.
 func (e *engine) try(k *mpi.Call) bool {
 	switch k.Kind {
 	case mpi.CallLock:
@@ -27,7 +26,7 @@ func (e *engine) try(k *mpi.Call) bool {
 	return true
 }
 
-// conclude completes k with what MPI returned.
+// conclude completes k with the result of MPI.
 func (e *engine) conclude(k *mpi.Call, rc C.int) bool {
 	if rc != 0 {
 		e.complete(k, mpi.Status{}, refused(k, rc))

@@ -14,31 +14,30 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// The numbers of the datatypes are those of the kinds: the index is 0, or this does not
-// compile.
+// Datatypes have the numbers of the kinds: unless the index is 0, this does not compile.
 var (
 	_ = [1]int{}[C.WEFT_BOOL-int(mpi.KindBool)]
 	_ = [1]int{}[C.WEFT_INT64-int(mpi.KindInt64)]
 	_ = [1]int{}[C.WEFT_COMPLEX128-int(mpi.KindComplex128)]
 )
 
-// ops are the operations that MPI has, too, and that mean the same there.
+// ops are the operations that MPI has with the same meaning.
 var ops = map[*mpi.Op]int32{mpi.Sum: C.WEFT_SUM, mpi.Prod: C.WEFT_PROD, mpi.Max: C.WEFT_MAX, mpi.Min: C.WEFT_MIN,
 	mpi.Land: C.WEFT_LAND, mpi.Lor: C.WEFT_LOR, mpi.Lxor: C.WEFT_LXOR, mpi.Band: C.WEFT_BAND, mpi.Bor: C.WEFT_BOR, mpi.Bxor: C.WEFT_BXOR,
 	mpi.Replace: C.WEFT_REPLACE}
 
-// layout is what a derived datatype is made from: blocks of elements of a base, or,
-// with blocks 0, so many bytes.
+// layout describes a derived datatype: blocks of elements of a base, or, with blocks 0,
+// block bytes.
 type layout struct {
 	base                  int32
 	blocks, block, stride int
 }
 
-// manyTypes is the number of derived datatypes from which on they are forgotten.
+// manyTypes is the number of derived datatypes at which they are freed.
 const manyTypes = 1024
 
-// forgetTypes frees the derived datatypes if they are many; operations under way keep
-// theirs alive in MPI. No record is filled.
+// forgetTypes frees the derived datatypes if there are many; pending operations keep theirs
+// alive in MPI. No record may be filled.
 func (e *engine) forgetTypes() {
 	if len(e.types) < manyTypes {
 		return

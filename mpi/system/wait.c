@@ -1,10 +1,13 @@
 //go:build mpi && cgo
 
-// What a loop that waits does between its looks at MPI. A thread that has its core to
-// itself looks again at once, and lets others have the core now and then: sched_yield
-// returns at once if nobody wants it. If it takes long, somebody computes on this core,
-// and the thread sleeps between its looks, so rarely that its wake-ups cost little. If there
-// are more ranks than cores, it yields after every look.
+// The pauses of a loop that waits in C, between its tests of MPI. It tests without a pause
+// for 20 us; then it also yields the core every 32 tests (sched_yield), which costs nothing
+// on an idle core. With more ranks than cores, it yields after every test, from the start.
+// If a yield takes longer than half a millisecond, twice in a row, another thread computes
+// on this core: then the loop sleeps between its tests, 25 times the cost of a timer's
+// wake-up, and yields again every eighth time to check whether the core is free. So a
+// waiting rank with its own core stays awake, and one that shares its core takes at most
+// some percent of it.
 
 #include <sched.h>
 #include <stdlib.h>
@@ -12,19 +15,19 @@
 #include "state.h"
 
 enum {
-	GLANCE = 32,                               // looks between looks at the clock
-	POLITE = 20000,                            // ns of looking before a yield, which costs 0.3 us
-	COMPUTES = 500000,                         // ns that a yield takes beside who computes
+	GLANCE = 32, // tests between checks of the clock
+	POLITE = 20000, // ns of testing before a yield, which costs 0.3 us
+	COMPUTES = 500000, // ns of a yield on a core with another computing thread
 	SURE = 2,                                  // such yields, one after another
-	AWAKE = 4,                                 // looks between naps
-	AGAIN = 8,                                 // naps, after which it yields to see who is there
+	AWAKE = 4, // tests between naps
+	AGAIN = 8, // naps before a yield that tests for other threads
 	SHARE = 25,                                // a nap, in costs of a timer's wake-up
 	SHORTEST_NAP = 200000, LONGEST_NAP = 1000000 // ns
 };
 
 static int crowded; // more ranks than cores
 
-// weft_survey counts the ranks that may run on the cores of this one, and these cores.
+// weft_survey counts the ranks that share cores with this one, and these cores.
 int weft_survey(void) {
 	MPI_Comm here;
 	int n, ranks = 0;
@@ -50,7 +53,7 @@ int weft_survey(void) {
 	return rc;
 }
 
-// nap sleeps for so long that waking up takes at most 4 % of the core.
+// nap sleeps long enough that wake-ups take at most 4 % of the core.
 static void nap(void) {
 	enum { TRIES = 4, TRY = 20000 };
 	static int64_t length;
@@ -64,7 +67,7 @@ static void nap(void) {
 	weft_nap(length);
 }
 
-int64_t weft_linger(weft_patience *p) {
+int64_t weft_pause(weft_wait_state *p) {
 	p->turn++;
 	if (p->long_yields >= SURE) {
 		if (p->turn % AWAKE != 0)
@@ -88,8 +91,8 @@ int64_t weft_linger(weft_patience *p) {
 }
 
 void weft_idle(int fresh) {
-	static weft_patience p;
+	static weft_wait_state p;
 	if (fresh)
-		p = (weft_patience){0};
-	weft_linger(&p);
+		p = (weft_wait_state){0};
+	weft_pause(&p);
 }

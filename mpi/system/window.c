@@ -1,7 +1,7 @@
 //go:build mpi && cgo
 
-// Windows: a passive epoch that lasts as long as they do. The words, which only
-// this file writes to, are a second window.
+// Windows: a passive epoch for their lifetime. The words, which only this file writes, are
+// a second window.
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static int open_window(MPI_Win w) {
 	return MPI_Win_lock_all(0, w);
 }
 
-// create_data opens the memory of the user, and tells all where it begins: MPICH 4.0
-// moves the beginning of a window that lies close behind another one.
+// create_data opens the user's memory, and tells all ranks its beginning: MPICH 4.0 moves
+// the beginning of a window that lies close after another one.
 static int create_data(weft_win *w, MPI_Comm c, char *base, int64_t bytes) {
 	int n = 0, found = 0;
 	char *begin = NULL;
@@ -58,7 +58,7 @@ int weft_win_create(int comm, char *base, int64_t bytes, int size, int *out) {
 	return rc == MPI_SUCCESS ? MPI_Barrier(c) : rc;
 }
 
-// place is where element at of the target lies.
+// place returns the offset of element at of the target.
 static MPI_Aint place(const weft_win *w, int target, int64_t at) {
 	return (MPI_Aint)at * w->element + w->shift[target];
 }
@@ -105,7 +105,7 @@ int weft_put_now(int win, int target, int64_t at, int64_t n, int type, const cha
 	return rc == MPI_SUCCESS ? MPI_Win_flush(target, w->data) : rc;
 }
 
-// notify puts, completes the put, and then adds to the counter.
+// notify puts, completes the put, and then increments the counter.
 static int notify(const weft_op *o) {
 	weft_win *w = &weft_wins[o->win];
 	int64_t old;
@@ -133,16 +133,17 @@ static int fence(const weft_op *o, MPI_Request *r) {
 	return rc == MPI_SUCCESS ? MPI_Ibarrier(weft_comms[o->comm].hidden, r) : rc;
 }
 
-// get_gapped gets into a buffer with gaps. It waits: the requests of MPICH 4.0 for
-// such accesses complete too early.
+// get_gapped gets into a buffer with gaps. It waits, because MPICH 4.0 completes the
+// requests of such accesses too early.
 static int get_gapped(const weft_op *o, MPI_Aint at) {
 	MPI_Win w = weft_wins[o->win].data;
 	int rc = MPI_Get((void *)o->recv, o->rcount, weft_types[o->rtype], o->peer, at, o->scount, weft_types[o->stype], w);
 	return rc == MPI_SUCCESS ? MPI_Win_flush(o->peer, w) : rc;
 }
 
-// accumulate returns when its buffer may be used again. It waits for that: the requests of
-// MPI_Raccumulate let accesses of one rank to one place overtake each other in Open MPI 4.1.
+// accumulate returns when its buffer may be reused. It waits for that, because in Open MPI
+// 4.1 requests of MPI_Raccumulate let accesses of one rank to one place overtake each
+// other.
 static int accumulate(const weft_op *o, MPI_Aint at) {
 	MPI_Win w = weft_wins[o->win].data;
 	int rc = MPI_Accumulate((void *)o->send, o->scount, weft_types[o->stype], o->peer, at, o->rcount, weft_types[o->rtype], weft_ops_table[o->op], w);

@@ -15,12 +15,12 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// window is what Go knows of one.
+// window is Go's record of a window.
 type window struct {
 	comm  *communicator
 	mem   mpi.Buffer
 	pins  runtime.Pinner
-	locks map[int]bool // that this rank holds, by target: exclusive
+	locks map[int]bool // locks held by this rank, by target: exclusive
 }
 
 // NewWindow opens b. Collective, and blocks.
@@ -57,7 +57,7 @@ func (e *engine) FreeWindow(h mpi.Handle) error {
 	return nil
 }
 
-// nothing reports whether the access k moves nothing. A notification is always something.
+// nothing reports whether the access k moves no data. A notification is never nothing.
 func (e *engine) nothing(k *mpi.Call) bool {
 	switch k.Kind {
 	case mpi.CallPut, mpi.CallAccumulate:
@@ -68,8 +68,8 @@ func (e *engine) nothing(k *mpi.Call) bool {
 	return false
 }
 
-// fillWindow completes the record of an access: the buffer as it is, and as many
-// elements without gaps at the target.
+// fillWindow completes the record of an access: the buffer as it is, and as many elements
+// without gaps at the target.
 func (e *engine) fillWindow(o *C.weft_op, k *mpi.Call) (err error) {
 	o.win, o.at = C.int32_t(k.Win.Handle()), C.int64_t(k.Offset)
 	if k.Op != nil {
@@ -92,11 +92,11 @@ func (e *engine) fillWindow(o *C.weft_op, k *mpi.Call) (err error) {
 	return err
 }
 
-// writer is what an exclusive holder adds to a lock word, a shared one adds 1. (Compare
-// and swap, which would be the natural way, crashes in Open MPI 4.1.)
+// writer is the weight of an exclusive holder in a lock word; a shared one adds 1. (Compare
+// and swap, the natural way, crashes in Open MPI 4.1.)
 const writer = 1 << 32
 
-// weight is what a holder adds to the lock word.
+// weight returns a holder's addition to the lock word.
 func weight(exclusive bool) C.int64_t {
 	if exclusive {
 		return writer
@@ -104,8 +104,8 @@ func weight(exclusive bool) C.int64_t {
 	return 1
 }
 
-// tryLock tries to take a lock: it adds its weight, and takes it off again if the word
-// shows that it must not hold the lock.
+// tryLock tries to take a lock: it adds its weight, and subtracts it again if the word
+// shows other holders.
 func (e *engine) tryLock(k *mpi.Call) bool {
 	w := e.windows[k.Win.Handle()]
 	if _, held := w.locks[k.Peer]; held {
@@ -119,7 +119,7 @@ func (e *engine) tryLock(k *mpi.Call) bool {
 	return (free || rc != 0) && e.conclude(k, rc)
 }
 
-// seize tries to take the lock in a word of the target once.
+// seize tries once to take the lock in a word of the target.
 func (e *engine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int) {
 	win, peer, mine := C.int(k.Win.Handle()), C.int(k.Peer), weight(exclusive)
 	var old C.int64_t
@@ -130,7 +130,7 @@ func (e *engine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int) {
 	return false, C.weft_word_add(win, peer, word, -mine, &old)
 }
 
-// unlock completes the accesses to the target and gives the lock back.
+// unlock completes the accesses to the target and releases the lock.
 func (e *engine) unlock(k *mpi.Call) {
 	w := e.windows[k.Win.Handle()]
 	exclusive, held := w.locks[k.Peer]
@@ -148,7 +148,7 @@ func (e *engine) unlock(k *mpi.Call) {
 	e.conclude(k, rc)
 }
 
-// tryNotified takes notifications off, if there are enough.
+// tryNotified consumes notifications, if there are enough.
 func (e *engine) tryNotified(k *mpi.Call) bool {
 	win, me, word := C.int(k.Win.Handle()), C.int(k.Comm.Rank()), C.int(C.WEFT_WORD_NOTIFY+k.Tag)
 	var n C.int64_t
@@ -163,8 +163,8 @@ func (e *engine) tryNotified(k *mpi.Call) bool {
 	return e.conclude(k, rc)
 }
 
-// accumulateHere is Accumulate with an operation that MPI does not have: it waits for
-// the second lock word of the target, reads, combines and writes.
+// accumulateHere is Accumulate with an operation that MPI lacks: it waits for the second
+// lock word of the target, reads, combines and writes.
 func (e *engine) accumulateHere(k *mpi.Call) {
 	if e.nothing(k) {
 		e.conclude(k, 0)
