@@ -48,7 +48,8 @@
 // # What the program must do
 //
 //   - Call from one goroutine of a rank at a time (MPI_THREAD_SERIALIZED). With a
-//     communication thread (package commthread) any goroutine may call.
+//     communication thread (package commthread) any goroutine may call. Under MPI a second
+//     goroutine that calls while another is inside panics.
 //   - Make the collective calls of a communicator in the same order on all its ranks.
 //   - Keep pointers out of elements. Until an operation has completed, do not write to its
 //     send buffer and do not touch its receive buffer. Buffers may lie anywhere; [Alloc]

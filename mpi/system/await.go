@@ -27,20 +27,26 @@ func (e *engine) Do(k *mpi.Call) {
 		}
 		return
 	}
+	e.oneCaller()
 	e.number(k)
 	var ended C.int
+	e.inC = true
 	if o := &e.mem.one; fillPlain(o, k) {
 		ended = C.weft_do((*C.char)(k.Send.Pointer()), (*C.char)(k.Recv.Pointer()))
 	} else {
 		if err := e.fill(o, k, nil); err != nil {
+			e.inC = false
 			e.complete(k, mpi.Status{}, err)
 			return
 		}
 		send, recv := buffers(k, nil)
 		ended = C.weft_do(char(send), char(recv))
 	}
+	e.inC = false
 	for ended == 0 && !e.interrupted(k) {
+		e.inC = true
 		ended = C.weft_do_on()
+		e.inC = false
 	}
 	runtime.KeepAlive(k)
 	e.goOn()
@@ -133,9 +139,12 @@ func (e *engine) number(k *mpi.Call) {
 
 // Await polls until all calls have completed, or any of them if any is set.
 func (e *engine) Await(any bool, calls []*mpi.Call) {
+	e.oneCaller()
 	for done, idle := 0, 0; !satisfied(any, calls, &done); {
 		if !e.busy() {
+			e.inC = true
 			n := C.weft_wait(C.int64_t(longWait))
+			e.inC = false
 			e.deliver(n)
 			e.turn()
 			if n == 0 {

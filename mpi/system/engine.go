@@ -68,6 +68,7 @@ type engine struct {
 	left     bool // this rank has finished normally
 	checks   bool // collective calls are compared; immutable
 	closed   bool
+	inC      bool // a goroutine waits or polls inside MPI
 
 	park  osthread.Parker       // any goroutine wakes it
 	mover atomic.Pointer[Mover] // any goroutine sets it

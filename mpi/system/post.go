@@ -17,6 +17,7 @@ import (
 
 // Post starts calls, up to a batch of them by one call into C.
 func (e *engine) Post(calls []*mpi.Call) {
+	e.oneCaller()
 	if e.batch == 0 {
 		e.forgetTypes()
 	}
@@ -32,6 +33,7 @@ func (e *engine) PostWait(calls []*mpi.Call, d time.Duration) {
 		e.Post(calls)
 		return
 	}
+	e.oneCaller()
 	e.forgetTypes()
 	for _, k := range calls {
 		e.start(k)
@@ -42,8 +44,20 @@ func (e *engine) PostWait(calls []*mpi.Call, d time.Duration) {
 	}
 	n := e.batch
 	e.batch = 0
-	e.deliver(C.weft_post_wait(C.int(n), C.int64_t(d)))
+	e.inC = true
+	ended := C.weft_post_wait(C.int(n), C.int64_t(d))
+	e.inC = false
+	e.deliver(ended)
 	e.turn()
+}
+
+// oneCaller panics if another goroutine is inside MPI: the memory that both sides share is
+// of one caller, and a library that was asked for MPI_THREAD_SERIALIZED may crash. The check
+// is a plain variable, so it may miss a short overlap; the race detector does not.
+func (e *engine) oneCaller() {
+	if e.inC {
+		panic("mpi: two goroutines of this rank make calls at the same time: only one may, except with a communication thread (commthread.Run), which lets any goroutine call")
+	}
 }
 
 // start starts k, or puts it into the batch.
@@ -182,8 +196,12 @@ func (e *engine) complete(k *mpi.Call, st mpi.Status, err error) {
 
 // Poll makes progress and completes the ended calls.
 func (e *engine) Poll() int {
+	e.oneCaller()
 	before := e.completed
-	e.deliver(C.weft_poll())
+	e.inC = true
+	ended := C.weft_poll()
+	e.inC = false
+	e.deliver(ended)
 	e.turn()
 	return e.completed - before
 }

@@ -111,6 +111,8 @@ func TestUnderLauncher(t *testing.T) {
 				{[]string{"thread-leaver"}, 2, 1, []string{"peer is gone: rank 1 of the world has finished"}},
 				{[]string{"leaver"}, 2, 1, []string{"rank 0: mpi: recv on world, rank 0, peer 1, tag 5: peer is gone: rank 1 of the world has finished"}},
 				{[]string{"leaver-barrier"}, 2, 1, []string{"rank 0: mpi: barrier on world, rank 0: peer is gone: rank 1 of the world has finished"}},
+				{[]string{"leaver-plain-barrier"}, 2, 1, []string{"rank 0: mpi: barrier on world, rank 0: peer is gone: rank 1 of the world has finished"}},
+				{[]string{"two-goroutines"}, 1, anyFailure, []string{"two goroutines of this rank make calls at the same time"}},
 				{[]string{"dies"}, 2, anyFailure, nil}, // its own code, or the code of an abort
 				{[]string{"-ranks", "3", "sum"}, 2, 2, []string{"leave -ranks out"}},
 				{[]string{"-net", "gige", "sum"}, 2, 2, []string{"-net is for ranks inside one process"}},

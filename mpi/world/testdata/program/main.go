@@ -173,6 +173,20 @@ var mode = map[string]func(c *mpi.Comm) error{
 		}
 		return mpi.Waitall(c.Ibarrier())
 	},
+	"leaver-plain-barrier": func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return nil
+		}
+		return c.Barrier()
+	},
+	"two-goroutines": func(c *mpi.Comm) error {
+		go func() {
+			time.Sleep(100 * time.Millisecond) // until the other one is inside
+			_, _ = c.Recv(mpi.Of(make([]byte, 1)), c.Rank(), 5)
+		}()
+		_, err := c.Recv(mpi.Of(make([]byte, 1)), c.Rank(), 6)
+		return err
+	},
 	"dies": func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
 			os.Exit(3)
