@@ -90,7 +90,7 @@ func TestMisuse_every_method(t *testing.T) {
 			err = r.rt.Wait()
 			assert.ErrorContains(t, err, m.text, name)
 			assert.ErrorContains(t, err, "misuse_test.go:", name)
-			assert.ErrorContains(t, err, "1 tasks that depended", name)
+			assert.ErrorContains(t, err, "1 task that depended", name)
 			if revoked := c.Revoked(); revoked == nil && r.Revoked() == nil {
 				assert.Error(t, revoked, name)
 			}

@@ -262,7 +262,7 @@ func TestSpawn_of_a_bad_dynamic_task(t *testing.T) {
 				e := single(t, err)
 				assert.Equal(t, "bad", e.Label)
 				assert.Equal(t, where, fmt.Sprintf("%s:%d", filepath.Base(e.File), e.Line))
-				contains(t, err.Error(), c.want, "1 tasks that depended on failed ones were skipped")
+				contains(t, err.Error(), c.want, "1 task that depended on failed ones was skipped")
 				assert.Zero(t, x)
 				return nil
 			}, dataflow.Workers(1))
@@ -952,7 +952,7 @@ func TestFailing_body_lets_go(t *testing.T) {
 				err = rt.Wait()
 				assert.True(t, late.Load(), "the task ends with its event")
 				assert.Equal(t, "holds", single(t, err).Label)
-				contains(t, err.Error(), "late", "1 tasks that depended")
+				contains(t, err.Error(), "late", "1 task that depended")
 				assert.EqualValues(t, 1, grandchildren)
 				assert.Zero(t, x)
 				return nil
@@ -1443,7 +1443,7 @@ func TestFailure_of_a_child(t *testing.T) {
 
 		err = run(t, parent((*tasks.Context).Wait), opts...)
 		assert.Equal(t, "parent", single(t, err).Label, "a body may pass it on")
-		contains(t, err.Error(), "1 tasks that depended")
+		contains(t, err.Error(), "1 task that depended")
 
 		err = run(t, parent(func(ctx *tasks.Context) error {
 			assert.ErrorIs(t, ctx.Wait(), errOwn)

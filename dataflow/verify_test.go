@@ -318,7 +318,7 @@ func TestVerify_poisons(t *testing.T) {
 		float64Faults.never.Spawn(rt, x)
 		rt.Spawn("dependent", func(*tasks.Context) error { ran = true; return nil }, tasks.Reads(x))
 	})
-	contains(t, err.Error(), "never wrote", "1 tasks that depended")
+	contains(t, err.Error(), "never wrote", "1 task that depended")
 	assert.False(t, ran)
 }
 

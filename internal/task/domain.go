@@ -410,7 +410,11 @@ func (d *Domain) TakeFailures() error {
 		errs = append(errs, fmt.Errorf("and %d more tasks failed", f.lost))
 	}
 	if f.skipped > 0 && len(errs) > 0 {
-		errs = append(errs, fmt.Errorf("%d tasks that depended on failed ones were skipped", f.skipped))
+		which, were := "tasks", "were"
+		if f.skipped == 1 {
+			which, were = "task", "was"
+		}
+		errs = append(errs, fmt.Errorf("%d %s that depended on failed ones %s skipped", f.skipped, which, were))
 	}
 	f.errs, f.lost = nil, 0
 	return errors.Join(errs...)

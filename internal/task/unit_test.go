@@ -344,7 +344,7 @@ func TestFailures(t *testing.T) {
 	err := s.TakeFailures().Error()
 	assert.Contains(t, err, fmt.Sprintf("failure %d\n", maxFailures-1))
 	assert.NotContains(t, err, fmt.Sprintf("failure %d\n", maxFailures))
-	assert.Contains(t, err, "and 3 more tasks failed\n1 tasks that depended on failed ones were skipped")
+	assert.Contains(t, err, "and 3 more tasks failed\n1 task that depended on failed ones was skipped")
 	assert.NoError(t, s.TakeFailures(), "told")
 	s.Forgive()
 	assert.Zero(t, s.Skips())
