@@ -118,6 +118,7 @@
 //
 //	own    the thread's: it is awake, or has been woken
 //	free   nobody's: the thread sleeps or is about to
+//	called nobody's: the thread has been woken, but a worker may be faster
 //	lent   a worker's: the thread sleeps or is about to
 //	poked  something has been brought, or has arrived
 //	asker  the worker that waits for the engine, if one does
@@ -126,31 +127,34 @@
 // The thread                            Who brings something
 //
 //	T1  a step; if somebody asks: T5       P1  put it into a list, poked = true
-//	T2  nothing to do: until = ...;        P2  if the word is free: free -> own, and
+//	T2  nothing to do: until = ...;        P2  if the word is free: free -> called, and
 //	    own -> free                            wake the thread
 //	T3  if poked or somebody asks:
-//	    free -> own, T1                  A body of a worker
+//	    nobody's -> own, T1              A body of a worker
 //	T4  sleep until woken, or until;
-//	    own, or free -> own: T1;           A1  asker = itself
-//	    lent: until = later, look at       A2  free -> lent: asker = none, it has it
+//	    own, or nobody's -> own: T1;       A1  asker = itself
+//	    lent: until = later, look at       A2  nobody's -> lent: asker = none, it has it
 //	    the word once more, T4             A3  else sleep until it is granted
 //	T5  asker = none, own -> lent,
 //	    grant, T4                        A worker that gives the engine back
 //
 //	A worker that has nothing to run       R1  the thread is needed: lent -> own, wake it
 //	                                       R2  somebody asks: asker = none, grant
-//	W1  free -> lent                       R3  lent -> free; if somebody asks:
-//	W2  turns, until it finds work, is         free -> lent, R2
+//	W1  nobody's -> lent                   R3  lent -> free; if somebody asks:
+//	W2  turns, until it finds work, is         nobody's -> lent, R2
 //	    asked, or has nothing to wait      R4  if poked, or until is too late for what
 //	    for: R1                                is under way: P2
 //
-// All are sequentially consistent; the arrows are compare-and-swaps but where the word is
-// own or lent before, which only who has the engine leaves (and T4 sees own come). So there
-// is one user of the engine.
+// Nobody's is free or called. All are sequentially consistent; the arrows are
+// compare-and-swaps but where the word is own or lent before, which only who has the engine
+// leaves (and T4 sees own come). So there is one user of the engine. A thread that has been
+// woken may wait for milliseconds behind another one on its core: a worker need not wait for
+// it. If one takes the engine, the thread finds it lent, or free again, when it comes (T4).
 //
 // Nothing is left lying. Take a P1. If P2 sees free, the thread is woken, by this P2 or by
 // who was faster, or a worker has taken the engine. If P2 sees own, the thread has yet to
-// take T2, and T3 comes after P1. If it sees lent, the worker has yet to take R1 or R3, and
+// take T2, and T3 comes after P1. If it sees called, the thread, or a worker before it, has yet
+// to take the engine, and looks after that. If it sees lent, the worker has yet to take R1 or R3, and
 // R4 comes after P1 (after R1 the thread looks). Nobody asks for ever: after A1, A2 sees own
 // or lent, and whoever had the engine then has yet to look for who asks (T5, T3, R2, R3).
 // Calls under way are looked at: at R4, either the thread's until is early enough, or it is

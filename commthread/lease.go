@@ -19,9 +19,10 @@ type lease struct {
 
 // The states of a lease.
 const (
-	own  int32 = iota // the thread's, which is awake or has been woken
-	free              // nobody's: the thread sleeps, or is about to
-	lent              // a worker's: the thread sleeps, or is about to
+	own    int32 = iota // the thread's, which is awake or has been woken
+	free                // nobody's: the thread sleeps, or is about to
+	called              // nobody's: the thread has been woken, and whoever comes first has it
+	lent                // a worker's: the thread sleeps, or is about to
 )
 
 // asker is a worker that waits for the engine.
@@ -30,17 +31,28 @@ type asker struct {
 	parker  osthread.Parker
 }
 
-// summon gives the engine to the thread if nobody has it (P2). Whoever calls it has set
+// summon wakes the thread if nobody has the engine (P2). Whoever calls it has set
 // poked. Any goroutine.
 func (l *lease) summon() {
-	if l.state.Load() == free && l.state.CompareAndSwap(free, own) {
+	if l.state.Load() == free && l.state.CompareAndSwap(free, called) {
 		l.wake()
 	}
 }
 
 // take is the way of a worker to an engine that nobody has (W1).
-func (l *lease) take() bool {
-	return l.state.Load() == free && l.state.CompareAndSwap(free, lent)
+func (l *lease) take() bool { return l.become(lent) }
+
+// become gives an engine that nobody has to the caller, and reports whether it did.
+func (l *lease) become(to int32) bool {
+	for {
+		now := l.state.Load()
+		if now != free && now != called {
+			return false
+		}
+		if l.state.CompareAndSwap(now, to) {
+			return true
+		}
+	}
 }
 
 // ask returns when the calling worker has the engine.
@@ -83,7 +95,7 @@ func (l *lease) layDown(until int64) bool {
 	l.until.Store(until)
 	l.state.Store(free)
 	if l.poked.Load() || l.asker.Load() != nil {
-		return !l.state.CompareAndSwap(free, own)
+		return !l.become(own)
 	}
 	return true
 }
@@ -91,7 +103,7 @@ func (l *lease) layDown(until int64) bool {
 // regain reports whether the thread, which was woken or whose time is over, has the engine
 // now (T4).
 func (l *lease) regain() bool {
-	return l.state.Load() == own || l.state.CompareAndSwap(free, own)
+	return l.state.Load() == own || l.become(own)
 }
 
 // stay says that the thread, which has found the engine lent, sleeps on until a later

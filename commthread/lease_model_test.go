@@ -40,6 +40,7 @@ const (
 	takeInTwoSteps flaw = "a worker looks and then stores, in place of comparing and swapping"
 	askLast        flaw = "the asker tries to take the engine before it asks"
 	summonOwn      flaw = "who brings something does not wake the thread"
+	deafThread     flaw = "the thread does not take the engine for which it was woken"
 )
 
 func (m leaseModel) next(f flaw) (all []leaseModel) {
@@ -88,7 +89,7 @@ func (m *leaseModel) threadSteps(f flaw, step func(func(*leaseModel))) {
 		})
 	case "T3b":
 		step(func(n *leaseModel) {
-			if n.thread = "T4"; n.word == free {
+			if n.thread = "T4"; n.nobodys() {
 				n.word, n.thread = own, "T1"
 			}
 		})
@@ -101,7 +102,7 @@ func (m *leaseModel) threadSteps(f flaw, step func(func(*leaseModel))) {
 			switch {
 			case n.word == own:
 				n.thread = "T1"
-			case n.word == free:
+			case n.word == free, n.word == called && f != deafThread:
 				n.word, n.thread = own, "T1"
 			case n.thread == "T4b":
 				n.thread = "T4c"
@@ -123,7 +124,7 @@ func (m *leaseModel) threadSteps(f flaw, step func(func(*leaseModel))) {
 func (m *leaseModel) idleSteps(f flaw, step func(func(*leaseModel))) {
 	switch m.idle {
 	case "computes":
-		if m.turns > 0 && m.word == free {
+		if m.turns > 0 && m.nobodys() {
 			step(func(n *leaseModel) {
 				n.turns--
 				n.word, n.idle = lent, "has"
@@ -163,7 +164,7 @@ func (m *leaseModel) bodySteps(f flaw, step func(func(*leaseModel))) {
 	case "A0", "A2": // A0 only if it asks last
 		step(func(n *leaseModel) {
 			switch {
-			case n.word == free:
+			case n.nobodys():
 				n.word, n.body = lent, "A2b"
 			case n.body == "A0":
 				n.body = "A1"
@@ -235,7 +236,7 @@ func (m *leaseModel) release(f flaw, at string, to func(*leaseModel, string), st
 				to(n, "R4")
 			}
 		case "R3c":
-			if n.word == free {
+			if n.nobodys() {
 				n.word = lent
 				to(n, "R2")
 			} else {
@@ -264,7 +265,7 @@ func (n *leaseModel) summon(f flaw, at string, to func(*leaseModel, string)) {
 	case "P2b":
 		to(n, "")
 		if n.word == free {
-			n.word = own
+			n.word = called
 			to(n, "P2c")
 		}
 	case "P2c":
@@ -282,6 +283,9 @@ func (m *leaseModel) bringSteps(f flaw, at string, to func(*leaseModel, string),
 		step(func(n *leaseModel) { n.summon(f, at, to) })
 	}
 }
+
+// nobodys reports whether the engine can be taken.
+func (m *leaseModel) nobodys() bool { return m.word == free || m.word == called }
 
 // users counts who may call the engine.
 func (m *leaseModel) users() (n int) {
@@ -346,7 +350,7 @@ func TestLease_protocol_exhaustively(t *testing.T) {
 	states, wrong := exploreLease(soundLease)
 	require.Empty(t, wrong)
 	t.Logf("%d states", states)
-	for _, f := range []flaw{noLookAtPoked, noLookAtAsker, noLookBehind, noLookAtTime, noSecondLook, noWakeOnPass, takeInTwoSteps, askLast, summonOwn} {
+	for _, f := range []flaw{noLookAtPoked, noLookAtAsker, noLookBehind, noLookAtTime, noSecondLook, noWakeOnPass, takeInTwoSteps, askLast, summonOwn, deafThread} {
 		_, wrong := exploreLease(f)
 		assert.NotEmpty(t, wrong, "not found: %s", f)
 		t.Logf("%s: %s", f, wrong)
