@@ -200,6 +200,39 @@
 // process, with one call each over mpi/system. Other stalls are reported again after twice as
 // long. A goroutine that is none of the runtime's, and makes its first call later, is not seen.
 //
+// A rank that stands still in the engine although one of its tasks runs, which may send, would
+// be taken for one of a circle that is none. The runtime cannot look at all its workers and at
+// the thread at once; two counters say that nothing has happened between its looks:
+//
+//	advances  turns of who has the lease after which something may go on
+//	moves     tasks that the workers have ended
+//
+// Watchdog, and the submitter            Who has the lease
+//
+//	D1  a look of the watchdog: read       C1  a call completes: end its task, make
+//	    advances and moves                     ready what depends on it, wake who waits
+//	D2  its next look, a quarter of        C2  advances + 1
+//	    the stall period later: moves is   C3  at rest: if quiet is advances,
+//	    the same: ask for the report           stand still
+//	D3  nothing is queued, no worker is
+//	    in a body                          A worker
+//	D4  moves is still the same
+//	D5  quiet = advances of D1             E1  take a task from a queue
+//	                                       E2  say that it is in a body
+//	                                       E3  end the task: make others ready
+//	                                       E4  moves + 1
+//	                                       E5  say that it is in no body
+//
+// Say a worker is between E1 and E4 at C3. What it runs was made ready either by a call, or by
+// a worker. The last call in its history: if that came to C2 before D1, then what follows came
+// to its E2 before D2 (a quarter of a stall period later), or came later from the task of a
+// worker; if it came to C2 after D1, C3 sees another number than D1, and does not stand still,
+// because C1 to C3 are one goroutine's after the other, as the lease passes. The last worker
+// that ended a task in its history and was in a body at D2: before it is in none (E5), it has
+// changed moves (E4), so if D3 does not see it in a body, D4 sees another number than D2. So D3
+// sees a body at work, or D5 is not reached. TestQuiet_protocol_exhaustively visits all
+// interleavings, and finds each of the looks missing.
+//
 // # Errors across ranks
 //
 // A comm task that is skipped, cancelled or refused revokes its communicator and the

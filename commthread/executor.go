@@ -90,17 +90,31 @@ func (x *taskExecutor) Await(done func() bool) { (*Thread)(x).await(done) }
 // Report is part of executor.Executor.
 func (x *taskExecutor) Report() []string { return (*Thread)(x).report() }
 
+// Advances is part of executor.Executor.
+func (x *taskExecutor) Advances() uint64 { return x.advances.Load() }
+
 // Quiet is part of executor.Executor.
-func (x *taskExecutor) Quiet() {
+func (x *taskExecutor) Quiet(advances uint64) {
 	t := (*Thread)(x)
-	t.quiet.Store(true)
+	t.quiet.Store(advances + 1)
 	t.wake()
+}
+
+// advanced says that something may go on that has waited for the thread, or for calls. Who
+// has the lease calls it, when what goes on can be seen.
+func (t *Thread) advanced() { t.advances.Add(1) }
+
+// still reports whether the runtime does nothing before a call completes: it has said so, and
+// nothing has gone on since it looked. Who has the lease calls it.
+func (t *Thread) still() bool {
+	q := t.quiet.Load()
+	return q != 0 && q-1 == t.advances.Load()
 }
 
 // standStill waits inside the engine for the next call to complete, so that the engine knows
 // of every rank that does nothing else, and finds out if they wait for each other.
 func (t *Thread) standStill() {
-	t.quiet.Store(false)
+	t.quiet.Store(0)
 	if s, can := t.engine.(mpi.Stander); can {
 		s.StandStill(func() bool { return t.lease.poked.Load() || t.lease.asker.Load() != nil || t.stop.Load() })
 	}

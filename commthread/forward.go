@@ -148,6 +148,7 @@ func (t *Thread) standIn(k *mpi.Call) *mpi.Call {
 		if h.wait != nil {
 			h.wait.wake()
 		}
+		t.advanced()
 	}
 	return s
 }

@@ -130,7 +130,7 @@ func (t *Thread) giveBack() {
 // needed reports whether there is something that only the thread can do: coroutines live
 // and die with it.
 func (t *Thread) needed() bool {
-	if t.fresh || t.stop.Load() || t.quiet.Load() {
+	if t.fresh || t.stop.Load() || t.still() {
 		return true
 	}
 	for _, b := range t.bodies {
@@ -190,7 +190,9 @@ func (x *taskExecutor) Serve() {
 	case t.lease.take():
 		t.borrowed()
 		t.accept()
-		t.settle()
+		if t.settle() {
+			t.advanced()
+		}
 		t.giveBack()
 	default:
 		t.lease.summon()
@@ -270,6 +272,7 @@ func (t *Thread) awaitHolding(done func() bool) {
 	for !done() {
 		t.heldTurn()
 	}
+	t.advanced()
 }
 
 // heldTurn is a turn on a worker that keeps the engine; if the thread is needed, it has the
@@ -278,7 +281,7 @@ func (t *Thread) heldTurn() {
 	switch {
 	case t.turn():
 		t.idle.busy()
-	case t.quiet.Load():
+	case t.still():
 		t.standStill()
 	case t.polls%nowAndThen == 0:
 		t.saturate(osthread.Nanotime())

@@ -31,11 +31,12 @@ const (
 func (t *Thread) rest() {
 	now := osthread.Nanotime()
 	s := &t.idle
-	if t.saturate(now); t.quiet.Load() {
+	if t.saturate(now); t.still() {
 		t.standStill()
 		return
 	}
 	if t.place == Help && t.help() {
+		t.advanced()
 		s.busy()
 		return
 	}

@@ -71,9 +71,12 @@ type Thread struct {
 	active atomic.Uintptr  // identity of the goroutine that may call the engine now
 	awaits atomic.Bool     // something is under way that polling is of use for, or was
 	stop   atomic.Bool
-	quiet  atomic.Bool // the runtime does nothing before a call completes: standStill
 	gone   atomic.Bool // set with mu held: the thread has ended, nothing is handed to it any more
 	warned sync.Once
+
+	// See "Deadlocks" of the package documentation.
+	advances atomic.Uint64 // how often something has gone on; changed by who has the lease
+	quiet    atomic.Uint64 // the runtime did nothing at this number of advances; plus 1, 0: it did
 
 	mu        sync.Mutex
 	family    map[*mpi.Comm]*kin            // guarded by mu
@@ -285,20 +288,23 @@ func (t *Thread) over() bool {
 
 // step does what the thread can do now, and reports whether that was anything.
 func (t *Thread) step() bool {
-	moved := t.turn()
-	if t.fresh {
+	moved, ran := t.turn(), t.fresh
+	if ran {
 		t.startBodies()
-		moved = true
 	}
 	if t.resume() {
-		moved = true
+		ran = true
 	}
-	return moved
+	if ran {
+		t.advanced()
+	}
+	return moved || ran
 }
 
 // turn is the part of a step that whoever has the engine can do.
 func (t *Thread) turn() bool {
-	moved := t.accept()
+	poked := t.accept()
+	moved := false
 	t.polls++
 	if t.engine.Poll() > 0 {
 		moved, t.changed = true, true
@@ -309,7 +315,10 @@ func (t *Thread) turn() bool {
 	if t.changed && t.check() {
 		moved = true
 	}
-	return moved
+	if moved {
+		t.advanced()
+	}
+	return poked || moved
 }
 
 // accept takes over what other goroutines have brought, and posts what may be posted. It
@@ -330,7 +339,9 @@ func (t *Thread) accept() bool {
 	for _, e := range dropped {
 		t.drop(e)
 	}
-	t.post()
+	if posted := t.post(); posted || len(calls)+len(dropped) > 0 {
+		t.advanced()
+	}
 	return true // also if there was nothing: what has changed is to be looked at again
 }
 
@@ -348,13 +359,15 @@ func (t *Thread) startBodies() {
 	}
 }
 
-// post starts operations, receives first, in batches, as long as the window is open.
-func (t *Thread) post() {
+// post starts operations, receives first, in batches, as long as the window is open. It
+// reports whether there were any.
+func (t *Thread) post() (some bool) {
 	for {
 		batch := t.batch()
 		if len(batch) == 0 {
-			return
+			return some
 		}
+		some = true
 		t.calls = t.calls[:0]
 		for _, o := range batch {
 			if o.prepare(t) {
@@ -428,9 +441,6 @@ func (t *Thread) settle() bool {
 		return false
 	}
 	t.idle.completed = osthread.Nanotime()
-	if t.quiet.Load() {
-		t.quiet.Store(false) // tasks go on that waited for these calls, and may send
-	}
 	for len(t.finished) > 0 {
 		done := t.finished
 		t.finished, t.settled = t.settled[:0], done

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -250,7 +251,70 @@ func (noBodies) Spawned(*task.Record) {}
 func (noBodies) Await(func() bool)    {}
 func (noBodies) Wake()                {}
 func (noBodies) Report() []string     { return nil }
-func (noBodies) Quiet()               {}
+func (noBodies) Advances() uint64     { return 0 }
+func (noBodies) Quiet(uint64)         {}
+
+// quietOn is an executor on which something goes on while a report is made.
+type quietOn struct {
+	noBodies
+	during   func() // the report
+	advances atomic.Uint64
+	told     chan uint64 // what Quiet got
+}
+
+func (q *quietOn) Ready(*task.Record)    {}
+func (q *quietOn) Report() []string      { q.during(); return nil }
+func (q *quietOn) Advances() uint64      { return q.advances.Load() }
+func (q *quietOn) Quiet(advances uint64) { q.told <- advances }
+
+// The executor is told that nothing goes on with the number of its advances long before the
+// report: one that has changed meanwhile is not taken for what was looked at. If a task has
+// ended since, it is not told at all.
+func TestComm_quiet_is_of_the_look(t *testing.T) {
+	report := func(during func(q *quietOn, l executor.Port, r *task.Record)) (told []uint64) {
+		q := &quietOn{told: make(chan uint64, 100)}
+		q.advances.Store(7)
+		err := Run(func(rt *Runtime) error {
+			l, err := rt.attach(q)
+			if err != nil {
+				return err
+			}
+			var recs []*task.Record
+			for range 2 {
+				x := new(int)
+				rt.Spawn("call", func(*tasks.Context) error { return nil }, tasks.Updates(x), tasks.OnComm)
+			}
+			rt.w0.alloc.Each(func(r *task.Record) {
+				if !r.Ended() && r.Seq() != 0 {
+					recs = append(recs, r)
+				}
+			})
+			reports := 0
+			q.during = func() {
+				if reports++; reports == 1 {
+					during(q, l, recs[0])
+				}
+				if reports == 2 {
+					for _, r := range recs {
+						if !r.Ended() {
+							l.Finish(r, nil)
+						}
+					}
+				}
+			}
+			err = rt.Wait()
+			return errors.Join(err, l.Detach())
+		}, Workers(1), Stall(40*time.Millisecond, false))
+		require.NoError(t, err)
+		close(q.told)
+		for n := range q.told {
+			told = append(told, n)
+		}
+		return told
+	}
+	assert.Equal(t, uint64(7), report(func(q *quietOn, _ executor.Port, _ *task.Record) { q.advances.Add(1) })[0])
+	assert.Empty(t, report(func(_ *quietOn, l executor.Port, r *task.Record) { l.Finish(r, nil) }))
+}
 
 type executorFunc func(r *task.Record)
 
@@ -258,6 +322,7 @@ func (f executorFunc) Spawned(*task.Record) {}
 func (f executorFunc) Await(func() bool)    {}
 func (f executorFunc) Wake()                {}
 func (f executorFunc) Report() []string     { return nil }
-func (f executorFunc) Quiet()               {}
+func (f executorFunc) Advances() uint64     { return 0 }
+func (f executorFunc) Quiet(uint64)         {}
 
 func (f executorFunc) Ready(r *task.Record) { f(r) }

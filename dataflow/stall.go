@@ -32,6 +32,7 @@ type stallReport struct {
 	waiting atomic.Int32  // waits that the submitter is in, one inside the other
 	waits   atomic.Uint64 // waits that the submitter has begun
 	asked   atomic.Uint64 // the watchdog wants a report: Runtime.moves when it asked, plus 1
+	seen    atomic.Uint64 // watchdog.advances that belongs to asked
 
 	// Of the submitter.
 	err error // the report, until Wait returns it
@@ -48,6 +49,8 @@ type watchdog struct {
 	since time.Time     // that moment
 	cpu   time.Duration // of the process till then
 	told  int           // reports since
+
+	advances uint64 // of the executor, at the last look
 }
 
 // watch starts the watchdog.
@@ -88,6 +91,8 @@ func (rt *Runtime) look() {
 		return
 	}
 	g.timer.Reset(rt.watchPeriod())
+	advances := g.advances
+	g.advances = rt.advances()
 	elapsed := time.Since(g.since)
 	if now := rt.moves(); now == g.last && elapsed < rt.opt.stall {
 		return
@@ -99,12 +104,12 @@ func (rt *Runtime) look() {
 		return
 	}
 	if g.told++; g.told == 1 || rt.stalls.asked.Load() == 0 {
-		rt.reportStall(g.last, elapsed)
+		rt.reportStall(g.last, advances, elapsed)
 	} else { // the submitter has not answered, and may still do so
 		fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that waits "+
 			"(a body that waits for another goroutine or task does so inside Context.Block)\n%s\n",
 			elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
-		rt.tellQuiet()
+		rt.tellQuiet(g.last, advances)
 	}
 }
 
@@ -129,11 +134,20 @@ func (rt *Runtime) stalledFor() time.Duration {
 	return rt.opt.stall << max(g.told-1, 0)
 }
 
-func (rt *Runtime) reportStall(moves uint64, elapsed time.Duration) {
+// advances returns the number of the executor; 0 if there is none.
+func (rt *Runtime) advances() uint64 {
+	if l := rt.port.Load(); l != nil {
+		return (*l.w.foreign.Load()).Advances()
+	}
+	return 0
+}
+
+func (rt *Runtime) reportStall(moves, advances uint64, elapsed time.Duration) {
 	if rt.stalls.waiting.Load() == 0 {
 		fmt.Fprint(os.Stderr, rt.stuckElsewhere(elapsed))
 		return
 	}
+	rt.stalls.seen.Store(advances)
 	rt.stalls.asked.Store(moves + 1)
 	rt.w0.parker.Unpark()
 }
@@ -168,7 +182,8 @@ func (rt *Runtime) stuckElsewhere(elapsed time.Duration) string {
 
 // answerWatchdog makes the report if one is wanted. Submitter only, in a wait.
 func (rt *Runtime) answerWatchdog() {
-	if a := rt.stalls.asked.Swap(0); a == 0 || a-1 != rt.moves() {
+	a := rt.stalls.asked.Swap(0)
+	if a == 0 || a-1 != rt.moves() {
 		return // not, or not any more
 	}
 	report := rt.stallText()
@@ -184,13 +199,15 @@ func (rt *Runtime) answerWatchdog() {
 	}
 	err.After = rt.stalledFor()
 	fmt.Fprintln(os.Stderr, err)
-	rt.tellQuiet()
+	rt.tellQuiet(a-1, rt.stalls.seen.Load())
 }
 
 // tellQuiet tells the executor if nothing of the runtime goes on by itself: nothing is ready,
 // no body is at work, and those that wait do so in calls of the executor. The submitter is in
-// a wait.
-func (rt *Runtime) tellQuiet() {
+// a wait. The looks below are not one look: moves, as the watchdog saw it, says that no worker
+// has ended a task from one to the other; advances, of a look of the watchdog so long ago that
+// what the executor had brought by then shows, says the same of the executor, which compares it.
+func (rt *Runtime) tellQuiet(moves, advances uint64) {
 	l := rt.port.Load()
 	if l == nil || rt.hasWork() || len(rt.blocked.list()) > int(l.aside.Load()) {
 		return
@@ -200,7 +217,9 @@ func (rt *Runtime) tellQuiet() {
 			return
 		}
 	}
-	(*l.w.foreign.Load()).Quiet()
+	if rt.moves() == moves {
+		(*l.w.foreign.Load()).Quiet(advances)
+	}
 }
 
 // forsaken reports whether a wait inside a body, or for a task to be run in place, is to

@@ -25,10 +25,13 @@ type Executor interface {
 	Wake()
 	// Report says what the executor waits for, a line each. Any goroutine.
 	Report() []string
+	// Advances returns a number that grows when something has gone on through the executor:
+	// a call has completed, a task has ended, a body has run. Any goroutine.
+	Advances() uint64
 	// Quiet says, after a report has been printed, that nothing of the runtime goes on before
 	// a call of the executor has completed: no body is at work, and those that wait do so
-	// for calls. Any goroutine.
-	Quiet()
+	// for calls. That holds as long as Advances returns the given number. Any goroutine.
+	Quiet(advances uint64)
 }
 
 // Port is how an Executor speaks to the runtime. Its methods, except those that say

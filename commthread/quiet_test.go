@@ -1,0 +1,83 @@
+package commthread
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+)
+
+// stands counts how often its user stands still.
+type stands struct {
+	mpi.Engine
+	n int
+}
+
+func (s *stands) Unwrap() mpi.Engine { return s.Engine }
+
+func (s *stands) StandStill(func() bool) { s.n++ }
+
+// A call that completes between the runtime's look and its word that nothing goes on makes
+// the word void: the tasks behind the call run, and may send.
+func TestQuiet_a_call_completes_before_the_word(t *testing.T) {
+	for name, receive := range map[string]func(rt *dataflow.Runtime, ct *Thread, c *mpi.Comm, x *int) error{
+		"of a task": func(rt *dataflow.Runtime, ct *Thread, c *mpi.Comm, x *int) error {
+			ct.Recv(rt, c, mpi.One(x), 1, 5)
+			return rt.WaitOn(x)
+		},
+		"of another goroutine": func(_ *dataflow.Runtime, _ *Thread, c *mpi.Comm, x *int) error {
+			_, err := c.Recv(mpi.One(x), 1, 5)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
+				e := &stands{}
+				restore := c.Intercept(func(next mpi.Engine) mpi.Engine { e.Engine = next; return e })
+				defer func() { assert.NoError(t, restore()) }()
+				return Run(c, func(rt *dataflow.Runtime, ct *Thread) error {
+					x := 7
+					if c.Rank() == 1 {
+						if _, err := c.Recv(mpi.One(new(int)), 0, 4); err != nil {
+							return err
+						}
+						return c.Send(mpi.One(&x), 0, 5)
+					}
+					runtime := (*taskExecutor)(ct)
+					seen := runtime.Advances()
+					if err := c.Send(mpi.One(&x), 1, 4); err != nil {
+						return err
+					}
+					if err := receive(rt, ct, c, &x); err != nil {
+						return err
+					}
+					onThread(ct, func() {
+						rests := func(quiet uint64) int { // as the loop does
+							runtime.Quiet(quiet)
+							ct.turn()
+							ct.idle.busy()
+							ct.rest()
+							return e.n
+						}
+						assert.Zero(t, rests(seen))
+						now := runtime.Advances()
+						assert.Equal(t, 1, rests(now))
+						assert.Equal(t, 2, rests(now), "being told again is no advance")
+					})
+					return nil
+				}, nil)
+			}))
+		})
+	}
+}
+
+// onThread calls f between two steps of the thread.
+func onThread(t *Thread, f func()) {
+	over := make(chan struct{})
+	t.hand(func() { f(); close(over) })
+	<-over
+}
