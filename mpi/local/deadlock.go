@@ -17,8 +17,9 @@ import (
 // lookEvery is the time between two looks; two that see the same end the run.
 const lookEvery = time.Second
 
-// watch looks for deadlocks until stop is closed.
+// watch looks for deadlocks, and for other long waits, until stop is closed.
 func (w *World) watch(stop <-chan struct{}) {
+	long := longWaits{after: w.tellAfter, out: w.warnings, ranks: make([]rankWait, w.size)}
 	tick := time.NewTicker(w.looks)
 	defer tick.Stop()
 	for last := ""; ; {
@@ -33,6 +34,7 @@ func (w *World) watch(stop <-chan struct{}) {
 			return
 		}
 		last = seen
+		long.look(w)
 	}
 }
 
@@ -41,7 +43,7 @@ func (e *endpoint) StandStill(over func() bool) {
 	const slice = 20 * time.Millisecond
 	var open []*mpi.Call
 	e.Outstanding(func(c *mpi.Call) { open = append(open, c) })
-	e.awaited, e.anyOf = open, true
+	e.awaited, e.anyOf, e.stands = open, true, true
 	if e.world.anyGone.Load() {
 		e.scan() // while it waits, this rank cannot answer its own calls
 	}
@@ -52,7 +54,7 @@ func (e *endpoint) StandStill(over func() bool) {
 			e.Sleep(slice)
 		}
 	}
-	e.awaited = nil
+	e.awaited, e.stands = nil, false
 }
 
 // look returns what the stuck ranks wait for, "" if there are none: first in a form that is

@@ -21,8 +21,10 @@
 //     calls that need it fail with mpi.ErrPeerGone. Calls on a revoked communicator fail
 //     with mpi.ErrRevoked, collectives that differ between ranks with mpi.ErrOrder.
 //   - A deadlock of ranks in blocking calls ends [Run] within three seconds, with a report
-//     of the calls. A rank with a communication thread never blocks in a call; package
-//     dataflow reports its stalls.
+//     of the calls. Another wait of ten seconds (a minute, while the process computes) is
+//     reported on standard error, with who waits for whom, and again after twice as long. A
+//     rank with a communication thread never blocks in a call; package dataflow reports its
+//     stalls.
 //   - A message is copied at most twice, and once above the eager limit. Without a
 //     simulated network, messages, broadcasts and reductions allocate nothing in steady
 //     state.

@@ -90,6 +90,7 @@ type endpoint struct {
 	completed    int
 	awaited      []*mpi.Call    // the calls of Await; nil outside of it
 	anyOf        bool           // Await ends with the first of them
+	stands       bool           // in StandStill
 	spareInbox   []notification // swapped with the inbox's list
 	timers       timers
 	lastArrival  []int64 // by world rank: arrival time of the last message to it

@@ -2,6 +2,8 @@ package local
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,7 +33,10 @@ type World struct {
 	aborted     atomic.Pointer[AbortError]
 	restore     func()
 
-	looks    time.Duration                          // between two looks for deadlocks
+	looks     time.Duration // between two looks for deadlocks
+	tellAfter time.Duration // waits so long are reported
+	warnings  io.Writer     // where
+
 	onTiming func(n int, mean, worst time.Duration) // may be nil
 	once     sync.Once
 }
@@ -66,7 +71,7 @@ func New(ranks int, opts ...Option) (*World, error) {
 	if ranks < 1 {
 		return nil, fmt.Errorf("mpi/local: %d ranks: there is at least 1", ranks)
 	}
-	w := &World{size: ranks, eager: defaultEager, spin: longSpin, lead: longLead, looks: lookEvery, clock: osthread.Nanotime}
+	w := &World{size: ranks, eager: defaultEager, spin: longSpin, lead: longLead, looks: lookEvery, tellAfter: tellAfter, warnings: os.Stderr, clock: osthread.Nanotime}
 	if ranks > osthread.NumCores() {
 		w.spin, w.lead = shortSpin, shortLead
 	}
