@@ -41,6 +41,7 @@ import (
 // stall describes the blocking call in which a rank has been for a while. Owner only.
 type stall struct {
 	calls   []*mpi.Call // calls that all have to complete; nil without such a wait
+	open    int         // calls that have not completed, of this wait or of one for any call
 	began   int64       // Nanotime, which identifies the wait
 	asked   int64
 	next    int64            // no check before
@@ -54,12 +55,11 @@ type stall struct {
 }
 
 const (
-	stallKey    = 1<<64 - 1   // key of notices that are questions and answers
-	tellStall   = time.Minute // time to the first message to the user
-	longestPath = 8           // waits, each with
-	longestCall = 80          // bytes about its call: fits into a notice
-	apart       = "\x1f"      // fields
-	between     = "\x1e"      // waits of a path
+	stallKey    = 1<<64 - 1 // key of notices that are questions and answers
+	longestPath = 8         // waits, each with
+	longestCall = 80        // bytes about its call: fits into a notice
+	apart       = "\x1f"    // fields
+	between     = "\x1e"    // waits of a path
 )
 
 // askAfter is the time from the beginning of a wait to its first question; the later
@@ -70,7 +70,8 @@ var (
 	firstAsk  = duration(askAfter)
 	passAgain = firstAsk / 2
 	lookAgain = firstAsk / 8
-	longWait  = firstAsk / 2 // time after which a wait in C returns to check whether it can end
+	longWait  = firstAsk / 2  // time after which a wait in C returns to check whether it can end
+	tellStall = 30 * firstAsk // time to the first message to the user
 )
 
 func duration(text string) time.Duration {
@@ -88,18 +89,33 @@ func (e *engine) stalled(any bool, calls []*mpi.Call) {
 		return
 	}
 	open := slices.DeleteFunc(slices.Clone(calls), (*mpi.Call).Done)
-	if any && len(open) > 1 || len(open) == 0 {
+	if len(open) == 0 {
 		return
 	}
-	if s.calls == nil || len(open) != len(s.calls) {
-		*s = stall{began: now, pause: int64(firstAsk), gone: map[string]int{}, circles: map[string]bool{}, passed: map[string]int64{}}
+	if s.began == 0 || len(open) != s.open {
+		*s = stall{began: now, open: len(open), pause: int64(firstAsk), gone: map[string]int{}, circles: map[string]bool{}, passed: map[string]int64{}}
 	}
-	s.calls, s.next = open, now+int64(lookAgain)
+	s.next = now + int64(lookAgain)
+	if !any || len(open) == 1 {
+		s.calls = open
+		e.askAgain(now)
+	}
+	e.tell(open, now)
+}
+
+// askAgain asks if it is time to.
+func (e *engine) askAgain(now int64) {
+	s := &e.stall
 	if now-s.began >= s.asked+s.pause {
 		s.asked = now - s.began
 		s.pause *= 2
 		e.ask(e.waitID(), nil)
 	}
+}
+
+// tell tells the user of a wait that is no proven deadlock, or not yet.
+func (e *engine) tell(open []*mpi.Call, now int64) {
+	s := &e.stall
 	if waited := now - s.began; waited >= max(2*s.told, int64(tellStall)) {
 		s.told = waited
 		for _, k := range open {

@@ -104,6 +104,8 @@ func TestUnderLauncher(t *testing.T) {
 				{[]string{"head-to-head"}, 2, 1, []string{"a deadlock: ", "rank 0 waits for send on world to rank 1, tag 5", "rank 1 waits for send on world to rank 0, tag 5"}},
 				{[]string{"circle"}, 3, 1, []string{"a deadlock: ", "rank 2 waits for recv on world from rank 0, tag 5"}},
 				{[]string{"barrier-circle"}, 2, 1, []string{"a deadlock: ", "rank 1 waits for barrier on world"}},
+				{[]string{"two-receives"}, 2, 1, []string{"a deadlock: "}},
+				{[]string{"any-of-two"}, 2, 0, []string{"weft: rank 1 has waited 6s for recv on world from rank 0, tag 5", "weft: rank 1 has waited 6s for recv on world from rank 0, tag 6"}},
 				{[]string{"slow"}, 2, 0, nil},
 				{[]string{"thread-head-to-head"}, 2, 1, []string{"a deadlock: ", "rank 0 waits for recv on world from rank 1, tag 5", "rank 1 waits for recv on world from rank 0, tag 5"}},
 				{[]string{"thread-barrier"}, 2, 1, []string{"a deadlock: ", "rank 0 waits for recv on world from rank 1, tag 5", "rank 1 waits for barrier on world"}},

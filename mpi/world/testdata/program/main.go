@@ -109,6 +109,19 @@ var mode = map[string]func(c *mpi.Comm) error{
 		_, _, err := mpi.Waitany(c.Irecv(mpi.Of(make([]byte, 1)), 1, 5))
 		return err
 	},
+	"two-receives": func(c *mpi.Comm) error {
+		return mpi.Waitall(c.Irecv(mpi.Of(make([]byte, 1)), 1-c.Rank(), 5), c.Irecv(mpi.Of(make([]byte, 1)), 1-c.Rank(), 6))
+	},
+	"any-of-two": func(c *mpi.Comm) error { // no deadlock, but rank 1 waits until it has been told
+		x := make([]byte, 1)
+		if c.Rank() == 0 {
+			time.Sleep(8 * time.Second)
+			return errors.Join(c.Send(mpi.Of(x), 1, 5), c.Send(mpi.Of(x), 1, 6))
+		}
+		a, b := c.Irecv(mpi.Of(x), 0, 5), c.Irecv(mpi.Of(make([]byte, 1)), 0, 6)
+		_, _, err := mpi.Waitany(a, b)
+		return errors.Join(err, mpi.Waitall(a, b))
+	},
 	"other-roots": func(c *mpi.Comm) error { // ends without an error on its own
 		x := []int{c.Rank()}
 		return c.Bcast(mpi.Of(x), c.Rank())
