@@ -11,8 +11,6 @@ import "C"
 import (
 	"math"
 	"runtime"
-	"time"
-	"unsafe"
 
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -185,32 +183,4 @@ func satisfied(any bool, calls []*mpi.Call, done *int) bool {
 		*done++
 	}
 	return *done == len(calls)
-}
-
-// CCompleter lets C code learn of the end of a receive without Go: a program asserts this
-// type of [mpi.Comm.Engine].
-type CCompleter interface {
-	// OnComplete makes the engine call the C function fn when c ends, a call that has been
-	// posted and not completed: void fn(void *cookie, int64_t bytes, int32_t err), where
-	// bytes is the received length and err is 0 or the error of MPI. The thread inside the
-	// engine calls it once, before Go hears of the end, without Go; it must not call the
-	// engine or MPI, and not block. cookie is not a pointer to Go memory.
-	OnComplete(c *mpi.Call, fn, cookie unsafe.Pointer)
-	// Progress polls in C for d, without returning to Go, or until *stop (in memory of C,
-	// or nil) is not 0, or until the results are full. Then it completes the calls that
-	// have ended, and returns their number.
-	Progress(d time.Duration, stop *int32) int
-}
-
-// OnComplete implements [CCompleter].
-func (e *engine) OnComplete(c *mpi.Call, fn, cookie unsafe.Pointer) {
-	C.weft_on_complete(C.int(c.Slot), C.uintptr_t(uintptr(fn)), C.uintptr_t(uintptr(cookie)))
-}
-
-// Progress implements [CCompleter].
-func (e *engine) Progress(d time.Duration, stop *int32) int {
-	before := e.completed
-	e.deliver(C.weft_progress(C.int64_t(d), (*C.int32_t)(stop)))
-	e.turn()
-	return e.completed - before
 }

@@ -25,8 +25,6 @@ func TestOneRank(t *testing.T) {
 	_, again := Init()
 	require.ErrorIs(t, again, mpi.ErrState)
 	require.Equal(t, Library(), c.Engine().Name())
-	_, completes := c.Engine().(CCompleter)
-	require.True(t, completes)
 
 	report, err := mpitest.Run(c, mpitest.Options{Lacks: mpitest.OrderCheck | mpitest.KeepsNaN, Only: possible})
 	require.NoError(t, err)

@@ -10,7 +10,7 @@
 
 #include "state.h"
 
-enum { WINDOW = 256, MOVES = 8, PROGRESS = 8, HEAR_EVERY = 32, GLANCE = 32 };
+enum { WINDOW = 256, MOVES = 8, PROGRESS = 8, HEAR_EVERY = 32 };
 
 static MPI_Request *requests; // [head, tail) with holes
 static int *slots;            // of the requests
@@ -388,19 +388,6 @@ int weft_wait(int64_t ns) {
 	}
 }
 
-int weft_progress(int64_t ns, const volatile int32_t *stop) {
-	WEFT_INSIDE;
-	int64_t end = weft_now() + ns;
-	begin_results();
-	for (unsigned turn = 0; nresults <= WEFT_RESULTS - 2 * WINDOW && !weft_mem->news; turn++) {
-		look();
-		if ((stop != NULL && *stop) || (turn % GLANCE == 0 && weft_now() >= end))
-			break;
-		weft_let_in();
-	}
-	return nresults;
-}
-
 static MPI_Request held; // request of weft_do
 static int *held_counts;
 
@@ -480,14 +467,6 @@ void weft_drop(int slot) {
 	weft_result *r = keep_one();
 	*r = (weft_result){.slot = slot, .cancelled = 1};
 	leave(s, 0, MPI_ERR_OTHER);
-}
-
-void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie) {
-	WEFT_INSIDE;
-	if (slot < nstates && states[slot].at >= 0) {
-		states[slot].fn = (completer)fn;
-		states[slot].cookie = (void *)cookie;
-	}
 }
 
 int weft_probe(int comm, int hidden, int peer, int tag, int take, int *found, int *message, weft_result *r) {

@@ -52,7 +52,7 @@ typedef struct {
 	int64_t room; // bytes from recv on that may be overwritten, or -1; see guard.c
 	int32_t *counts;
 	int32_t line, unused; // for a part of a message: the largest number in flight; 0: no part
-	uintptr_t fn, cookie; // a function of weft_on_complete, if C waits for the end
+	uintptr_t fn, cookie; // called at the start and the end, if C waits for it; see Mover
 } weft_op;
 
 enum { WEFT_BATCH = 256, WEFT_RESULTS = 1024, WEFT_REASON = 1024 };
@@ -112,11 +112,6 @@ void weft_cancel(int slot);
 // weft_drop ends the operation in the slot if it is a part of a message that has not been
 // started.
 void weft_drop(int slot);
-// weft_on_complete registers fn to be called with cookie, the bytes received and the error
-// when the operation in the slot ends, on the thread inside the engine.
-void weft_on_complete(int slot, uintptr_t fn, uintptr_t cookie);
-// weft_progress polls for ns, or until *stop is not 0, or the results are full.
-int weft_progress(int64_t ns, const volatile int32_t *stop);
 void weft_nap(int64_t ns);
 // weft_idle pauses a waiting loop in Go after a fruitless poll; fresh is 1 after a fruitful
 // one.
