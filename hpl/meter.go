@@ -19,11 +19,25 @@ type meter struct {
 // runs end before the collector would start, and a collection takes longer than they do.
 const collectFrom = 256
 
+// sweepTime is how long the collector may go on in the background after a collection: it
+// took 1 to 4 ms of a core.
+const sweepTime = 5 * time.Millisecond
+
+// collect collects garbage now, not in a panel while other ranks wait for this one. It returns
+// when all ranks have done so and their collectors are idle. It is called before workers
+// start: threads that wait awake would keep the collector from its end, and it would take
+// time from the first panels. Collective.
+func (s *solver) collect() error {
+	if s.cfg.N < collectFrom {
+		return nil
+	}
+	runtime.GC()
+	osthread.Sleep(sweepTime)
+	return s.grid.all.Barrier()
+}
+
 // start starts the clock. Collective: drivers call it once, when they are ready.
 func (s *solver) start() error {
-	if s.cfg.N >= collectFrom {
-		runtime.GC() // now, not in a panel while other ranks wait for this one
-	}
 	give := blas.Reserve(s.cfg.Workers)
 	err := s.grid.all.Barrier()
 	give()

@@ -59,6 +59,9 @@ func runOn(g *grid, cfg Config, h hooks) (r Result, err error) {
 	if h.filled != nil {
 		h.filled(s.matrix)
 	}
+	if err := s.collect(); err != nil {
+		return r, err
+	}
 	if err := s.drive(); err != nil {
 		return r, err
 	}
