@@ -92,6 +92,58 @@ func pollsOfWaiter(t *testing.T, s setup) int64 {
 	return polls.Load()
 }
 
+// polled is an engine that tells of nothing: somebody must poll it.
+type polled struct{ *watched }
+
+func (p polled) Limits() mpi.Limits {
+	l := p.watched.Limits()
+	l.ToldOfArrivals = false
+	return l
+}
+
+// On an engine that must be polled, a worker with short tasks polls between them while a
+// message is under way; without the lease it does not.
+func TestLend_a_worker_polls_between_tasks(t *testing.T) {
+	spacious(t)
+	for _, c := range []struct {
+		setup
+		polls bool
+	}{{lending, true}, {keeping, false}} {
+		hangs(t)
+		var me atomic.Uintptr
+		var polls atomic.Int64
+		c.before = func(c *mpi.Comm) func() error {
+			return c.Intercept(func(next mpi.Engine) mpi.Engine { return polled{&watched{Engine: next, by: &me, polls: &polls}} })
+		}
+		errs := run(t, 2, c.setup, func(r rank) error {
+			x, chain := r.Rank(), 0
+			if r.Rank() == 1 { // rank 0 sends when its tasks have ended
+				r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 0, 1)
+				r.ct.Send(r.rt, r.Comm, mpi.One(&x), 0, 2)
+				return r.rt.Wait()
+			}
+			r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 1, 2)
+			for range 100 {
+				r.rt.Spawn("short", func(*tasks.Context) error {
+					me.Store(osthread.G())
+					for end := osthread.Nanotime() + 200_000; osthread.Nanotime() < end; osthread.Relax() {
+					}
+					return nil
+				}, tasks.Updates(&chain))
+			}
+			r.rt.Spawn("last", func(*tasks.Context) error { me.Store(0); return nil }, tasks.Updates(&chain))
+			r.ct.Send(r.rt, r.Comm, mpi.One(&chain), 1, 1)
+			return r.rt.Wait()
+		})
+		require.NoError(t, errors.Join(errs...))
+		if c.polls {
+			assert.Greater(t, polls.Load(), int64(20))
+		} else {
+			assert.Zero(t, polls.Load())
+		}
+	}
+}
+
 // A leased body runs on a worker if that may be, and on the thread if not; either way it
 // may send and receive, wait for children, block, and run beside bodies of the thread that
 // its peer must get through before it can answer.

@@ -23,6 +23,7 @@ const (
 	heartbeat   = time.Millisecond       // peers may need our progress
 	hearing     = 10 * time.Millisecond  // somebody may have revoked something
 	worthASleep = 30 * time.Microsecond  // about what a timer's wake-up costs a core
+	relief      = 2 * time.Millisecond   // while workers poll between tasks
 	helpPeriod  = 500 * time.Microsecond // looks for compute tasks
 	noEnd       = time.Hour
 )
@@ -70,6 +71,8 @@ func (t *Thread) nap() time.Duration {
 	case full:
 		d = saturated
 	case t.told:
+	case busy && t.relieved():
+		d = max(relief, t.period)
 	case busy && t.idle.sleeps < 2: // a handshake may need several polls
 		d = t.period / 4
 	case busy:

@@ -66,6 +66,8 @@ type Thread struct {
 	windows  int             // open
 	self     uintptr         // identity of the thread's own goroutine
 
+	between atomic.Int64 // Nanotime of the last poll of a worker between two tasks
+
 	lease  lease
 	bed    osthread.Parker // of the thread, if it does not sleep in the engine
 	active atomic.Uintptr  // identity of the goroutine that may call the engine now

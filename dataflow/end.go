@@ -23,7 +23,7 @@ func (w *worker) finish(r *task.Record) {
 	if r.Flags&task.Extended == 0 || r.Unref() {
 		w.complete(r)
 	}
-	if w.brought { // here or by the body itself, if that was a gate
+	if w.brought || w.overdue() { // here or by the body itself, if that was a gate
 		w.serve()
 	}
 	if len(w.hooks) > 0 {

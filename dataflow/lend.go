@@ -65,6 +65,13 @@ func (w *worker) serve() {
 	}
 }
 
+// overdue reports whether the executor has calls under way that w may look after between two
+// tasks.
+func (w *worker) overdue() bool {
+	l := w.borrow()
+	return l != nil && l.Wanted()
+}
+
 // polls makes a turn of the executor's in place of a pause, if that is of use, and
 // reports whether w has the engine now. Then w does not sleep: it has its core to itself.
 func (w *worker) polls() bool {

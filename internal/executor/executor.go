@@ -115,7 +115,8 @@ type Lender interface {
 	// Bring is Ready of the executor for a worker that calls Serve soon.
 	Bring(r *task.Record)
 	// Serve sees to it that somebody looks at what the worker has brought: perhaps the
-	// worker itself, if nobody has the engine.
+	// worker itself, if nobody has the engine. The worker also calls it between two tasks
+	// while Wanted reports true; then the executor may poll.
 	Serve()
 	// Hold returns when the worker has the engine for r, which the executor has queued
 	// (Port.Queue) and which is about to run or to be skipped; HandBack gives it back.
