@@ -58,13 +58,13 @@ func (c *fakeComm) loop() {
 
 func (c *fakeComm) complete(r *task.Record) {
 	if r.Poisoned() {
-		c.rt.outside.skip(r)
+		c.rt.external.skip(r)
 	} else {
 		c.seen.Add(1)
-		r.Exec = c.rt.outside
+		r.Exec = c.rt.external
 		r.Err = r.Decl.Run(r)
 	}
-	c.rt.outside.finish(r)
+	c.rt.external.finish(r)
 }
 
 // runComm runs body on a runtime with a fake communication thread, which it returns.

@@ -6,15 +6,15 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// What follows from the end of a body: children and held events, the release of
-// successors, failures, the way of the record home.
+// The end of a task: children and held events, release of successors, failures, return of
+// the record.
 
 // finish ends the body of r, and r itself unless children or held events keep it.
 func (w *worker) finish(r *task.Record) {
 	if d := r.Children; d != nil {
 		d.Owner = noOwner
 		r.Extend()
-		r.Ref() // of the children
+		r.Ref() // held by the children
 		n := int64(d.Spawned)
 		if d.Live.Add(n+closedBias) == closedBias {
 			r.Unref()
@@ -23,7 +23,7 @@ func (w *worker) finish(r *task.Record) {
 	if r.Flags&task.Extended == 0 || r.Unref() {
 		w.complete(r)
 	}
-	if w.brought || w.overdue() { // here or by the body itself, if that was a gate
+	if w.brought || w.overdue() { // by this end, or by the body itself if that was a gate
 		w.serve()
 	}
 	if len(w.hooks) > 0 {
@@ -31,15 +31,15 @@ func (w *worker) finish(r *task.Record) {
 	}
 }
 
-// complete ends r, and its ancestors as far as it was what kept them.
+// complete ends r, and each ancestor whose last unfinished child it was.
 func (w *worker) complete(r *task.Record) {
 	for r != nil {
 		r = w.end(r)
 	}
 }
 
-// end releases the successors of r, gives the record back, and returns the parent
-// if that has nothing to wait for any more.
+// end releases the successors of r, returns its record to the allocator, and returns the
+// parent if the parent has nothing left to wait for.
 func (w *worker) end(r *task.Record) (parent *task.Record) {
 	d := r.Domain
 	const rare = task.Extended | task.Commutes | task.Skipped
@@ -74,7 +74,7 @@ func (w *worker) end(r *task.Record) (parent *task.Record) {
 	return nil
 }
 
-// endRare does what most tasks do not need at their end.
+// endRare handles the parts of an end that most tasks do not need.
 func (w *worker) endRare(r *task.Record) {
 	r.Late()
 	if r.Err == nil && r.Flags&task.Skipped == 0 {
@@ -83,7 +83,7 @@ func (w *worker) endRare(r *task.Record) {
 	if d := r.Children; d != nil {
 		d.Trim()
 		r.Err = errors.Join(r.Err, d.TakeFailures())
-		if r.Err == nil && d.Skips() > 0 { // what they depend on outside has failed
+		if r.Err == nil && d.Skips() > 0 { // they depend on a failed task outside
 			r.Flags |= task.Skipped
 		}
 		d.Forgive()
@@ -113,14 +113,14 @@ func (w *worker) endRare(r *task.Record) {
 	r.Ungate(failed, w.complete)
 }
 
-// recycle gives the record of an ended task back to its allocator.
+// recycle returns the record of an ended task to its allocator.
 func (w *worker) recycle(r *task.Record) {
 	home := r.Home()
 	switch {
 	case home == w.alloc:
 		home.Put(r)
 		return
-	case w.outside:
+	case w.external:
 		home.Return(&r.Node, &r.Node)
 		return
 	case w.retHome != home:
@@ -144,9 +144,9 @@ func (w *worker) flushReturns() {
 	}
 }
 
-// count notes the end of a task of the main program.
+// count counts the end of a task of the main program.
 func (w *worker) count() {
-	if w.outside {
+	if w.external {
 		w.published.Add(1)
 		w.rt.progress()
 		return
@@ -156,16 +156,16 @@ func (w *worker) count() {
 	}
 }
 
-// countChild notes the end of another task, for the watchdog only.
+// countChild counts the end of another task, for the watchdog only.
 func (w *worker) countChild() {
-	if w.outside {
+	if w.external {
 		w.inner.Add(1)
 	} else {
 		w.children++
 	}
 }
 
-// publish makes the counts of ended tasks known to the submitter.
+// publish makes the counts of ended tasks visible to the submitter.
 func (w *worker) publish() {
 	if w.inner.Load() != w.children {
 		w.inner.Store(w.children)

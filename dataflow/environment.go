@@ -13,8 +13,8 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// The user sets these without touching the program, which they do not overrule: each stands
-// for an option that the program does not give. The table is in tasks/README.md.
+// Environment variables for the user of a program. Each sets an option that the program
+// does not set itself. The table is in tasks/README.md.
 const (
 	workersVariable = "WEFT_WORKERS" // Workers
 	traceVariable   = "WEFT_TRACE"   // Trace(0), and the file for the log
@@ -23,7 +23,7 @@ const (
 
 const usualStall = 10 * time.Second
 
-// readEnvironment puts the values of the variables into o. An empty one counts as not set.
+// readEnvironment reads the variables into o. An empty one counts as not set.
 func (o *options) readEnvironment() error {
 	o.workers, o.stall = osthread.Usable().Count(), usualStall
 	errs := []error{
@@ -46,8 +46,8 @@ func (o *options) readEnvironment() error {
 	return errors.Join(errs...)
 }
 
-// variable parses the environment variable name into to, if it is set. On an error to keeps
-// its value.
+// variable parses the environment variable name into to, if it is set. On an error, to
+// keeps its value.
 func variable[T any](name string, to *T, parse func(string) (T, error), want string) error {
 	text := os.Getenv(name)
 	if text == "" {
@@ -64,9 +64,9 @@ func variable[T any](name string, to *T, parse func(string) (T, error), want str
 // logFiles counts the files that the runtimes of this process have made for WEFT_TRACE.
 var logFiles atomic.Int64
 
-// createLog makes the file for the log, before there is one: a folder that does not exist is
-// told of at once. %p in the name becomes the number of the process, for programs that run as
-// several; the second runtime of the process adds -2, and so on.
+// createLog creates the file for the log at the start, so that a missing folder is an error
+// at once. %p in the name becomes the process number, for programs that run as several
+// processes; the second runtime of a process adds -2, and so on.
 func createLog(name string) (*os.File, error) {
 	name = strings.ReplaceAll(name, "%p", strconv.Itoa(os.Getpid()))
 	if n := logFiles.Add(1); n > 1 {
@@ -80,7 +80,7 @@ func createLog(name string) (*os.File, error) {
 }
 
 // writeLog writes the log into the file of WEFT_TRACE, if there is one, as a gob of a Log.
-// No worker runs any more.
+// All workers have ended.
 func (rt *Runtime) writeLog() error {
 	if rt.logFile == nil {
 		return nil

@@ -15,10 +15,10 @@ var emptyRegion deps.Region
 type TaskError struct {
 	Task    uint64   // its number, in spawn order
 	Label   string   // its name
-	File    string   // where it was declared; of a dynamic task, where it was spawned
+	File    string   // line of the declaration; for a dynamic task, of the spawn
 	Line    int      //
 	Spawned string   // file:line of the spawn, if recorded (Debug)
-	Regions []string // what it touches
+	Regions []string // regions that it accesses
 	Err     error    // for a panic, a *panics.ErrRecovered with the stack
 }
 

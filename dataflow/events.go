@@ -2,7 +2,7 @@ package dataflow
 
 import "time"
 
-// EventKind says what an [Event] records.
+// EventKind is the kind of an [Event].
 type EventKind uint8
 
 // The kinds of events. Task numbers start at 1 and grow in spawn order; 0 is
@@ -15,9 +15,9 @@ const (
 	EventEnd               // the body of Task ends there; Arg: 1 if it failed, 2 if skipped
 	EventPark              // the worker goes to sleep in the kernel
 	EventUnpark            // the worker is awake again
-	EventBlock             // Task leaves its core (Context.Block)
-	EventUnblock           // Task has come back from Context.Block
-	EventWait              // the worker waits in Task (0: the program), and may run others
+	EventBlock             // Task gives up its core (Context.Block)
+	EventUnblock           // Task has returned from Context.Block
+	EventWait              // the worker waits in Task (0: the program), and may run other tasks
 	EventWaited            // the wait of Task has ended
 	EventDone              // Task has released its successors: after its children and held events
 )
@@ -43,7 +43,7 @@ type Label struct {
 // and EventEnd of one worker are balanced like brackets.
 type WorkerLog struct {
 	// Name is "worker 0" (the submitting goroutine), "worker 1" ..., "spare 3", or
-	// "outside" for what other goroutines completed.
+	// "outside" for tasks that other goroutines completed.
 	Name   string
 	Core   int // the core it is pinned to, -1 if none
 	Events []Event
@@ -53,8 +53,8 @@ type WorkerLog struct {
 // Runtime.ResetLog. Package dataflow/trace writes it in the usual formats.
 type Log struct {
 	Rank     int           // of this process or in-process rank, in the world communicator
-	Ranks    int           // how many there are; 0 and 1 mean a program without messages
-	Host     string        // the machine it ran on; "" if not known
+	Ranks    int           // number of ranks; 0 and 1 mean a program without messages
+	Host     string        // machine of the run; "" if unknown
 	Start    time.Time     // wall clock at the first possible event, on the clock of rank 0
 	Elapsed  time.Duration // from Start to the moment the log was taken
 	Slots    int           // number of workers that compute at one time (Workers option)
@@ -64,27 +64,27 @@ type Log struct {
 	Overflow uint64    // events lost because the log had reached its limit
 }
 
-// Message is one communication operation of one rank. The communication thread
-// (package commthread) records it. A send and a receive on two ranks are the same
-// message if Comm, sender, receiver, Tag and Seq are.
+// Message is one communication operation of one rank, recorded by the communication thread
+// (package commthread). A send and a receive on two ranks are the same message if Comm,
+// sender, receiver, Tag and Seq are equal.
 type Message struct {
-	Task uint64 // the task it belongs to, 0 if none
-	// Kind is "send", "ssend", "recv", "bcast", "alltoall", "put", ...: what ends in send
-	// sends, what ends in recv receives.
+	Task uint64 // task of the operation, 0 if none
+	// Kind is "send", "ssend", "recv", "bcast", "alltoall", "put", ...: kinds that end in
+	// send send, kinds that end in recv receive.
 	Kind string
 	Comm uint32 // number of the communicator, the same on all its ranks
-	// Peer is the other rank, in the world communicator (of a receive from any source: the
-	// one it came from); -1 if there is none.
+	// Peer is the other rank, in the world communicator (for a receive from any source: the
+	// actual sender); -1 if there is none.
 	Peer int
-	// Tag is that of a point-to-point message, also of one received with any tag; 0 of
+	// Tag is the tag of a point-to-point message, also if received with any tag; 0 for
 	// other operations.
 	Tag int
 	// Seq counts, from 1 and on both sides, the messages of one (Comm, sender, receiver,
 	// Tag), or the collective operations of Comm.
 	Seq    uint64
-	Bytes  int           // payload: of the message, or what this rank contributes
-	Ready  time.Duration // its dependences were satisfied (since Log.Start)
-	Posted time.Duration // it was handed to the MPI engine
-	Done   time.Duration // its completion was seen; 0 if it was not yet
+	Bytes  int           // payload: of the message, or this rank's contribution
+	Ready  time.Duration // time when its dependences were satisfied (since Log.Start)
+	Posted time.Duration // time when the MPI engine got it
+	Done   time.Duration // time when its completion was seen; 0 if not yet
 	Failed bool
 }

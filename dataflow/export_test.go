@@ -32,7 +32,7 @@ func SetMaxSpares(n int64) (restore func()) {
 }
 
 // Outsiders returns what the stall report says of bodies inside Block and held events.
-func (rt *Runtime) Outsiders() string { return strings.Join(rt.outsiders(), "\n") }
+func (rt *Runtime) Outsiders() string { return strings.Join(rt.externalWaits(), "\n") }
 
 // Audit returns what a closed runtime should not hold any more: a task, a place
 // in a queue, a byte of budget, a record that did not come home.
@@ -42,7 +42,7 @@ func (rt *Runtime) Audit() error {
 	if !rt.closed {
 		wrong("the runtime is not closed")
 	}
-	if !rt.entrance.empty() || len(rt.prio.heap) > 0 || rt.inject.n.Load() != 0 {
+	if !rt.submitted.empty() || len(rt.prio.heap) > 0 || rt.inject.n.Load() != 0 {
 		wrong("a common queue is not empty")
 	}
 	if p, s := rt.parked.Load(), rt.spinning.Load(); p != 0 || s != 0 {
@@ -74,7 +74,7 @@ func (w *worker) audit() error {
 	switch {
 	case w.cur != nil:
 		return fmt.Errorf("%s is inside task %d %q", w.name(), w.cur.Seq(), w.cur.Label())
-	case w.next != nil || len(w.bag) > 0 || !w.dq.empty() || w.mail.n.Load() != 0:
+	case w.next != nil || len(w.readySet) > 0 || !w.dq.empty() || w.mail.n.Load() != 0:
 		return fmt.Errorf("a queue of %s is not empty", w.name())
 	}
 	return nil

@@ -7,26 +7,68 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// The states of a worker, as others see it. Only the worker itself leaves active
-// and spinning; see the package documentation for the protocol.
+// Sleep and wake-up.
+//
+// A worker is active, spinning, parked, waking (on its way from parked), or away (inside
+// Block, or an idle spare). Two counters: spinning, parked.
+//
+//	A goroutine queues a task           A worker runs out of work
+//	Q1  put it into a queue             S1  state = spinning, spinning++
+//	Q2  if parked == 0, done            S2  look at all queues, for 100 us
+//	Q3  if spinning > 0, done           S3  found: state = active; if --spinning
+//	Q4  spinning: 0 -> 1, for the           == 0 and there is more: Q2
+//	    worker to be woken              S4  else state = parked, parked++, spinning--
+//	Q5  some worker: parked -> waking,  S5  look at all queues; found: parked -> active
+//	    parked--, leave a token             (if a waker was faster, take its token)
+//	Q6  none is parked any more:        S6  sleep until there is a token
+//	    spinning--; if work, Q2         S7  waking: it is counted as spinning; parked
+//	                                        (woken for something else): count it; S2
+//
+// All are sequentially consistent atomics. No task stays queued while a worker sleeps that
+// could run it: if Q2 sees parked == 0, the sleeper has yet to do S4, and its S5 comes after
+// Q1. If Q3 sees a spinner, the spinner finds the task in S2, or finds another and wakes a
+// worker in S3, or comes to S5 after Q1; if the spinner is Q4's promise and Q5 finds no
+// worker, Q6 checks for the task. Wake-ups are chained: one wakes the next. A token
+// (osthread.Parker) left for a worker that is awake only makes its next sleep return at once.
+//
+// A worker starts out as parked, without a goroutine: the first wake-up makes one, in the
+// state waking, and takes Ps for all workers. So a runtime without tasks, or with tasks that
+// the submitter runs, costs no thread and no change of GOMAXPROCS. When the runtime closes,
+// the thread returns to the Go scheduler with its original mask.
+//
+// Short tasks (clause Cost) cause no wake-up until they add up to its cost. So that they and
+// their successors start in any case, half a millisecond later another goroutine does Q2
+// for them (wakeLater).
+//
+// A wait for something else than work (Wait, the window, a child, a task run in place)
+// sleeps in the same way: it announces its condition before S5, which checks it again; the
+// goroutine that makes the condition true leaves a token.
+//
+// If every worker has its own core and a communication thread lends its engine
+// (executor.Lender), a worker without work makes progress calls on it in S2 as long as
+// messages are in progress: it stays in the state spinning, looks at all queues between two
+// calls, and counts as asleep for the window.
+
+// The states of a worker, as others see them. Only the worker itself leaves active and
+// spinning.
 const (
 	active   int32 = iota // runs a body, or the program
 	spinning              // looks for work; counted in Runtime.spinning
 	parked                // sleeps in the kernel or is about to; counted in Runtime.parked
-	waking                // a waker has taken it from parked, and counted it as spinning
-	away                  // inside Block, or a spare that is not needed
+	waking                // a waker has taken it from parked and counts it as spinning
+	away                  // inside Block, or an idle spare
 )
 
 const (
 	spinBudget  = 100 * time.Microsecond
 	crowdBudget = 5 * time.Microsecond // when workers share cores
-	eagerSpins  = 100                  // first steps of a spin, without a pause between
-	spinCheck   = 8                    // further steps between looks at the clock
+	eagerSpins  = 100                  // first steps of a spin, without a pause
+	spinCheck   = 8                    // further steps between checks of the clock
 	lateWake    = 500 * time.Microsecond
 )
 
-// idle looks for work until it finds some, and returns it, or until done reports
-// true, and returns nil. It spins for the spin budget and then sleeps.
+// idle looks for work until it finds a task, which it returns, or until done reports true,
+// and returns nil. It spins for the spin budget and then sleeps.
 func (w *worker) idle(done func() bool) *task.Record {
 	rt := w.rt
 	w.publish()
@@ -49,7 +91,7 @@ func (w *worker) idle(done func() bool) *task.Record {
 			continue
 		}
 		if i < eagerSpins {
-			continue // search is a call, so the loop can be interrupted (osthread.Relax)
+			continue // search is a call, so the loop can be preempted (osthread.Relax)
 		}
 		osthread.Relax()
 		if i%spinCheck != 0 {
@@ -67,8 +109,8 @@ func (w *worker) idle(done func() bool) *task.Record {
 	}
 }
 
-// found ends the spinning of w. Submitters wake nobody while somebody spins, so
-// the last one that stops spinning looks whether more workers are needed.
+// found ends the spinning of w. Submitters wake no worker while one spins, so the last
+// spinner checks whether more workers are needed.
 func (w *worker) found() {
 	w.state.Store(active)
 	if w.rt.spinning.Add(-1) == 0 {
@@ -76,15 +118,15 @@ func (w *worker) found() {
 	}
 }
 
-// sleep parks the worker until it is woken. It reports stop if it need not sleep,
-// with the task it found, nil if done reports true.
+// sleep parks the worker until it is woken. It reports stop if it need not sleep, with the
+// task that it found, or nil if done reports true.
 func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 	rt := w.rt
 	w.state.Store(parked)
 	rt.parked.Add(1)
 	rt.spinning.Add(-1)
 	rt.stuckCheck(w)
-	// Whoever queued work before it could see us parked did not wake us: look again.
+	// A submitter that queued work before it could see this worker parked has not woken it.
 	if r = w.search(); r != nil || done() {
 		if w.state.CompareAndSwap(parked, active) {
 			rt.parked.Add(-1)
@@ -112,12 +154,10 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 	return nil, false
 }
 
-// wake wakes one parked worker, unless one is looking for work already: that one
-// will find it, and wake the next.
-//
-// A worker may leave the state parked by itself while another one enters it behind
-// the back of the inner loop, and whoever queued a task meanwhile relied on us: so
-// this looks again.
+// wake wakes one parked worker, unless one is looking for work already: that one will find
+// the task, and wake the next. The scan can miss a worker that parks behind it, and a
+// submitter may have skipped its own wake-up because of this one: so wake retries while
+// there is work.
 func (rt *Runtime) wake() {
 	for rt.parked.Load() > 0 && rt.spinning.CompareAndSwap(0, 1) {
 		for _, v := range *rt.workers.Load() {
@@ -131,8 +171,8 @@ func (rt *Runtime) wake() {
 	}
 }
 
-// rouse wakes v, or starts it, if it is parked, and reports whether it was: then it
-// is counted as spinning, by the caller.
+// rouse wakes v, or starts it, if it is parked, and reports whether it was. The caller has
+// counted v as spinning.
 func (rt *Runtime) rouse(v *worker) bool {
 	if !v.state.CompareAndSwap(parked, waking) {
 		return false
@@ -144,7 +184,7 @@ func (rt *Runtime) rouse(v *worker) bool {
 	return true
 }
 
-// wakeBound wakes w for what is in its mail.
+// wakeBound wakes w for a task in its mailbox.
 func (rt *Runtime) wakeBound(w *worker) {
 	rt.spinning.Add(1)
 	if rt.rouse(w) {
@@ -156,14 +196,14 @@ func (rt *Runtime) wakeBound(w *worker) {
 	w.parker.Unpark()
 }
 
-// wakeLater wakes a worker after lateWake if there is work for it then. What was queued by
-// then is behind short tasks, and nobody was woken for these: the one who queued them may
-// be in a long body, or the program outside of the runtime.
+// wakeLater wakes a worker after lateWake if there is work then. Until then queued tasks
+// may sit behind short tasks, which cause no wake-up: the worker that queued them may be in
+// a long body, or the program outside the runtime.
 func (rt *Runtime) wakeLater() {
 	if rt.late.Load() || !rt.late.CompareAndSwap(false, true) {
 		return
 	}
-	rt.group.Add(1) // of a worker, or the submitter: Close does not wait yet
+	rt.group.Add(1) // a worker or the submitter calls this: Close does not wait yet
 	go func() {
 		defer rt.group.Done()
 		osthread.Sleep(lateWake)
@@ -179,9 +219,9 @@ func (rt *Runtime) wakeMore() {
 	}
 }
 
-// hasWork reports whether a task is queued where any worker may take it.
+// hasWork reports whether a queue holds a task that any worker may take.
 func (rt *Runtime) hasWork() bool {
-	if !rt.entrance.empty() || rt.prio.top.Load() != noPriority || rt.inject.n.Load() > 0 {
+	if !rt.submitted.empty() || rt.prio.top.Load() != noPriority || rt.inject.n.Load() > 0 {
 		return true
 	}
 	for _, v := range *rt.workers.Load() {
@@ -192,8 +232,8 @@ func (rt *Runtime) hasWork() bool {
 	return false
 }
 
-// progress is called when a worker has published its count of ended tasks: it
-// wakes the submitter if that waits for this many.
+// progress wakes the submitter if its wait is over. A worker calls it after publishing its
+// count of ended tasks.
 func (rt *Runtime) progress() {
 	if t := rt.target.Load(); t != noTarget && rt.finished() >= t {
 		rt.w0.parker.Unpark()
@@ -204,7 +244,7 @@ const noTarget = ^uint64(0)
 
 // finished returns the number of ended tasks of the main program, as published.
 func (rt *Runtime) finished() uint64 {
-	n := rt.outside.published.Load()
+	n := rt.external.published.Load()
 	if l := rt.port.Load(); l != nil {
 		n += l.w.published.Load()
 	}
@@ -214,23 +254,23 @@ func (rt *Runtime) finished() uint64 {
 	return n
 }
 
-// finishedAll is finished with what the submitter, which calls it, has not published: to
-// publish costs an exchange, too much to do for every task that it runs.
+// finishedAll is finished plus the unpublished count of the submitter, which calls it:
+// publishing costs an atomic exchange, too much for every task that it runs.
 func (rt *Runtime) finishedAll() uint64 {
 	return rt.finished() + rt.w0.done - rt.w0.published.Load()
 }
 
-// stuckCheck wakes a submitter that sleeps above its mark when nobody else is left
-// who could bring it below.
+// stuckCheck wakes a submitter that sleeps above its mark if no other worker can bring the
+// count below.
 func (rt *Runtime) stuckCheck(w *worker) {
 	if w.root == nil && rt.throttled.Load() && rt.stuck(w) {
 		rt.w0.parker.Unpark()
 	}
 }
 
-// stuck reports whether no worker but w runs or looks for anything: what is
-// unfinished then waits for events from outside. One that spins may have found a
-// task just now; if not, it soon parks, and asks again.
+// stuck reports whether no worker but w runs or looks for work: then all unfinished tasks
+// wait for external events. A spinning worker may have found a task just now; if not, it
+// soon parks, and checks again.
 func (rt *Runtime) stuck(w *worker) bool {
 	for _, v := range *rt.workers.Load() {
 		if s := v.state.Load(); v != w && v != rt.w0 && s != parked && s != away && !v.polling.Load() && !v.waiting.Load() {

@@ -6,27 +6,27 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// Lend is part of executor.Port.
+// Lend implements executor.Port.
 func (p *port) Lend(e executor.Lender) { p.rt.lender.Store(&e) }
 
-// Queue is part of executor.Port.
-func (p *port) Queue(r *task.Record) { p.rt.outside.push(r) }
+// Queue implements executor.Port.
+func (p *port) Queue(r *task.Record) { p.rt.external.push(r) }
 
-// Spacious is part of executor.Port.
+// Spacious implements executor.Port.
 func (p *port) Spacious() bool { return p.rt.spacious() }
 
 func (rt *Runtime) spacious() bool {
 	return rt.pin != nil && rt.opt.mode == parallel && !osthread.Crowded()
 }
 
-// Rouse is part of executor.Port.
+// Rouse implements executor.Port.
 func (p *port) Rouse() {
 	if p.rt.parked.Load() > 0 && p.rt.spacious() {
 		p.rt.wake()
 	}
 }
 
-// Waits is part of executor.Port.
+// Waits implements executor.Port.
 func (p *port) Waits(yes bool) {
 	g := osthread.G()
 	for _, w := range *p.rt.workers.Load() {
@@ -39,15 +39,15 @@ func (p *port) Waits(yes bool) {
 	}
 }
 
-// borrow returns whom w may borrow from; nil if there is nobody.
+// borrow returns the lender of the lease; nil if w cannot borrow.
 func (w *worker) borrow() executor.Lender {
-	if l := w.rt.lender.Load(); l != nil && !w.outside && w.rt.spacious() {
+	if l := w.rt.lender.Load(); l != nil && !w.external && w.rt.spacious() {
 		return *l
 	}
 	return nil
 }
 
-// bring hands a comm task that is ready to the executor.
+// bring hands a ready comm task to the executor.
 func (w *worker) bring(r *task.Record) {
 	if l := w.borrow(); l != nil {
 		l.Bring(r)
@@ -57,7 +57,7 @@ func (w *worker) bring(r *task.Record) {
 	w.rt.comm.Ready(r)
 }
 
-// serve sees to what w has brought.
+// serve starts the comm tasks that w has handed over.
 func (w *worker) serve() {
 	w.brought = false
 	if l := w.rt.lender.Load(); l != nil {
@@ -65,15 +65,15 @@ func (w *worker) serve() {
 	}
 }
 
-// overdue reports whether the executor has calls under way that w may look after between two
+// overdue reports whether the executor has calls in flight that w may look after between two
 // tasks.
 func (w *worker) overdue() bool {
 	l := w.borrow()
 	return l != nil && l.Wanted()
 }
 
-// polls makes a turn of the executor's in place of a pause, if that is of use, and
-// reports whether w has the engine now. Then w does not sleep: it has its core to itself.
+// polls makes a progress call of the executor instead of a pause, if that is useful, and
+// reports whether w now has the lease. Then w does not sleep: it has its own core.
 func (w *worker) polls() bool {
 	l := w.borrow()
 	if l == nil {
@@ -94,14 +94,14 @@ func (w *worker) polls() bool {
 	return has
 }
 
-// wanted reports whether w, which is counted as parked, shall wait awake instead: Rouse may
-// have come before it was.
+// wanted reports whether w, which is counted as parked, must stay awake: Rouse may have
+// come before it was parked.
 func (w *worker) wanted() bool {
 	l := w.borrow()
 	return l != nil && l.Wanted()
 }
 
-// leave gives back what polls has taken.
+// leave returns the lease taken by polls.
 func (w *worker) leave() {
 	if w.polling.Load() {
 		w.polling.Store(false)
@@ -111,33 +111,33 @@ func (w *worker) leave() {
 	}
 }
 
-// hold has w borrow the engine for the body of r.
+// hold takes the lease for the body of r.
 func (w *worker) hold(r *task.Record) {
 	(*w.rt.lender.Load()).Hold(r)
-	w.holds = true
+	w.holdsLease = true
 }
 
-// handBack ends that, and tells the executor how r has ended.
+// handBack returns the lease, and tells the executor how r has ended.
 func (w *worker) handBack(r *task.Record) {
 	if r.Flags&task.Leased != 0 {
-		w.holds = false
+		w.holdsLease = false
 		(*w.rt.lender.Load()).HandBack(r)
 	}
 }
 
-// without calls f, in which a body waits for the runtime, without the engine.
-func (w *worker) without(f func()) {
-	if !w.holds {
+// without calls f, in which a body waits for the runtime, without the lease.
+func (w *worker) withoutLease(f func()) {
+	if !w.holdsLease {
 		f()
 		return
 	}
 	l := *w.rt.lender.Load()
-	w.holds = false
+	w.holdsLease = false
 	r := w.cur
 	l.Pause()
 	defer func() {
 		l.Resume(r)
-		w.holds = true
+		w.holdsLease = true
 	}()
 	f()
 }

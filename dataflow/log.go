@@ -11,19 +11,19 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// eventLog records the events of one worker. Its methods do nothing on a nil log.
-// The lock is for the worker "outside", and for Log and ResetLog while an idle
-// worker goes to sleep; a running worker finds it free (8 ns).
+// eventLog records the events of one worker. Its methods do nothing on a nil log. The lock
+// is for the external worker, and for Log and ResetLog while an idle worker goes to sleep;
+// a running worker finds it free (8 ns).
 type eventLog struct {
 	rt     *Runtime
 	mu     sync.Mutex
 	packed packed  // guarded by mu
-	left   int     // guarded by mu: events that are reserved
-	byDecl []int32 // label index by declaration, plus 1; of the worker's goroutine
-	edges  []edge  // of the tasks that are being submitted; of the worker's goroutine
+	left   int     // guarded by mu: number of reserved events
+	byDecl []int32 // label index by declaration, plus 1; owned by the worker's goroutine
+	edges  []edge  // of tasks being submitted; owned by the worker's goroutine
 }
 
-const logBatch = 4096 // events that a log reserves at one time
+const logBatch = 4096 // events reserved at one time
 
 func newEventLog(rt *Runtime) *eventLog { return &eventLog{rt: rt} }
 
@@ -42,7 +42,8 @@ func (l *eventLog) now() time.Duration {
 	return time.Duration(osthread.Nanotime() - l.rt.labels.origin.Load())
 }
 
-// reserve reports whether so many events may be recorded. The caller holds the lock.
+// reserve reports whether the given number of events may be recorded. The caller holds the
+// lock.
 func (l *eventLog) reserve(events int) bool {
 	x := &l.rt.labels
 	for l.left < events {
@@ -57,7 +58,7 @@ func (l *eventLog) reserve(events int) bool {
 	return true
 }
 
-// reset forgets what has been recorded, and what is reserved. The caller holds the lock.
+// reset forgets the recorded and reserved events. The caller holds the lock.
 func (l *eventLog) reset() { l.packed, l.left = packed{}, 0 }
 
 func (l *eventLog) mark(k EventKind) { l.add(k, 0, 0) }
@@ -75,14 +76,14 @@ func (l *eventLog) end(r *task.Record) {
 	l.add(EventEnd, r.Seq(), how)
 }
 
-// done is called after the release of r, before the record is given back.
+// done records the end of r, after its release and before the record is returned.
 func (l *eventLog) done(r *task.Record)    { l.add(EventDone, r.Seq(), 0) }
 func (l *eventLog) wait(r *task.Record)    { l.add(EventWait, seqOf(r), 0) }
 func (l *eventLog) waited(r *task.Record)  { l.add(EventWaited, seqOf(r), 0) }
 func (l *eventLog) block(r *task.Record)   { l.add(EventBlock, seqOf(r), 0) }
 func (l *eventLog) unblock(r *task.Record) { l.add(EventUnblock, seqOf(r), 0) }
 
-// edge notes a dependence, until spawn records all of them at one time.
+// edge keeps a dependence until spawn records all of them at once.
 func (l *eventLog) edge(pred, succ uint64, waits bool) {
 	l.edges = append(l.edges, edge{pred, succ, waits})
 }
@@ -115,8 +116,8 @@ func (l *eventLog) spawn(r *task.Record) {
 	}
 }
 
-// label returns the index of the label of r, without looking it up by name for a
-// declared task that has none of its own.
+// label returns the index of the label of r. A declared task without its own label needs no
+// lookup by name.
 func (l *eventLog) label(r *task.Record) int {
 	plain := r.Decl.Where == nil
 	if c := r.PeekCold(); c != nil && c.Label != "" {
@@ -137,8 +138,8 @@ func (l *eventLog) label(r *task.Record) int {
 	return i
 }
 
-// labels is what the logs of a runtime share: the numbers of the labels, the
-// room that is left, and the time at which they start.
+// labels is shared by the logs of a runtime: the numbers of the labels, the remaining room,
+// and the start time.
 type labels struct {
 	mu     sync.Mutex
 	all    []Label       // guarded by mu
@@ -172,9 +173,8 @@ func (l *labels) index(x Label) int {
 	return i
 }
 
-// Log returns the events recorded so far, or nil without the option Trace. Call it
-// after Wait, with no task running: the submitting goroutine, or any other that
-// knows that.
+// Log returns the events recorded so far, or nil without the option Trace. Call it after
+// Wait, while no task runs: from the submitting goroutine, or any other that knows this.
 func (rt *Runtime) Log() *Log {
 	if rt.opt.trace == 0 {
 		return nil
@@ -196,9 +196,9 @@ func (rt *Runtime) Log() *Log {
 	return l
 }
 
-// everyone returns the workers, and those who stand for others.
+// everyone returns all workers, also the external ones.
 func (rt *Runtime) everyone() []*worker {
-	all := append(slices.Clone(*rt.workers.Load()), rt.outside)
+	all := append(slices.Clone(*rt.workers.Load()), rt.external)
 	if l := rt.port.Load(); l != nil {
 		all = append(all, l.w)
 	}
@@ -209,7 +209,7 @@ func (w *worker) name() string {
 	switch {
 	case w.foreign.Load() != nil:
 		return "comm thread"
-	case w.outside:
+	case w.external:
 		return "outside"
 	case w.spare():
 		return fmt.Sprintf("spare %d", w.id)
@@ -217,7 +217,7 @@ func (w *worker) name() string {
 	return fmt.Sprintf("worker %d", w.id)
 }
 
-// ResetLog forgets the events recorded so far; the same rules as for Log.
+// ResetLog forgets the events recorded so far; the rules of Log apply.
 func (rt *Runtime) ResetLog() {
 	rt.labels.begin()
 	for _, w := range rt.everyone() {

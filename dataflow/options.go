@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Option changes how a runtime works.
+// Option changes the behaviour of a runtime.
 type Option func(*options)
 
 type mode uint8
@@ -28,15 +28,15 @@ type options struct {
 	window  int
 	rename  int64
 	stall   time.Duration
-	stallOn bool // return the report from Wait
+	stallOn bool // Wait returns the report
 	stop    bool
 	trace   int
-	logFile string // of WEFT_TRACE; "" without
+	logFile string // from WEFT_TRACE; "" without
 	lines   bool
 }
 
-// defaults returns the options of a runtime whose program gives none. The errors are those
-// of the environment.
+// defaults returns the options of a runtime without arguments. The errors come from the
+// environment.
 func defaults() (options, error) {
 	o := options{
 		pin:    true,
@@ -52,8 +52,8 @@ func defaults() (options, error) {
 // may use.
 func Workers(n int) Option { return func(o *options) { o.workers = n } }
 
-// Pin says whether each worker is bound to a core of its own. Default: true, as
-// long as the process has a free core for each.
+// Pin binds each worker to its own core. Default: true, as long as the process has a free
+// core for each.
 func Pin(on bool) Option { return func(o *options) { o.pin = on } }
 
 // Context cancels the runtime when ctx is done: tasks that have not started are
@@ -61,8 +61,8 @@ func Pin(on bool) Option { return func(o *options) { o.pin = on } }
 // context.Background.
 func Context(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
 
-// Serial runs each task at its spawn, on the same goroutine: the specification of
-// what every other mode computes, and the mode to debug in.
+// Serial runs each task at its spawn, on the same goroutine: the specification of all other
+// modes' results, and the mode for debugging.
 func Serial() Option { return func(o *options) { o.mode = serial } }
 
 // Seeded runs all tasks on the spawning goroutine in a random order that the
@@ -78,44 +78,43 @@ func Seeded(seed uint64) Option {
 	}
 }
 
-// Verify is Serial with a check of every body against its declaration: a write to an
-// Input, to a slice passed as Value, or by the body itself to what is Weak; a read of an
-// Output before its first write; an Output that was not written everywhere; and what Debug
-// checks. Each is an error of the task. Some bodies are run twice. What it cannot see, and what
-// it costs, is in the documentation of package tasks; dataflow/mistakes compares it with the
-// other modes.
+// Verify is Serial with a check of every body against its declaration: a write to an Input,
+// to a slice passed as Value, or by the body itself to a Weak region; a read of an Output
+// before its first write; an Output that was not written everywhere; and the checks of
+// Debug. Each is an error of the task. Some bodies run twice. File tasks/verify.go lists
+// limits and costs; dataflow/mistakes compares Verify with the other modes.
 func Verify() Option { return func(o *options) { o.mode = verify } }
 
-// Window sets how many tasks of the main program may be unfinished before Spawn
-// helps to run them, in tasks, and likewise how many children of one task. Spawn
-// returns to submitting at half of it. In a body it runs children of that body only,
-// and goes on at once where none is ready; so a body does not spawn while it holds a
-// mutex that its children take. Default: 4096.
+// Window sets how many tasks of the main program may be unfinished before Spawn helps to
+// run them, and likewise how many children of one task. Spawn returns to submitting at half
+// of it. In a body it runs only children of that body, and goes on at once if none is
+// ready; so a body must not spawn while it holds a mutex that its children take. Default:
+// 4096.
 func Window(n int) Option { return func(o *options) { o.window = n } }
 
 // RenameBudget bounds the memory for fresh copies of tasks.Buffer, in bytes; 0
 // turns renaming off. Default: 256 MiB.
 func RenameBudget(n int64) Option { return func(o *options) { o.rename = n } }
 
-// Stall sets after how long without any progress a report says what waits for
-// what, and whether Wait returns it as a *StallError instead of printing it to
-// standard error, again after twice as long and so on, and waiting. A task that computes is progress. With asError, a
-// spawn that waits for a task to be run in place (If(false), Final, Serial, Verify)
-// returns when there is a report, the task runs when it becomes ready, as others do,
-// and the next Wait returns the report; WaitOn returns it at once. 0 turns the report
-// off. Default: WEFT_STALL of the environment, or 10 s, printed.
+// Stall sets the time without any progress after which a report lists what every task waits
+// for. A task that computes is progress. With asError, Wait returns the report as a
+// *StallError; otherwise the runtime prints it to standard error, again after twice as long
+// and so on, and goes on waiting. With asError, a spawn that waits for a task to be run in
+// place (If(false), Final, Serial, Verify) returns when there is a report, the task runs
+// when it becomes ready, and the next Wait returns the report; WaitOn returns it at once. 0
+// turns the report off. Default: WEFT_STALL of the environment, or 10 s, printed.
 func Stall(after time.Duration, asError bool) Option {
 	return func(o *options) { o.stall, o.stallOn = after, asError }
 }
 
-// StopOnError skips every task that has not started once a task has failed.
-// Default: only the tasks that depend on a failed one are skipped.
+// StopOnError skips every task that has not started once a task has failed. Default: skip
+// only the tasks that depend on a failed one.
 func StopOnError() Option { return func(o *options) { o.stop = true } }
 
-// Trace records an event log of at most limit events; 0 stands for 16 million.
-// An event takes about 5 bytes, a dependence 2, and both 40 in what Runtime.Log returns.
-// Default: off; with WEFT_TRACE=FILE.log in the environment, as Trace(0), and Close writes
-// the log to that file for bench/trace.
+// Trace records an event log of at most limit events; 0 means 16 million. An event takes
+// about 5 bytes, a dependence 2, and both 40 in the result of Runtime.Log. Default: off;
+// WEFT_TRACE=FILE.log in the environment means Trace(0), and Close writes the log to that
+// file for bench/trace.
 func Trace(limit int) Option {
 	return func(o *options) {
 		o.logFile = ""
@@ -125,14 +124,14 @@ func Trace(limit int) Option {
 	}
 }
 
-// Debug records where every task was spawned, for errors and reports, and checks that
-// what children touch is covered by the accesses of their parents: an access that no
-// parent covers, to memory that another task beside the parent touches too and that
-// nothing orders with it, is an error of Wait. 1.3 to 1.7 us a task; memory that tasks
-// name is kept until the next Wait. On in Serial, Seeded and Verify. Default: off.
+// Debug records the line of every spawn, for errors and reports, and checks that the
+// accesses of children are covered by their parents: it is an error of Wait if a child
+// accesses memory that no access of its parent covers, another task beside the parent
+// accesses it too, and no dependence orders the two. 1.3 to 1.7 us a task; the memory of
+// accesses is kept until the next Wait. On in Serial, Seeded and Verify. Default: off.
 func Debug() Option { return func(o *options) { o.lines = true } }
 
-// resolve returns what a runtime with these options is to be.
+// resolve returns the options of a runtime with these arguments.
 func resolve(opts []Option) (options, error) {
 	o, err := defaults()
 	if err != nil {

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// packed holds events as they are recorded: in bytes, as differences, because memory that
-// is touched for the first time costs more than all else that a log does. An [Event] takes
-// 40 bytes, here about 5, and a dependence 2.
+// packed holds recorded events: as bytes, with differences of numbers, because touching new
+// memory costs more than all the rest of a log. An [Event] takes 40 bytes, here about 5,
+// and a dependence 2.
 //
 //	head                 kind, and Arg of EventEnd in the upper half
 //	time                 since the previous event
-//	task                 less that of the previous event
+//	task                 minus the task of the previous event
 //	label, parent        EventSpawn
-//	count, pred, ...     EventEdge, several of one task; pred is task less Arg, Arg2 in bit 0
+//	count, pred, ...     EventEdge, several of one task; pred is task minus Arg, Arg2 in bit 0
 //
-// A byte for head, then numbers as package encoding/binary writes them: signed but for
-// label, parent and count. Tasks have numbers below 1<<62. No entry is split between two chunks.
+// A byte for head, then numbers in the format of encoding/binary: signed except label,
+// parent and count. Tasks have numbers below 1<<62. No entry is split between two chunks.
 type packed struct {
 	chunks [][]byte
 	count  int // events
@@ -30,7 +30,7 @@ const (
 	maxRun     = 256 // dependences in one entry
 )
 
-// begin starts an entry of so many events, which is at the end of the chunk returned;
+// begin starts an entry for the given number of events, at the end of the chunk returned;
 // there is room for mostBytes.
 func (p *packed) begin(events int, kind EventKind, how uint64, t time.Duration, task uint64) *[]byte {
 	n := len(p.chunks) - 1
@@ -47,7 +47,7 @@ func (p *packed) begin(events int, kind EventKind, how uint64, t time.Duration, 
 	return c
 }
 
-// plain adds an event with neither label nor dependences.
+// plain adds an event without label and dependences.
 func (p *packed) plain(kind EventKind, how uint64, t time.Duration, task uint64) {
 	p.begin(1, kind, how, t, task)
 }
@@ -57,7 +57,7 @@ func (p *packed) spawn(t time.Duration, task, label, parent uint64) {
 	*c = binary.AppendUvarint(binary.AppendUvarint(*c, label), parent)
 }
 
-// edge is a dependence that is noted until its task is spawned.
+// edge is a dependence kept until its task is spawned.
 type edge struct {
 	pred, succ uint64
 	waits      bool
@@ -77,7 +77,7 @@ func (p *packed) edges(t time.Duration, of []edge) {
 	*c = b
 }
 
-// events returns what has been recorded.
+// events returns the recorded events.
 func (p *packed) events() []Event {
 	u := unpacker{all: make([]Event, 0, p.count)}
 	for _, c := range p.chunks {

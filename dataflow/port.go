@@ -13,8 +13,8 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// port is what an executor of this runtime has: executor.Port, whose comments say who may
-// call what.
+// port is an executor's view of this runtime: executor.Port, whose comments tell which
+// goroutine may call each method.
 type port struct {
 	rt    *Runtime
 	w     *worker
@@ -34,7 +34,7 @@ func init() {
 	}
 }
 
-// attach is executor.Attach.
+// attach implements executor.Attach.
 func (rt *Runtime) attach(e executor.Executor) (*port, error) {
 	if err := rt.mine("Attach"); err != nil {
 		return nil, err
@@ -48,11 +48,11 @@ func (rt *Runtime) attach(e executor.Executor) (*port, error) {
 	p := rt.port.Load()
 	if p == nil {
 		p = &port{rt: rt, w: rt.newWorker(rt.opt.workers, -1)}
-		p.w.outside = true
+		p.w.external = true
 	}
 	rt.takeProcs(osthread.Procs{Sleep: rt.opt.goroutines()}) // bodies may wait in faults, which keep their P
 	rt.mu.Lock()
-	rt.reserve() // now, and not when a body, which a change of GOMAXPROCS would wait for, is in a fault
+	rt.reserve() // now, not while a body, for which a change of GOMAXPROCS would wait, is in a fault
 	rt.mu.Unlock()
 	p.w.foreign.Store(&e)
 	rt.port.Store(p)
@@ -60,7 +60,7 @@ func (rt *Runtime) attach(e executor.Executor) (*port, error) {
 	return p, nil
 }
 
-// Detach is part of executor.Port.
+// Detach implements executor.Port.
 func (p *port) Detach() error {
 	if err := p.rt.mine("Detach"); err != nil {
 		return err
@@ -70,13 +70,13 @@ func (p *port) Detach() error {
 	return nil
 }
 
-// Mine is part of executor.Port.
+// Mine implements executor.Port.
 func (p *port) Mine(method string) error { return p.rt.mine(method) }
 
-// OnCancel is part of executor.Port.
+// OnCancel implements executor.Port.
 func (p *port) OnCancel(f func()) (stop func() bool) { return context.AfterFunc(p.rt.ctx, f) }
 
-// Enter is part of executor.Port.
+// Enter implements executor.Port.
 func (p *port) Enter(r *task.Record) {
 	p.w.g.Store(osthread.G())
 	p.w.cur = r
@@ -85,29 +85,29 @@ func (p *port) Enter(r *task.Record) {
 	}
 }
 
-// Current is part of executor.Port.
+// Current implements executor.Port.
 func (p *port) Current() *task.Record { return p.w.cur }
 
-// Left is part of executor.Port.
+// Left implements executor.Port.
 func (p *port) Left(r *task.Record) {
 	if d := r.Children; d != nil {
 		d.Tracker.CloseReductions(emptyRegion)
 	}
 }
 
-// Skips is part of executor.Port.
+// Skips implements executor.Port.
 func (p *port) Skips(r *task.Record) bool {
 	return r.Err != nil || r.Poisoned() || p.rt.skip.Load()
 }
 
-// Skip is part of executor.Port.
+// Skip implements executor.Port.
 func (p *port) Skip(r *task.Record) {
 	r.Exec = p.w
 	p.w.skip(r)
 	p.w.finish(r)
 }
 
-// Finish is part of executor.Port.
+// Finish implements executor.Port.
 func (p *port) Finish(r *task.Record, err error) {
 	r.Exec = p.w
 	if err != nil {
@@ -116,10 +116,10 @@ func (p *port) Finish(r *task.Record, err error) {
 	p.w.finish(r)
 }
 
-// Moved is part of executor.Port.
+// Moved implements executor.Port.
 func (p *port) Moved() { p.moves.Add(1) }
 
-// Reason is part of executor.Port.
+// Reason implements executor.Port.
 func (p *port) Reason() error {
 	if err := p.rt.domain.Failures(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (p *port) Reason() error {
 	return p.rt.cause()
 }
 
-// Aside is part of executor.Port.
+// Aside implements executor.Port.
 func (p *port) Aside(done func() bool, register func(wake func()), sleep func(), inBody func(task uint64, label string)) {
 	g := osthread.G()
 	rt := p.rt
@@ -153,7 +153,7 @@ func (p *port) Aside(done func() bool, register func(wake func()), sleep func(),
 	sleep()
 }
 
-// Asleep is part of executor.Port.
+// Asleep implements executor.Port.
 func (p *port) Asleep(thread int) (awake func()) {
 	rt := p.rt
 	if rt.opt.mode != parallel || thread == 0 {
@@ -167,7 +167,7 @@ func (p *port) Asleep(thread int) (awake func()) {
 	return nil
 }
 
-// Announce is part of task.Runner.
+// Announce implements task.Runner.
 func (w *worker) Announce(r *task.Record) {
 	if v := verifierOf(r.Domain.Parent); v != nil {
 		v.ChildElsewhere()
@@ -186,8 +186,8 @@ func (w *worker) rouse() {
 	w.parker.Unpark()
 }
 
-// blockForeign calls f on another goroutine, while the executor goes on. A panic of f,
-// or the end of its goroutine, is that of the body.
+// blockForeign calls f on another goroutine, while the executor goes on. It passes a panic
+// of f, or the end of its goroutine, on to the body.
 func (w *worker) blockForeign(f func()) {
 	var over atomic.Bool
 	var c panics.Catcher
@@ -210,7 +210,7 @@ func (w *worker) blockForeign(f func()) {
 	}
 }
 
-// Take is part of executor.Port.
+// Take implements executor.Port.
 func (p *port) Take() *task.Record {
 	if p.rt.opt.mode != parallel {
 		return nil
@@ -227,7 +227,7 @@ func (p *port) look() *task.Record {
 	if r := w.urgent(); r != nil {
 		return r
 	}
-	if r := rt.entrance.takeOne(); r != nil { // no batch: nobody would steal the rest from here
+	if r := rt.submitted.takeOne(); r != nil { // no batch: no worker could steal the rest from here
 		return r
 	}
 	for _, v := range *rt.workers.Load() {
@@ -240,8 +240,8 @@ func (p *port) look() *task.Record {
 	return rt.prio.popAbove(noPriority)
 }
 
-// Once is part of executor.Port.
+// Once implements executor.Port.
 func (p *port) Once(r *task.Record) { p.w.once(r) }
 
-// Busy is part of executor.Port.
+// Busy implements executor.Port.
 func (p *port) Busy() bool { return int(p.rt.parked.Load()) < p.rt.opt.workers }

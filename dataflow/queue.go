@@ -11,17 +11,35 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// cacheLine separates words that different threads write: two lines of 64
-// bytes, because the adjacent-line prefetcher of amd64 fetches pairs.
+// The queues, in the order in which a worker looks:
+//
+//	next              its successor                          own, no synchronization
+//	priorities        ready tasks with a priority above 0    all workers, a mutex
+//	mail              tasks bound to it (OnWorker)           others put, a mutex
+//	inject            tasks made ready by other goroutines   a mutex
+//	dq                its own ready tasks, youngest first    Chase-Lev deque
+//	submission queue  oldest first, several at once          one producer, CAS
+//	others' dq        oldest first                           CAS
+//	priorities        tasks with a negative priority
+//
+// A task with a higher priority than next goes before it, so a priority takes effect
+// everywhere within the length of the running bodies.
+//
+// The tracker, the records and the domain of the main program belong to worker 0; the
+// domain of a task's children belongs to the worker that runs its body. A record returns to
+// its allocator in a chain of 32 (package internal/task).
+
+// cacheLine separates words that different threads write: two lines of 64 bytes, because the
+// adjacent-line prefetcher of amd64 fetches pairs.
 const cacheLine = 128
 
-// deque is the queue of one worker (Chase and Lev, SPAA 2005, with the indices
-// sequentially consistent): the owner pushes and pops at the bottom, last in
-// first out, and others steal from the top, first in first out.
+// deque is the queue of one worker (Chase and Lev, SPAA 2005, with sequentially consistent
+// indices): the owner pushes and pops at the bottom, last in first out, and others steal
+// from the top, first in first out.
 type deque struct {
 	bottom atomic.Int64 // written by the owner
 	_      [cacheLine - 8]byte
-	top    atomic.Int64 // moved by CAS: thieves, and the owner for the last element
+	top    atomic.Int64 // moved by CAS: by thieves, and by the owner for the last element
 	_      [cacheLine - 8]byte
 	ring   atomic.Pointer[ring] // replaced by the owner when full
 }
@@ -33,11 +51,10 @@ type ring struct {
 
 func newRing(n int64) *ring { return &ring{mask: n - 1, slot: make([]slot, n)} }
 
-// slot is a place in a queue. It is published by the index that its writer stores
-// afterwards. A thief that is late may look at it while it is written for another
-// turn, and throws away what it saw because the index has moved; so the write may
-// be plain (an atomic one costs as much as the index), except under the race
-// detector, which cannot know.
+// slot is a place in a queue. The index that its writer stores afterwards publishes it. A
+// late thief may read it while it is being written for another turn; it then discards the
+// value because the index has moved. So the write may be plain (an atomic one costs as much
+// as the index), except under the race detector, which cannot know this.
 type slot struct{ r unsafe.Pointer }
 
 func (s *slot) set(r *task.Record) {
@@ -95,8 +112,8 @@ func (q *deque) pop() *task.Record {
 	return r
 }
 
-// steal takes the oldest element, or returns nil if there is none or another
-// thief was faster. Any goroutine.
+// steal takes the oldest element, or returns nil if there is none or another thief was
+// faster. Any goroutine.
 func (q *deque) steal() *task.Record {
 	t := q.top.Load()
 	if t >= q.bottom.Load() {
@@ -112,65 +129,65 @@ func (q *deque) steal() *task.Record {
 
 func (q *deque) empty() bool { return q.top.Load() >= q.bottom.Load() }
 
-// entrance holds the tasks of the main program that were ready when they were
-// spawned, in that order. One producer; consumers take several at once, so that
-// a worker that is fed by the submitter alone touches its cache lines seldom.
-type entrance struct {
+// submissionQueue holds the tasks of the main program that were ready when they were
+// spawned, in that order. One producer; consumers take several at once, so that a worker
+// fed by the submitter alone seldom touches its cache lines.
+type submissionQueue struct {
 	tail atomic.Int64 // written by the producer
 	_    [cacheLine - 8]byte
 	head atomic.Int64 // moved by CAS
 	_    [cacheLine - 8]byte
-	ring atomic.Pointer[entranceRing] // from the first task on
+	ring atomic.Pointer[submissionRing] // from the first task on
 }
 
-type entranceRing [entranceSize]slot
+type submissionRing [submissionSize]slot
 
-// entranceRings keeps rings of runtimes that have closed: 32 KiB that the next may want.
-var entranceRings = sync.Pool{New: func() any { return new(entranceRing) }}
+// submissionRings keeps rings of closed runtimes for reuse: 32 KiB each.
+var submissionRings = sync.Pool{New: func() any { return new(submissionRing) }}
 
 const (
-	entranceSize  = 1 << (12 - 10*invariant.Tiny)
-	entranceBatch = 16 - 14*invariant.Tiny
-	firstDeque    = 256 - 254*invariant.Tiny
+	submissionSize  = 1 << (12 - 10*invariant.Tiny)
+	submissionBatch = 16 - 14*invariant.Tiny
+	firstDeque      = 256 - 254*invariant.Tiny
 )
 
 // put adds r and reports whether there was room. Producer only.
-func (q *entrance) put(r *task.Record) bool {
+func (q *submissionQueue) put(r *task.Record) bool {
 	t := q.tail.Load()
-	if t-q.head.Load() >= entranceSize {
+	if t-q.head.Load() >= submissionSize {
 		return false
 	}
 	g := q.ring.Load()
 	if g == nil {
-		g = entranceRings.Get().(*entranceRing)
+		g = submissionRings.Get().(*submissionRing)
 		q.ring.Store(g)
 	}
-	g[t%entranceSize].set(r)
+	g[t%submissionSize].set(r)
 	q.tail.Store(t + 1)
 	return true
 }
 
-// free gives the ring back. Producer, when nobody takes any more.
-func (q *entrance) free() {
+// free returns the ring. Producer only, after the last take.
+func (q *submissionQueue) free() {
 	if g := q.ring.Swap(nil); g != nil {
-		clear(g[:min(q.tail.Load(), entranceSize)])
-		entranceRings.Put(g)
+		clear(g[:min(q.tail.Load(), submissionSize)])
+		submissionRings.Put(g)
 	}
 }
 
-// take moves the oldest elements to out, at most a share of 1/parts, and returns
-// their number. Any goroutine.
-func (q *entrance) take(out *[entranceBatch]*task.Record, parts int64) int64 {
+// take moves the oldest elements to out, at most a share of 1/parts, and returns their
+// number. Any goroutine.
+func (q *submissionQueue) take(out *[submissionBatch]*task.Record, parts int64) int64 {
 	for {
 		h := q.head.Load()
 		n := q.tail.Load() - h
 		if n <= 0 {
 			return 0
 		}
-		n = min(max(n/parts, 1), entranceBatch)
+		n = min(max(n/parts, 1), submissionBatch)
 		g := q.ring.Load()
 		for i := range n {
-			out[i] = g[(h+i)%entranceSize].get()
+			out[i] = g[(h+i)%submissionSize].get()
 		}
 		if q.head.CompareAndSwap(h, h+n) {
 			return n
@@ -179,26 +196,26 @@ func (q *entrance) take(out *[entranceBatch]*task.Record, parts int64) int64 {
 }
 
 // takeOne returns the oldest element or nil. Any goroutine.
-func (q *entrance) takeOne() *task.Record {
+func (q *submissionQueue) takeOne() *task.Record {
 	for {
 		h := q.head.Load()
 		if q.tail.Load() <= h {
 			return nil
 		}
-		r := q.ring.Load()[h%entranceSize].get()
+		r := q.ring.Load()[h%submissionSize].get()
 		if q.head.CompareAndSwap(h, h+1) {
 			return r
 		}
 	}
 }
 
-func (q *entrance) empty() bool { return q.head.Load() >= q.tail.Load() }
+func (q *submissionQueue) empty() bool { return q.head.Load() >= q.tail.Load() }
 
-// priorities holds the ready tasks whose priority is not 0, for all workers: LU
-// needs its panel before any update anywhere (dplasma issue 31). Whoever looks
-// for work reads top first.
+// priorities holds the ready tasks whose priority is not 0, for all workers: LU needs its
+// panel before any update anywhere (dplasma issue 31). A worker looking for work reads top
+// first.
 type priorities struct {
-	top  atomic.Int64 // priority of the first, noPriority if empty
+	top  atomic.Int64 // priority of the first task, noPriority if empty
 	_    [cacheLine - 8]byte
 	mu   sync.Mutex
 	heap []*task.Record // guarded by mu: highest priority first, then oldest
@@ -230,12 +247,12 @@ func (q *priorities) popAbove(p int64) *task.Record {
 	return q.popIf(p, func(*task.Record) bool { return true })
 }
 
-// popOf takes the first task if it is of domain d.
+// popOf takes the first task if it belongs to domain d.
 func (q *priorities) popOf(d *task.Domain) *task.Record {
 	return q.popIf(noPriority, func(r *task.Record) bool { return r.Domain == d })
 }
 
-// popIf takes the first task if its priority is higher than p and it is wanted.
+// popIf takes the first task if its priority is higher than p and wanted accepts it.
 func (q *priorities) popIf(p int64, wanted func(*task.Record) bool) *task.Record {
 	if q.top.Load() <= p {
 		return nil
@@ -275,8 +292,8 @@ func (q *priorities) sift() {
 	}
 }
 
-// mailbox is a queue for the rare ways into a worker: tasks bound to it, and tasks
-// made ready by goroutines that are no workers.
+// mailbox is a queue for the rare ways into a worker: tasks bound to it, and tasks made
+// ready by goroutines that are not workers.
 type mailbox struct {
 	n     atomic.Int32
 	mu    sync.Mutex

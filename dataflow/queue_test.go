@@ -50,14 +50,14 @@ func TestDeque(t *testing.T) {
 // The entrance is a queue of bounded length, from which several are taken at a time: a share
 // of what is there, at least one.
 func TestEntrance(t *testing.T) {
-	var q entrance
-	var out [entranceBatch]*task.Record
+	var q submissionQueue
+	var out [submissionBatch]*task.Record
 	assert.True(t, q.empty())
 	assert.Zero(t, q.take(&out, 1))
 	assert.Nil(t, q.takeOne())
 	for range 3 { // around the ring
 		var all []*task.Record
-		for range entranceSize {
+		for range submissionSize {
 			all = append(all, new(task.Record))
 			require.True(t, q.put(all[len(all)-1]))
 		}
@@ -67,7 +67,7 @@ func TestEntrance(t *testing.T) {
 		for len(all) > 0 {
 			parts := int64(1 + len(all)%3)
 			n := q.take(&out, parts)
-			require.EqualValues(t, min(max(int64(len(all))/parts, 1), entranceBatch), n)
+			require.EqualValues(t, min(max(int64(len(all))/parts, 1), submissionBatch), n)
 			require.Equal(t, all[:n], out[:n])
 			all = all[n:]
 		}

@@ -12,10 +12,23 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// How ready tasks get into the queues, and out of them.
-
-// schedule queues the nodes that became ready when a task ended. The most urgent
-// of them, if it may run here, runs next.
+// The paths of ready tasks into the queues and out of them.
+//
+// A task with an OnReady hook waits in worker.hooks, after its dependences are satisfied,
+// until the worker has finished with the task that ended, so that a hook that ends the
+// goroutine leaves nothing half done. If the goroutine is not a worker's (an event, the
+// executor), the hook gets a new goroutine.
+//
+// A task takes the locks of its commutative accesses when it has been found and is about to
+// run (mayRun), all of them or none; while it waits for one it holds no other and is in no
+// queue but the lock's (deps.Lock). When a lock becomes free, the most urgent waiter passes
+// through admit into a queue again, and competes for the lock like any other. So a lock
+// belongs to a task that runs, or waits for its children or events, and never to a queued
+// one. Waiters that only one worker can run (OnWorker, or a task to be run in place) may be
+// late, so the next waiter leaves with them. Tasks of the executor, which starts bodies in
+// program order, take no locks: their commutative accesses are registered as Inout.
+// schedule queues the nodes that became ready when a task ended. The most urgent of them,
+// if it may run here, runs next.
 func (w *worker) schedule(n *deps.Node) {
 	for n != nil {
 		r := task.FromNode(n)
@@ -29,7 +42,7 @@ func (w *worker) schedule(n *deps.Node) {
 // place queues r, which a task that ended here has made ready.
 func (w *worker) place(r *task.Record) {
 	switch {
-	case w.outside || w.rt.opt.mode == seeded || r.Worker != 0 || r.Prio < 0:
+	case w.external || w.rt.opt.mode == seeded || r.Worker != 0 || r.Prio < 0:
 		w.push(r)
 	case w.next == nil:
 		w.next = r
@@ -41,9 +54,9 @@ func (w *worker) place(r *task.Record) {
 	}
 }
 
-// admit brings a task whose dependences are satisfied through what else must be
-// before it may be queued, and reports whether the caller shall queue it. Tasks that have
-// waited for a commutative lock come here once more.
+// admit runs the last steps before queueing: the OnReady hook, inline and comm tasks. It
+// reports whether the caller must queue r. Tasks that have waited for a commutative lock
+// pass it again.
 func (w *worker) admit(r *task.Record) bool {
 	return r.Flags&special == 0 || w.admitSpecial(r)
 }
@@ -51,8 +64,8 @@ func (w *worker) admit(r *task.Record) bool {
 func (w *worker) admitSpecial(r *task.Record) bool {
 	c := r.PeekCold()
 	if r.Flags&task.Hooked != 0 {
-		if w.outside { // a goroutine that must not end with the hook
-			go w.rt.outside.hookAndQueue(r)
+		if w.external { // the hook must not end this goroutine
+			go w.rt.external.hookAndQueue(r)
 		} else {
 			w.hooks = append(w.hooks, r)
 		}
@@ -79,7 +92,7 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 	return true
 }
 
-// mayRun reports whether r, which has been found and is about to run, has got all its
+// mayRun reports whether r, which has been found and is about to run, has all its
 // commutative locks; otherwise it waits for one of them, and is found again later.
 func (w *worker) mayRun(r *task.Record) bool {
 	return r.Flags&task.Commutes == 0 || r.TryLock(w.again)
@@ -96,9 +109,9 @@ func (w *worker) again(n *deps.Node) {
 	}
 }
 
-// callHooks calls the hooks of the tasks that have become ready, and queues these. A
-// hook may end the goroutine, so this comes where nothing is half done: the hooks that
-// are left are called by the goroutine that takes the worker's place.
+// callHooks calls the hooks of the tasks that have become ready, and queues the tasks. A
+// hook may end the goroutine, so this is called where nothing is half done: the goroutine
+// that takes the worker's place calls the remaining hooks.
 func (w *worker) callHooks() {
 	for len(w.hooks) > 0 {
 		r := w.hooks[0]
@@ -110,7 +123,7 @@ func (w *worker) callHooks() {
 	}
 }
 
-// hookAndQueue is that for one task, on a goroutine of its own.
+// hookAndQueue does the same for one task, on a new goroutine.
 func (w *worker) hookAndQueue(r *task.Record) {
 	w.callHook(r)
 	if w.admit(r) {
@@ -118,12 +131,12 @@ func (w *worker) hookAndQueue(r *task.Record) {
 	}
 }
 
-// callHook calls the OnReady hook of r, which is the program's. If it panics, r fails
-// without running; the same if it ends the goroutine, and then r is also queued here.
+// callHook calls the OnReady hook of r, which is user code. If it panics, r fails without
+// running; likewise if it ends the goroutine, and then callHook also queues r.
 func (w *worker) callHook(r *task.Record) {
 	c, returned := r.PeekCold(), false
 	hook := c.OnReady
-	c.OnReady = nil // the record stays; what the hook refers to need not
+	c.OnReady = nil // the record stays, but the collector may free the hook's data
 	r.Flags &^= task.Hooked
 	defer func() {
 		if v := recover(); v != nil {
@@ -132,10 +145,10 @@ func (w *worker) callHook(r *task.Record) {
 		} else if !returned {
 			refuse(r, errHookEnded)
 			if w.root != nil {
-				fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r)) // nobody may be left to call Wait
+				fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r)) // perhaps no goroutine is left to call Wait
 			}
 			if r.Domain.Exec == task.Runner(w) {
-				c.Leave() // with its spawner: nobody is left to run it in place
+				c.Leave() // with its spawner: no goroutine is left to run it in place
 			}
 			if w.admit(r) {
 				w.push(r)
@@ -150,23 +163,23 @@ var errHookEnded = errors.New("its OnReady hook called runtime.Goexit (t.FailNow
 
 var errNoComm = errors.New("the clause OnComm needs a communication thread (package commthread), and the runtime has none")
 
-// refuse makes a task that cannot run as it asks one that fails without running.
+// refuse makes a task that cannot run fail without running.
 func refuse(r *task.Record, err error) {
 	r.Err = err
 	r.Poison()
 }
 
-// push queues r where others can find it, and sees to it that somebody looks.
+// push queues r where others can find it, and wakes a worker if needed.
 func (w *worker) push(r *task.Record) {
 	rt, work := w.rt, w.weigh(r)
 	switch {
 	case r.Worker != 0:
 		rt.pushBound(r)
 		return
-	case w.outside && (r.Prio == 0 || rt.opt.mode == seeded):
+	case w.external && (r.Prio == 0 || rt.opt.mode == seeded):
 		rt.inject.put(r)
 	case rt.opt.mode == seeded:
-		w.bag = append(w.bag, r)
+		w.readySet = append(w.readySet, r)
 		return
 	case r.Prio != 0:
 		rt.prio.push(r)
@@ -176,17 +189,17 @@ func (w *worker) push(r *task.Record) {
 	w.notify(work)
 }
 
-// weigh returns how long r takes, as far as notify needs to know it. It comes
-// before r is queued, when others may run it and use its record again.
+// weigh returns the length of r for notify. Call it before r is queued, because others may
+// then run r and reuse its record.
 func (w *worker) weigh(r *task.Record) int64 {
-	if r.Flags&task.Costed != 0 && !w.outside {
+	if r.Flags&task.Costed != 0 && !w.external {
 		return max(r.PeekCold().Cost, 0)
 	}
 	return wakeCost
 }
 
-// notify wakes a worker for queued work of so many ns: at once if that is worth it,
-// otherwise a little later, if the work is still there.
+// notify wakes a worker for queued work of the given length in ns: at once if that is worth
+// it, otherwise a little later, if the work is still there.
 func (w *worker) notify(work int64) {
 	if w.rt.parked.Load() == 0 {
 		return
@@ -225,14 +238,14 @@ func (w *worker) look() *task.Record {
 		return r
 	}
 	if w.id == 0 {
-		if r := rt.entrance.takeOne(); r != nil {
+		if r := rt.submitted.takeOne(); r != nil {
 			return r
 		}
 	}
 	return w.search()
 }
 
-// urgent returns what goes before the worker's own queue.
+// urgent returns a task that goes before the worker's own queue.
 func (w *worker) urgent() *task.Record {
 	rt := w.rt
 	if rt.prio.top.Load() > 0 {
@@ -248,7 +261,7 @@ func (w *worker) urgent() *task.Record {
 
 // draw takes a random ready task in the seeded mode.
 func (w *worker) draw() *task.Record {
-	for n := len(w.bag); n > 0; n = len(w.bag) {
+	for n := len(w.readySet); n > 0; n = len(w.readySet) {
 		i := w.random(n)
 		if r := w.take(i); w.mayRun(r) {
 			return r
@@ -257,11 +270,11 @@ func (w *worker) draw() *task.Record {
 	return nil
 }
 
-// take removes entry i of the bag.
+// take removes entry i of the ready set.
 func (w *worker) take(i int) *task.Record {
-	r, last := w.bag[i], len(w.bag)-1
-	w.bag[i], w.bag[last] = w.bag[last], nil
-	w.bag = w.bag[:last]
+	r, last := w.readySet[i], len(w.readySet)-1
+	w.readySet[i], w.readySet[last] = w.readySet[last], nil
+	w.readySet = w.readySet[:last]
 	return r
 }
 
@@ -280,14 +293,14 @@ func (w *worker) search() *task.Record {
 	if r := w.urgent(); r != nil {
 		return r
 	}
-	if r := w.enterBatch(); r != nil {
+	if r := w.submittedBatch(); r != nil {
 		return r
 	}
 	all := *rt.workers.Load()
 	if n := len(all); n > 1 {
 		for i, at := 0, w.random(n); i < n; i++ {
 			v := all[(at+i)%n]
-			// Until none is left: a lost race with another thief says nothing.
+			// until it is empty: losing a race against another thief proves nothing
 			for v != w && !v.dq.empty() {
 				if r := v.dq.steal(); r != nil {
 					return r
@@ -298,15 +311,15 @@ func (w *worker) search() *task.Record {
 	return rt.prio.popAbove(noPriority)
 }
 
-// enterBatch takes tasks from the entrance; the first runs now, the others go to
-// the worker's own queue in such an order that they run as they were spawned.
-func (w *worker) enterBatch() *task.Record {
+// submittedBatch takes tasks from the submission queue; the first runs now, the others go
+// to the worker's own queue in such an order that they run as they were spawned.
+func (w *worker) submittedBatch() *task.Record {
 	rt := w.rt
-	if rt.entrance.empty() {
+	if rt.submitted.empty() {
 		return nil
 	}
-	var batch [entranceBatch]*task.Record
-	n := rt.entrance.take(&batch, int64(2*rt.opt.workers))
+	var batch [submissionBatch]*task.Record
+	n := rt.submitted.take(&batch, int64(2*rt.opt.workers))
 	if n == 0 {
 		return nil
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// What inserters and bodies ask of the worker whose goroutine they run on.
+// Methods that inserters and bodies call on the worker of their goroutine.
 
 var _ task.Runner = (*worker)(nil)
 
-// Schedule queues nodes that became ready; it is part of task.Runner.
+// Schedule implements task.Runner: it queues nodes that became ready.
 func (w *worker) Schedule(n *deps.Node) {
 	w.schedule(n)
 	if w.brought {
@@ -22,8 +22,8 @@ func (w *worker) Schedule(n *deps.Node) {
 	}
 }
 
-// Submit is part of task.Runner: the inserter of d, which is this worker's
-// goroutine, has committed r.
+// Submit implements task.Runner: the inserter of d, which is this worker's goroutine, has
+// committed r.
 func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task.Cold) {
 	if ready {
 		if r.Flags&task.Hooked != 0 {
@@ -54,7 +54,7 @@ func (w *worker) Submit(d *task.Domain, r *task.Record, ready bool, inline *task
 // enter queues a task that is ready at its spawn.
 func (w *worker) enter(d *task.Domain, r *task.Record) {
 	if d.Root && r.Prio == 0 && r.Worker == 0 && w.rt.opt.mode == parallel {
-		if work := w.weigh(r); w.rt.entrance.put(r) {
+		if work := w.weigh(r); w.rt.submitted.put(r) {
 			w.notify(work)
 			return
 		}
@@ -62,11 +62,11 @@ func (w *worker) enter(d *task.Domain, r *task.Record) {
 	w.push(r)
 }
 
-// runInline runs r where it was spawned, as soon as it is ready.
+// runInline runs r in place, as soon as it is ready.
 func (w *worker) runInline(r *task.Record, c *task.Cold) {
 	for {
 		if w.gaveUp = !c.IsReady() && !w.await(c); w.gaveUp {
-			return // over a stall: it runs when it is ready, as other tasks do
+			return // after a stall: it runs when it is ready, like other tasks
 		}
 		if r.Flags&task.Commutes == 0 {
 			break
@@ -82,33 +82,33 @@ func (w *worker) runInline(r *task.Record, c *task.Cold) {
 
 // await helps until the task of c is ready, and reports whether it is.
 func (w *worker) await(c *task.Cold) bool {
-	done := func() bool { return c.IsReady() || w.forsaken() }
+	done := func() bool { return c.IsReady() || w.mustGiveUp() }
 	if e := w.foreign.Load(); e != nil {
 		(*e).Await(done)
-	} else if w.holds {
-		w.without(func() { w.runYielding(done) })
+	} else if w.holdsLease {
+		w.withoutLease(func() { w.runYielding(done) })
 	} else {
 		w.runYielding(done)
 	}
 	return c.IsReady() || !c.Leave()
 }
 
-// Context is part of task.Runner.
+// Context implements task.Runner.
 func (w *worker) Context() context.Context { return w.rt.ctx }
 
-// ID is part of task.Runner.
+// ID implements task.Runner.
 func (w *worker) ID() int { return w.id }
 
-// Misuse is part of task.Runner.
+// Misuse implements task.Runner.
 func (w *worker) Misuse(err error) { w.rt.domain.AddFailure(err) }
 
-// Edge is part of task.Runner.
+// Edge implements task.Runner.
 func (w *worker) Edge(pred, succ uint64, waits bool) { w.log.edge(pred, succ, waits) }
 
-// Spawned is part of task.Runner.
+// Spawned implements task.Runner.
 func (w *worker) Spawned(r *task.Record) { w.log.spawn(r) }
 
-// ChildDomain is part of task.Runner: the body of r spawns its first child.
+// ChildDomain implements task.Runner: the body of r spawns its first child.
 func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	if osthread.G() != w.g.Load() || w.cur != r {
 		// Every spawn is a misuse.
@@ -131,7 +131,7 @@ func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	return d
 }
 
-// WaitChildren is part of task.Runner.
+// WaitChildren implements task.Runner.
 func (w *worker) WaitChildren(r *task.Record) error {
 	if err := w.mayWait(r); err != nil {
 		return err
@@ -146,15 +146,15 @@ func (w *worker) WaitChildren(r *task.Record) error {
 	if d.Live.Add(n) != 0 {
 		w.log.wait(r)
 		if e := w.foreign.Load(); e != nil {
-			(*e).Await(func() bool { return d.Live.Load() == 0 || w.forsaken() })
-		} else if w.holds {
-			w.without(func() { w.runYielding(func() bool { return d.Live.Load() == 0 || w.forsaken() }) })
-		} else { // closures of its own: they stay on the stack
-			w.runYielding(func() bool { return d.Live.Load() == 0 || w.forsaken() })
+			(*e).Await(func() bool { return d.Live.Load() == 0 || w.mustGiveUp() })
+		} else if w.holdsLease {
+			w.withoutLease(func() { w.runYielding(func() bool { return d.Live.Load() == 0 || w.mustGiveUp() }) })
+		} else { // separate closures: they stay on the stack
+			w.runYielding(func() bool { return d.Live.Load() == 0 || w.mustGiveUp() })
 		}
 		w.log.waited(r)
 		if d.Live.Load() != 0 {
-			return w.whyForsaken()
+			return w.whyGivenUp()
 		}
 	}
 	if v := verifierOf(r); v != nil {
@@ -176,8 +176,7 @@ func (w *worker) mayWait(r *task.Record) error {
 	return nil
 }
 
-// waitDecl is the task that stands for a WaitOn: it is ready, in place, when the regions
-// may be read.
+// waitDecl is the task of a WaitOn: it is ready, in place, when the regions may be read.
 var waitDecl = &task.Decl{
 	ID:    task.NextDeclID(),
 	Name:  "weft.wait",
@@ -187,7 +186,7 @@ var waitDecl = &task.Decl{
 	Waits: true,
 }
 
-// WaitOn is part of task.Runner.
+// WaitOn implements task.Runner.
 func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 	if d.Parent != nil {
 		if err := w.mayWait(d.Parent); err != nil {
@@ -210,9 +209,9 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 	d.Commit(r)
 	w.log.waited(w.cur)
 	if w.gaveUp {
-		err := w.whyForsaken()
+		err := w.whyGivenUp()
 		if w.cur == nil {
-			w.rt.stalls.err = nil // this is the wait of the program that returns it
+			w.rt.stalls.err = nil // this wait of the program returns it
 		}
 		return err
 	}
@@ -222,11 +221,11 @@ func (w *worker) WaitOn(d *task.Domain, regions []deps.Region) error {
 	return nil
 }
 
-// whySkipped says why a WaitOn in d was skipped, with all that is known of the cause.
+// whySkipped returns the error of a skipped WaitOn in d, with all known causes.
 func (w *worker) whySkipped(d *task.Domain) error {
 	err := errors.Join(d.Failures(), w.rt.cause())
-	if err == nil { // the task whose children d has was not to depend on it either
-		err = w.rt.domain.FirstFailure() // not all: each such error becomes one of them
+	if err == nil { // the cause is outside the children of d's parent
+		err = w.rt.domain.FirstFailure() // not all failures: each such error becomes one of them
 	}
 	if err == nil {
 		return errors.New("weft: WaitOn: what writes to the data was skipped")
@@ -234,7 +233,7 @@ func (w *worker) whySkipped(d *task.Domain) error {
 	return fmt.Errorf("weft: WaitOn: what writes to the data has failed or was skipped: %w", err)
 }
 
-// Hold is part of task.Runner.
+// Hold implements task.Runner.
 func (w *worker) Hold(r *task.Record) func(error) {
 	if err := w.mayWait(r); err != nil {
 		w.Misuse(err)
@@ -251,7 +250,7 @@ func (w *worker) Hold(r *task.Record) func(error) {
 			r.FailLate(err)
 		}
 		if r.Unref() {
-			rt.outside.complete(r)
+			rt.external.complete(r)
 		}
 	}
 }

@@ -11,16 +11,25 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// life is what the goroutine of a worker does until the runtime closes; leave then gives
-// up its core. If a body ends the goroutine (Goexit), another one takes its place.
-func (w *worker) life(leave func()) {
+// A spare worker takes over (relieve) the core of a body inside Block: an idle spare, if
+// possible of the same core, or a new one. The process has at most 2048, each a thread
+// beside the sleeper's: Go ends a process with 10 000 threads, and systems often allow a
+// user 4096. In further bodies the function runs all the same, so that bodies that wait for
+// each other inside Block go on, and the core is idle until a spare of the same runtime is
+// free (Runtime.short, served by rest). A program can still deadlock with more bodies inside
+// Block than spares and cores together, all waiting for a task that has not started: the
+// stall report then names the bodies whose core is idle.
+
+// mainLoop runs tasks until the runtime closes; leave then gives up the core. If a body ends
+// the goroutine (Goexit), another one takes its place.
+func (w *worker) mainLoop(leave func()) {
 	returned := false
 	defer func() {
 		if returned {
 			w.rt.group.Done()
 			return
 		}
-		w.cur = nil // crashed has ended it; next, if set, is a successor to be run
+		w.cur = nil // crashed has ended it; next, if set, is a successor to run
 		go w.loop()
 	}()
 	for !w.rt.ending() {
@@ -69,8 +78,8 @@ func (w *worker) rest() {
 	}
 }
 
-// Block is part of task.Runner: f may sleep, and a spare worker has the core
-// meanwhile. r is nil for the submitting goroutine itself.
+// Block implements task.Runner: f may sleep, and a spare worker has the core meanwhile. r
+// is nil for the submitting goroutine itself.
 func (w *worker) Block(r *task.Record, f func()) {
 	if r != nil {
 		if err := w.mayWait(r); err != nil {
@@ -99,28 +108,24 @@ func (w *worker) Block(r *task.Record, f func()) {
 		w.state.Store(active)
 		w.log.unblock(r)
 	}()
-	w.without(f)
+	w.withoutLease(f)
 }
 
-// maxSpares bounds the spare workers of the process, each of which is a thread beside that
-// of the sleeper: Go ends a process with 10 000 threads, and many systems allow a user or a
-// container no more than 4096. A variable for tests only.
+// maxSpares bounds the spare workers of the process. A variable for tests only.
 var maxSpares int64 = 2048
 
-// spares counts the spare workers of all runtimes of the process, resting ones included.
+// spares counts the spare workers of all runtimes of the process, with the idle ones.
 var spares atomic.Int64
 
-// relief is the stay of a spare worker on the core of a worker that sleeps.
+// relief is the stay of a spare worker on the core of a sleeping worker.
 type relief struct {
 	rt   *Runtime
 	core int32
-	w    *worker // guarded by rt.mu: who has the core; nil as long as all spares are in use
+	w    *worker // guarded by rt.mu: the spare; nil as long as all spares are in use
 }
 
-// relieve puts a spare worker to work on the core of w until end, beginning with first if
-// that is not nil: one that rests, if possible of the same core, or a new one if the process
-// has fewer than most. If none is to be had, the core is idle until one is; but with a first
-// task relieve returns nil then.
+// relieve puts a spare worker to work on the core of w until end: an idle one, if possible
+// of the same core, or a new one. At the limit, the core is idle until a spare is free.
 func (rt *Runtime) relieve(w *worker, first *task.Record, most int64) *relief {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -146,8 +151,7 @@ func (rt *Runtime) relieve(w *worker, first *task.Record, most int64) *relief {
 	return s
 }
 
-// take puts w, which rests or is about to, to work for s, beginning with first if that is
-// not nil. The caller holds rt.mu.
+// take puts w, an idle spare, to work for s. The caller holds rt.mu.
 func (s *relief) take(w *worker, first *task.Record) {
 	s.w = w
 	w.next = first // of its goroutine, which touches it only when the state has changed
@@ -157,8 +161,7 @@ func (s *relief) take(w *worker, first *task.Record) {
 	w.parker.Unpark()
 }
 
-// newSpare starts a worker beyond those asked for, which begins with first if that is not
-// nil. The caller holds rt.mu.
+// newSpare starts a worker beyond those of the option Workers. The caller holds rt.mu.
 func (rt *Runtime) newSpare(core int, first *task.Record) *worker {
 	all := *rt.workers.Load()
 	w := rt.newWorker(len(all), core)
@@ -173,7 +176,7 @@ func (rt *Runtime) newSpare(core int, first *task.Record) *worker {
 	return w
 }
 
-// end has the spare leave the core when the task that it runs has ended.
+// end makes the spare leave the core when its present task has ended.
 func (s *relief) end() {
 	s.rt.mu.Lock()
 	defer s.rt.mu.Unlock()
@@ -185,47 +188,47 @@ func (s *relief) end() {
 	s.w.parker.Unpark()
 }
 
-// missing reports whether there has been no spare for s so far.
+// missing reports whether s still has no spare.
 func (s *relief) missing() bool {
 	s.rt.mu.Lock()
 	defer s.rt.mu.Unlock()
 	return s.w == nil
 }
 
-// registry knows what the runtime waits for and cannot see: held events, and
+// waitRegistry lists the waits that the runtime cannot see otherwise: held events, and
 // bodies inside Block.
-type registry struct {
+type waitRegistry struct {
 	mu   sync.Mutex
 	last int
-	all  map[int]outsider // guarded by mu
+	all  map[int]externalWait // guarded by mu
 }
 
-type outsider struct {
+type externalWait struct {
 	task  uint64
 	label string
 	what  string // "holds an event made at"
 	site  string
 	since time.Time
-	spare *relief // of a body inside Block that has a core to give away
+	spare *relief // for a body inside Block with a core to give away
 }
 
-func (g *registry) add(r *task.Record, what string) int {
-	o := outsider{label: "the submitting goroutine", what: what, site: task.CallLine(), since: time.Now()}
+func (g *waitRegistry) add(r *task.Record, what string) int {
+	o := externalWait{label: "the submitting goroutine", what: what, site: task.CallLine(), since: time.Now()}
 	if r != nil {
 		o.task, o.label = r.Seq(), describe(r)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.all == nil {
-		g.all = make(map[int]outsider)
+		g.all = make(map[int]externalWait)
 	}
 	g.last++
 	g.all[g.last] = o
 	return g.last
 }
 
-// relief notes who has the core of the body of that number meanwhile.
-func (g *registry) relief(id int, s *relief) {
+// relief records the spare of the body with that number.
+func (g *waitRegistry) relief(id int, s *relief) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	o := g.all[id]
@@ -233,16 +236,16 @@ func (g *registry) relief(id int, s *relief) {
 	g.all[id] = o
 }
 
-func (g *registry) remove(id int) {
+func (g *waitRegistry) remove(id int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.all, id)
 }
 
-func (g *registry) list() []outsider {
+func (g *waitRegistry) list() []externalWait {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	out := make([]outsider, 0, len(g.all))
+	out := make([]externalWait, 0, len(g.all))
 	for _, id := range slices.Sorted(maps.Keys(g.all)) {
 		out = append(out, g.all[id])
 	}

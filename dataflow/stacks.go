@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// This file reads the stacks of all goroutines for stall reports: they alone say where a
-// body or the submitting goroutine waits, because a worker's task is the worker's own.
+// Stall reports read the stacks of all goroutines: only these show the line at which a body
+// or the submitting goroutine waits, because a worker's task is private to it.
 
-// stackBytes is how much text of stacks a report looks at.
+// stackBytes bounds the text of stacks in a report.
 const stackBytes = 1 << 20
 
-// waitingCalls are the beginnings of the functions that a body waits in. A report names
-// the line that called them.
+// waitingCalls are prefixes of the functions in which a body waits. A report names the line
+// that called them.
 var waitingCalls = []string{"runtime.", "sync.", "sync/", "time.", "internal/", "syscall.", "os.", "io.", "net.", "context."}
 
-// bodySites says where the bodies that the workers of rt are in stand, a line each. It
-// stops the world for as long as the trace of all stacks takes.
+// bodySites returns the present line of each body that a worker of rt runs. It stops the
+// world for the time of a trace of all stacks.
 func (rt *Runtime) bodySites() (lines []string) {
 	callers := map[string]bool{}
 	for _, w := range *rt.workers.Load() {
@@ -33,8 +33,8 @@ func (rt *Runtime) bodySites() (lines []string) {
 	return lines
 }
 
-// submitterSite says where the submitting goroutine stands; "" if it is not inside Run, or
-// was not found.
+// submitterSite returns the present line of the submitting goroutine; "" if it is not
+// inside Run, or was not found.
 func (rt *Runtime) submitterSite() string {
 	for _, stack := range allStacks() {
 		above, caller := cutAtCall(stack, "dataflow.(*Runtime).call(")
@@ -45,8 +45,8 @@ func (rt *Runtime) submitterSite() string {
 	return ""
 }
 
-// call runs the body of Run. It is a frame by which submitterSite finds the goroutine of rt,
-// which is in use after the call and therefore printed right.
+// call runs the body of Run. submitterSite finds the goroutine of rt by this frame; rt is
+// in use after the call and is therefore printed right.
 //
 //go:noinline
 func (rt *Runtime) call(body func(*Runtime) error) error {
@@ -71,9 +71,9 @@ func cutAtCall(stack, function string) (above, argument string) {
 	return above, strings.TrimSuffix(argument, "?")
 }
 
-// site returns where stack stands, and what its goroutine does there, as in
-// "solve.go:50 (main.solve, chan receive)": the innermost of the frames above that
-// is not the standard library's.
+// site returns the place of stack and the state of its goroutine, as in "solve.go:50
+// (main.solve, chan receive)": the innermost frame above that is not the standard
+// library's.
 func site(stack, above string) string {
 	_, state, _ := strings.Cut(stack, "[")
 	state = state[:strings.IndexAny(state, ",]")]

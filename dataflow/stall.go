@@ -15,42 +15,49 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// StallError is the report of a run in which nothing moves any more.
+// StallError is the report of a run without progress.
 type StallError struct {
 	After  time.Duration // without progress
-	Report string        // what waits for what, a line each
+	Report string        // the waits, a line each
 }
 
 func (e *StallError) Error() string {
 	return fmt.Sprintf("weft: no progress for %v:\n%s", e.After, e.Report)
 }
 
-// stallReport is the dealing of the watchdog with the submitting goroutine, which
-// alone may look into the tracker.
+// If a stall must be an error, the submitter's innermost wait gets the report if it can
+// return before its condition holds (worker.yields): Wait, WaitOn, a body's wait for its
+// children, and the wait for a task to be run in place. That task then belongs to the
+// goroutine that makes it ready (task.Cold.Leave, MakeReady: one word decides the race), and
+// is queued like others. Until Wait has returned the report, no further wait of this kind
+// begins.
+
+// stallReport connects the watchdog and the submitting goroutine, which alone may read the
+// tracker.
 type stallReport struct {
 	dog     watchdog
-	waiting atomic.Int32  // waits that the submitter is in, one inside the other
+	waiting atomic.Int32  // nested waits of the submitter
 	waits   atomic.Uint64 // waits that the submitter has begun
-	asked   atomic.Uint64 // the watchdog wants a report: Runtime.moves when it asked, plus 1
+	asked   atomic.Uint64 // the watchdog wants a report: Runtime.moves at its request, plus 1
 	seen    atomic.Uint64 // watchdog.advances that belongs to asked
 
-	// Of the submitter.
+	// Owned by the submitter.
 	err error // the report, until Wait returns it
 }
 
-const stallLines = 32 // of a report
+const stallLines = 32 // most lines of a report
 
-// watchdog looks a few times per stall period whether anything has moved. It is a
-// timer: a runtime that ends soon pays for no goroutine.
+// watchdog checks a few times per stall period whether anything has moved. It is a timer: a
+// short runtime pays for no goroutine.
 type watchdog struct {
 	mu    sync.Mutex    // guards all fields
-	timer *time.Timer   // nil if there is none, or no more
-	last  uint64        // moves when something was last seen to move
+	timer *time.Timer   // nil if there is none, or none any more
+	last  uint64        // moves at the last observed change
 	since time.Time     // that moment
-	cpu   time.Duration // of the process till then
-	told  int           // reports since
+	cpu   time.Duration // of the process at that moment
+	told  int           // reports since then
 
-	advances uint64 // of the executor, at the last look
+	advances uint64 // of the executor, at the last check
 }
 
 // watch starts the watchdog.
@@ -67,7 +74,7 @@ func (rt *Runtime) watch() {
 
 func (rt *Runtime) watchPeriod() time.Duration { return max(rt.opt.stall/4, time.Millisecond) }
 
-// unwatchStalls ends the watchdog; it does not look afterwards.
+// unwatchStalls ends the watchdog; it makes no later checks.
 func (rt *Runtime) unwatchStalls() {
 	g := &rt.stalls.dog
 	g.mu.Lock()
@@ -82,7 +89,7 @@ func (rt *Runtime) moved(g *watchdog, moves uint64) {
 	g.last, g.since, g.cpu, g.told = moves, time.Now(), osthread.ProcessCPUTime(), 0
 }
 
-// look is what the watchdog does once per period.
+// look is the periodic check of the watchdog.
 func (rt *Runtime) look() {
 	g := &rt.stalls.dog
 	g.mu.Lock()
@@ -108,15 +115,15 @@ func (rt *Runtime) look() {
 	} else { // the submitter has not answered, and may still do so
 		fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that waits "+
 			"(a body that waits for another goroutine or task does so inside Context.Block)\n%s\n",
-			elapsed.Round(time.Millisecond), strings.Join(rt.outsiders(), "\n"))
+			elapsed.Round(time.Millisecond), strings.Join(rt.externalWaits(), "\n"))
 		rt.tellQuiet(g.last, advances)
 	}
 }
 
-// moves returns a number that grows when a task has ended, as published, and when
-// the submitter begins to wait.
+// moves returns a number that grows with each published end of a task, and with each wait
+// of the submitter.
 func (rt *Runtime) moves() uint64 {
-	n := rt.finished() + rt.stalls.waits.Load() + rt.outside.inner.Load()
+	n := rt.finished() + rt.stalls.waits.Load() + rt.external.inner.Load()
 	if l := rt.port.Load(); l != nil {
 		n += l.w.inner.Load() + l.moves.Load()
 	}
@@ -126,7 +133,7 @@ func (rt *Runtime) moves() uint64 {
 	return n
 }
 
-// stalledFor returns for how long nothing has moved.
+// stalledFor returns the time since the last move.
 func (rt *Runtime) stalledFor() time.Duration {
 	g := &rt.stalls.dog
 	g.mu.Lock()
@@ -152,11 +159,10 @@ func (rt *Runtime) reportStall(moves, advances uint64, elapsed time.Duration) {
 	rt.w0.parker.Unpark()
 }
 
-// computes reports whether some body may be at work although no task has ended
-// for a while: a worker is in one, and the process has used at least a twentieth
-// of a core (bodies that sleep without Block are no progress). A submitter that
-// is outside the runtime is not waiting for anything, unless it is the only one
-// who could run what is ready.
+// computes reports whether a body may be computing although no task has ended for a while:
+// a worker is in one, and the process has used at least a twentieth of a core (bodies that
+// sleep without Block are no progress). A submitter outside the runtime is not waiting,
+// unless only it could run the ready tasks.
 func (rt *Runtime) computes(elapsed, cpu time.Duration) bool {
 	if rt.stalls.waiting.Load() == 0 {
 		return rt.opt.workers > 1 || !rt.hasWork()
@@ -169,8 +175,8 @@ func (rt *Runtime) computes(elapsed, cpu time.Duration) bool {
 	return false
 }
 
-// stuckElsewhere is the report about a submitter that does not come back to the
-// runtime although tasks wait for it.
+// stuckElsewhere is the report about a submitter that does not return to the runtime
+// although tasks wait for it.
 func (rt *Runtime) stuckElsewhere(elapsed time.Duration) string {
 	where := rt.submitterSite()
 	if where == "" {
@@ -180,15 +186,15 @@ func (rt *Runtime) stuckElsewhere(elapsed time.Duration) string {
 		"is %s; its tasks run inside Spawn (above the window), Wait, WaitOn, Close and Block\n", elapsed.Round(time.Millisecond), where)
 }
 
-// answerWatchdog makes the report if one is wanted. Submitter only, in a wait.
+// answerWatchdog makes the report if one is requested. Submitter only, in a wait.
 func (rt *Runtime) answerWatchdog() {
 	a := rt.stalls.asked.Swap(0)
 	if a == 0 || a-1 != rt.moves() {
-		return // not, or not any more
+		return // not requested, or no longer valid
 	}
 	report := rt.stallText()
-	if report == "" { // the program waits for something else; or the last task has just ended, and is about to be counted
-		if report = strings.Join(rt.outsiders(), "\n"); report == "" {
+	if report == "" { // the program waits for something else; or the last task has just ended and is not counted yet
+		if report = strings.Join(rt.externalWaits(), "\n"); report == "" {
 			return
 		}
 	}
@@ -202,11 +208,11 @@ func (rt *Runtime) answerWatchdog() {
 	rt.tellQuiet(a-1, rt.stalls.seen.Load())
 }
 
-// tellQuiet tells the executor if nothing of the runtime goes on by itself: nothing is ready,
-// no body is at work, and those that wait do so in calls of the executor. The submitter is in
-// a wait. The looks below are not one look: moves, as the watchdog saw it, says that no worker
-// has ended a task from one to the other; advances, of a look of the watchdog so long ago that
-// what the executor had brought by then shows, says the same of the executor, which compares it.
+// tellQuiet tells the executor if the runtime cannot make progress by itself: no task is
+// ready, no body computes, and waiting bodies wait in calls of the executor. The submitter
+// is in a wait. The checks below do not happen at one moment. The argument moves, as the
+// watchdog read it, shows that no worker has ended a task between them; advances, which the
+// watchdog read one period earlier, shows the same of the executor, which compares it.
 func (rt *Runtime) tellQuiet(moves, advances uint64) {
 	l := rt.port.Load()
 	if l == nil || rt.hasWork() || len(rt.blocked.list()) > int(l.aside.Load()) {
@@ -222,25 +228,25 @@ func (rt *Runtime) tellQuiet(moves, advances uint64) {
 	}
 }
 
-// forsaken reports whether a wait inside a body, or for a task to be run in place, is to
-// be given up: the next Wait of the program, or the one below on this goroutine, is to
-// return a report, or the runtime was closed over one.
-func (w *worker) forsaken() bool {
+// mustGiveUp reports whether a wait inside a body, or for a task to be run in place, must
+// end early: the next Wait of the program, or the one below on this goroutine, will return
+// a report, or the runtime was closed after one.
+func (w *worker) mustGiveUp() bool {
 	return w.root != nil && w.rt.stalls.err != nil || w.rt.ending()
 }
 
-// whyForsaken is what such a wait returns.
-func (w *worker) whyForsaken() error {
+// whyGivenUp returns the error of such a wait.
+func (w *worker) whyGivenUp() error {
 	if w.rt.ending() {
 		return ErrClosed
 	}
 	return w.rt.stalls.err
 }
 
-// stallText says of every unfinished task of the main program what it waits for; ""
-// if there is none.
+// stallText describes the wait of every unfinished task of the main program; "" if there is
+// none.
 func (rt *Runtime) stallText() string {
-	waits := map[*deps.Node][]*task.Record{} // whom each node waits for
+	waits := map[*deps.Node][]*task.Record{} // predecessors of each node
 	var open []*task.Record
 	rt.w0.alloc.Each(func(r *task.Record) {
 		if r.Seq() == 0 || r.Ended() || r.Domain != rt.domain {
@@ -258,7 +264,7 @@ func (rt *Runtime) stallText() string {
 		return ""
 	}
 	slices.SortFunc(open, func(a, b *task.Record) int { return cmp.Compare(a.Seq(), b.Seq()) })
-	lines := rt.outsiders()
+	lines := rt.externalWaits()
 	for _, r := range open {
 		lines = append(lines, "  "+waitText(r, waits[&r.Node]))
 	}
@@ -268,8 +274,8 @@ func (rt *Runtime) stallText() string {
 	return fmt.Sprintf("  %d tasks of the main program are unfinished\n", len(open)) + strings.Join(lines, "\n")
 }
 
-// outsiders says what is waited for outside of the runtime, a line each.
-func (rt *Runtime) outsiders() (lines []string) {
+// externalWaits describes the external waits, a line each.
+func (rt *Runtime) externalWaits() (lines []string) {
 	for _, o := range rt.blocked.list() {
 		line := fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Since(o.since).Round(time.Millisecond))
 		if o.spare != nil && o.spare.missing() {
@@ -311,8 +317,8 @@ func waitText(r *task.Record, preds []*task.Record) string {
 	return b.String()
 }
 
-// lockHolder returns the task that has the commutative lock that r waits for, nil if r
-// waits for none.
+// lockHolder returns the task with the commutative lock for which r waits, nil if r waits
+// for none.
 func lockHolder(r *task.Record) (holder *task.Record) {
 	if c := r.PeekCold(); c != nil {
 		for _, l := range c.Locks {
@@ -324,7 +330,7 @@ func lockHolder(r *task.Record) (holder *task.Record) {
 	return holder
 }
 
-// commonRegion returns what r and its predecessor p both touch.
+// commonRegion returns a region that r and its predecessor p both access.
 func commonRegion(r, p *task.Record) string {
 	text := "a region"
 	r.Accesses(func(a task.Access) {

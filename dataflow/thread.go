@@ -8,8 +8,8 @@ import (
 
 // The goroutines of workers, and the Ps they need.
 
-// launch starts the goroutine of w, which is waking, and reports whether this is the
-// first time. A worker that is never needed costs neither a thread nor a P.
+// launch starts the goroutine of w, which is waking, and reports whether this is the first
+// time. A worker that is never needed costs neither a thread nor a P.
 func (rt *Runtime) launch(w *worker) bool {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -28,7 +28,7 @@ func (rt *Runtime) launch(w *worker) bool {
 	return true
 }
 
-// reserve takes Ps for all workers, and as many bodies that sleep. The caller holds mu.
+// reserve takes Ps for all workers, and for as many sleeping bodies. The caller holds mu.
 func (rt *Runtime) reserve() {
 	if !rt.started {
 		rt.started = true
@@ -43,12 +43,12 @@ func (rt *Runtime) takeProcs(need osthread.Procs) {
 	rt.addProcs(need)
 }
 
-// addProcs is takeProcs for who holds mu.
+// addProcs is takeProcs for callers that hold mu.
 func (rt *Runtime) addProcs(need osthread.Procs) {
 	rt.procs = append(rt.procs, osthread.RaiseProcsFunc(need, noteProcs))
 }
 
-// giveProcs takes that back.
+// giveProcs restores GOMAXPROCS.
 func (rt *Runtime) giveProcs() {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -58,30 +58,30 @@ func (rt *Runtime) giveProcs() {
 	rt.procs = nil
 }
 
-// loop is the goroutine of a worker other than 0, from its first task to the end of
-// the runtime. Then the thread, with the mask that was found on it, goes back to the Go
-// scheduler, which uses it again; one whose goroutine was ended by a body dies with it.
+// loop is the goroutine of a worker other than 0, from its first task to the end of the
+// runtime. Then the thread returns to the Go scheduler with its original mask; a thread
+// whose goroutine was ended by a body dies with it.
 func (w *worker) loop() {
 	runtime.LockOSThread()
 	w.g.Store(osthread.G())
 	w.thread.Store(int64(osthread.ThreadID()))
-	if w.dq.ring.Load() == nil { // not if it takes the place of one that ended: tasks may be queued
+	if w.dq.ring.Load() == nil { // not if it replaces one that ended: tasks may be queued
 		w.dq.init(firstDeque)
 	}
 	mask, err := osthread.Affinity()
 	w.pin(err)
-	if w.state.Load() == waking { // what it was woken for, counted as spinning till then
-		w.next = w.look() // its locks, if it needs any, are taken when it is about to run
+	if w.state.Load() == waking { // the task that it was woken for; until here it counts as spinning
+		w.next = w.look() // it takes its locks when it is about to run
 		w.found()
 	}
-	w.life(func() {
+	w.mainLoop(func() {
 		if w.core.Load() < 0 || osthread.SetAffinity(mask) == nil {
 			runtime.UnlockOSThread()
 		}
 	})
 }
 
-// pin confines the thread of w to its core, unless err says that this cannot be.
+// pin confines the thread of w to its core, unless err tells that this is impossible.
 func (w *worker) pin(err error) {
 	core := int(w.core.Load())
 	if core < 0 {

@@ -4,17 +4,17 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// The window: how many unfinished tasks of one domain there may be before a spawn
-// runs some of them.
+// The window: the number of unfinished tasks of one domain at which a spawn begins to run
+// some of them.
 
 // window returns the mark of a new domain.
 func (w *worker) window() uint64 { return uint64(w.rt.opt.window) }
 
-// throttle is called by a spawn above the mark of its domain.
+// throttle handles a spawn above the mark of its domain.
 func (w *worker) throttle(d *task.Domain) {
 	switch {
-	case !d.Root && w.holds:
-		w.without(func() { w.throttleChildren(d) })
+	case !d.Root && w.holdsLease:
+		w.withoutLease(func() { w.throttleChildren(d) })
 	case !d.Root:
 		w.throttleChildren(d)
 	case w.cur == nil:
@@ -22,9 +22,9 @@ func (w *worker) throttle(d *task.Domain) {
 	}
 }
 
-// throttle helps until half of the window is free. With nothing to run and nobody
-// running, the window grows instead: two ranks that wait for each other's messages
-// above their marks would deadlock.
+// throttle helps until half of the window is free. If no task can run and none is running,
+// the window grows instead: two ranks that wait for each other's messages above their marks
+// would deadlock.
 func (rt *Runtime) throttle() {
 	w, d := rt.w0, rt.domain
 	window := w.window()
@@ -42,15 +42,15 @@ func (rt *Runtime) throttle() {
 	d.Limit = max(rt.finishedAll()+window, d.Spawned+window/2)
 }
 
-// throttleChildren runs children of the body that spawns, the youngest first, until
-// half of their window is free. It never sleeps, and it runs nothing but children of
-// this very body: what they wait for cannot be further down on this stack (a child
-// behind a closed gate goes to that gate, see AwaitGates), nothing else is buried
-// under them, and the stack grows with the depth of the nesting alone. Where it finds
-// none, because they all run elsewhere or wait, the window grows.
+// throttleChildren runs children of the spawning body, the youngest first, until half of
+// their window is free. It never sleeps, and it runs only children of this body: their
+// predecessors cannot be further down on this stack (a child behind a closed gate goes to
+// that gate, see AwaitGates), no other body is buried under them, and the stack grows only
+// with the depth of the nesting. If there are none, because they all run elsewhere or wait,
+// the window grows.
 func (w *worker) throttleChildren(d *task.Domain) {
 	window := w.window()
-	for !w.outside && d.Unfinished() > window/2 {
+	for !w.external && d.Unfinished() > window/2 {
 		r := w.child(d)
 		if r == nil {
 			break
@@ -89,12 +89,12 @@ func (w *worker) child(d *task.Domain) *task.Record {
 
 // drawChild takes a random ready task of domain d in the seeded mode.
 func (w *worker) drawChild(d *task.Domain) *task.Record {
-	for n, i := len(w.bag), 0; i < n; i++ {
+	for n, i := len(w.readySet), 0; i < n; i++ {
 		at := w.random(n - i)
-		if w.bag[at].Domain == d {
+		if w.readySet[at].Domain == d {
 			return w.take(at)
 		}
-		w.bag[at], w.bag[n-1-i] = w.bag[n-1-i], w.bag[at]
+		w.readySet[at], w.readySet[n-1-i] = w.readySet[n-1-i], w.readySet[at]
 	}
 	return nil
 }

@@ -15,70 +15,80 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// worker runs tasks on one goroutine, locked to its thread. Worker 0 is the
-// goroutine that made the runtime. The worker "outside" has no goroutine: it
-// stands for those that end held events, and queues nothing of its own.
+// Errors. A task fails by returning an error, by a panic or Goexit of its body, by a mistake
+// in its spawn, or because a child or held event failed. Tasks that depend on it are
+// skipped, also later ones, until Wait has returned the error; others go on ([StopOnError]:
+// none start). Failed records stay with their domain until then, because the tracker's
+// references to them carry the failure.
+//
+// The worker's loop recovers a panic, not a frame around every body, and starts again after
+// it. A body that helps while it waits runs tasks in a separate loop, so a panic in such a
+// task is not its own. A body that ends its goroutine ends its task and the tasks below it
+// on that goroutine; another goroutine takes the worker's place.
+
+// worker runs tasks on one goroutine, locked to its thread. Worker 0 is the goroutine that
+// made the runtime. The external worker has no goroutine: it stands for the goroutines that
+// end held events, and queues nothing of its own.
 type worker struct {
 	// Immutable after start.
-	rt      *Runtime
-	id      int
-	outside bool
-	alloc   *task.Allocator
-	root    *task.Domain                      // worker 0: the domain of the main program
-	foreign atomic.Pointer[executor.Executor] // whose goroutine this is, if not the runtime's own
+	rt       *Runtime
+	id       int
+	external bool
+	alloc    *task.Allocator
+	root     *task.Domain                      // worker 0: the domain of the main program
+	foreign  atomic.Pointer[executor.Executor] // the executor whose goroutine this is, if not the runtime's own
 
-	launched bool // guarded by Runtime.mu: it has got its goroutine
+	launched bool // guarded by Runtime.mu: it has its goroutine
 
-	// Of the worker's goroutine.
-	cur      *task.Record   // the innermost body that runs, nil outside
-	next     *task.Record   // immediate successor: runs next, if nothing is more urgent
-	bag      []*task.Record // ready tasks of the seeded mode
-	hooks    []*task.Record // tasks that are ready but for their OnReady hooks
-	gaveUp   bool           // the last wait for a task to be run in place was given up
-	yields   bool           // worker 0: the innermost wait can be given up over a stall
-	done     uint64         // tasks of the main program ended here
-	children uint64         // other tasks ended here
-	unwoken  int64          // ns of queued work for which nobody was woken
-	retFirst *deps.Node     // ended records of one other allocator, to be returned together
-	retLast  *deps.Node
-	retHome  *task.Allocator
-	retN     int
-	rng      uint64
-	log      *eventLog // nil if not traced
-	holds    bool      // the engine, for the body that runs
-	brought  bool      // comm tasks that it has made ready are to be served
-	_        [cacheLine]byte
+	// Owned by the worker's goroutine.
+	cur        *task.Record   // the innermost running body, nil outside
+	next       *task.Record   // immediate successor: runs next, unless another is more urgent
+	readySet   []*task.Record // ready tasks of the seeded mode
+	hooks      []*task.Record // tasks that are ready except for their OnReady hooks
+	gaveUp     bool           // the last wait for a task to be run in place ended early
+	yields     bool           // worker 0: the innermost wait can end early after a stall
+	done       uint64         // tasks of the main program ended here
+	children   uint64         // other tasks ended here
+	unwoken    int64          // ns of queued work without a wake-up
+	retFirst   *deps.Node     // ended records of one other allocator, returned together
+	retLast    *deps.Node
+	retHome    *task.Allocator
+	retN       int
+	rng        uint64
+	log        *eventLog // nil if not traced
+	holdsLease bool      // has the lease, for the running body
+	brought    bool      // it has made comm tasks ready that must be served
+	_          [cacheLine]byte
 
 	// Shared.
-	core      atomic.Int32   // pinned there; -1 if not. A spare's changes while it rests
+	core      atomic.Int32   // pinned to it; -1 if not. A spare's changes while it rests
 	g         atomic.Uintptr // identity of the worker's goroutine
 	thread    atomic.Int64   // number of its thread
 	dq        deque
 	mail      mailbox // tasks bound to this worker
 	parker    osthread.Parker
 	state     atomic.Int32  // workerState
-	published atomic.Uint64 // done, now and then
-	inner     atomic.Uint64 // children, now and then
-	polling   atomic.Bool   // has the engine of the executor, and nothing else to do
-	waiting   atomic.Bool   // in a body, which has the engine and waits for messages
+	published atomic.Uint64 // done, at the last publish
+	inner     atomic.Uint64 // children, at the last publish
+	polling   atomic.Bool   // has the lease, and nothing else to do
+	waiting   atomic.Bool   // in a body with the lease that waits for messages
 	retire    atomic.Bool   // a spare: leave the core at the next end; a worker: the runtime closes
 	_         [cacheLine]byte
 }
 
 const (
 	returnBatch  = 32
-	publishBatch = 16             // ends of tasks that a worker may keep to itself
+	publishBatch = 16             // ends of tasks that a worker may leave unpublished
 	noOwner      = ^uintptr(0)    // no goroutine
 	closedBias   = int64(1) << 40 // added to Domain.Live when the parent's body has ended
-	wakeCost     = int64(12_000)  // ns that waking a sleeping worker costs the waker
+	wakeCost     = int64(12_000)  // ns that a wake-up costs the waker
 	special      = task.Inline | task.Commutes | task.Comm | task.Hooked
 )
 
 var errGoexit = errors.New("the body called runtime.Goexit (t.FailNow and friends do)")
 
-// run executes tasks until done reports true and there is nothing to run, or, if
-// eager, as soon as done reports true. A body that panics fails its task, and run
-// goes on.
+// run executes tasks until done reports true and there is nothing to run, or, if eager, as
+// soon as done reports true. A body that panics fails its task, and run goes on.
 func (w *worker) run(done func() bool, eager bool) {
 	if w.root != nil {
 		w.rt.stalls.waits.Add(1)
@@ -93,7 +103,7 @@ func (w *worker) run(done func() bool, eager bool) {
 	}
 }
 
-// runYielding is run, eager, for a wait that ends when the worker is forsaken.
+// runYielding is an eager run for a wait that ends early after a stall.
 func (w *worker) runYielding(done func() bool) {
 	defer func(outer bool) { w.yields = outer }(w.yields)
 	w.yields = w.rt.opt.stallOn
@@ -145,8 +155,8 @@ func (w *worker) once(r *task.Record) {
 	finished = true
 }
 
-// crashed ends the task whose body panicked, or called Goexit if v is nil; then
-// the goroutine goes on to end, and so do the bodies that it was in.
+// crashed ends the task whose body panicked, or called Goexit if v is nil; then the
+// goroutine ends, and so do the bodies that it was running.
 func (w *worker) crashed(outer *task.Record, v any) {
 	r := w.cur
 	if r == outer {
@@ -171,7 +181,7 @@ func (w *worker) crashed(outer *task.Record, v any) {
 		w.finish(r)
 		return
 	}
-	fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r)) // nobody may be left to call Wait
+	fmt.Fprintf(os.Stderr, "weft: %v\n", taskError(r)) // perhaps no goroutine is left to call Wait
 	w.finish(r)
 	if outer == nil {
 		w.rt.Cancel(errGoexit)
@@ -179,7 +189,7 @@ func (w *worker) crashed(outer *task.Record, v any) {
 	}
 }
 
-// execute runs the body of r, or skips it, and does what follows from its end.
+// execute runs the body of r, or skips it, and handles its end.
 func (w *worker) execute(r *task.Record) {
 	outer := w.cur
 	w.cur = r
@@ -211,7 +221,7 @@ func (w *worker) execute(r *task.Record) {
 	w.finish(r)
 }
 
-// left notes that the body of r has ended inside outer.
+// left records that the body of r has ended inside outer.
 func (w *worker) left(r, outer *task.Record) {
 	if d := r.Children; d != nil {
 		d.Tracker.CloseReductions(deps.Region{}) // may run tasks, on top of r
@@ -234,7 +244,7 @@ func (w *worker) skip(r *task.Record) {
 	}
 }
 
-// runVerified runs the body of r and checks it against what was declared: endRare asks for
+// runVerified runs the body of r and checks it against its declaration: endRare asks for
 // the verdict.
 func (w *worker) runVerified(r *task.Record) {
 	if p := r.Domain.Parent; verifierOf(p) != nil {
@@ -254,7 +264,7 @@ func (w *worker) runVerified(r *task.Record) {
 	}
 }
 
-// verifierOf returns what checks the running task r, nil if nothing does.
+// verifierOf returns the verifier of the running task r, nil if there is none.
 func verifierOf(r *task.Record) task.Verifier {
 	if r != nil {
 		if c := r.PeekCold(); c != nil {
@@ -264,8 +274,8 @@ func verifierOf(r *task.Record) task.Verifier {
 	return nil
 }
 
-// unfinished reports whether held events keep r from ending, whose body has returned, or
-// its children.
+// unfinished reports whether held events or children keep r from ending after its body has
+// returned.
 func unfinished(r *task.Record) bool {
 	d := r.Children
 	return r.Flags&task.Extended != 0 && r.Refs() > 1 || d != nil && int64(d.Spawned)+d.Live.Load() > 0
