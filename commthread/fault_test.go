@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/tasks"
@@ -268,16 +269,16 @@ func TestFault_mismatched_collectives(t *testing.T) {
 // communicators anew would.
 type freedWatch struct {
 	mpi.Engine
-	freed map[mpi.Handle]bool
+	freed map[engine.Handle]bool
 	count int // revocations
 }
 
-func (w *freedWatch) Free(h mpi.Handle) error {
+func (w *freedWatch) Free(h engine.Handle) error {
 	w.freed[h] = true
 	return w.Engine.Free(h)
 }
 
-func (w *freedWatch) Revoke(h mpi.Handle, reason string) {
+func (w *freedWatch) Revoke(h engine.Handle, reason string) {
 	if w.count++; w.freed[h] {
 		panic(fmt.Sprintf("communicator %d has been freed", h))
 	}
@@ -299,7 +300,7 @@ func TestFault_after_free(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			var counts [2]int
 			err := local.Run(2, func(c *mpi.Comm) error {
-				w := &freedWatch{freed: map[mpi.Handle]bool{}}
+				w := &freedWatch{freed: map[engine.Handle]bool{}}
 				restore := c.Intercept(func(next mpi.Engine) mpi.Engine { w.Engine = next; return w })
 				err := commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 					d, err := c.Dup()

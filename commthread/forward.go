@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -304,42 +305,42 @@ func (f *forwarder) Cancel(k *mpi.Call) {
 }
 
 // Group is part of mpi.Engine.
-func (f *forwarder) Group(h mpi.Handle) (rank int, world []int) {
+func (f *forwarder) Group(h engine.Handle) (rank int, world []int) {
 	f.onThread(func() { rank, world = f.Engine.Group(h) })
 	return rank, world
 }
 
 // Create is part of mpi.Engine.
-func (f *forwarder) Create(parent mpi.Handle, members []int, seq uint32) (h mpi.Handle, err error) {
+func (f *forwarder) Create(parent engine.Handle, members []int, seq uint32) (h engine.Handle, err error) {
 	f.onThread(func() { h, err = f.Engine.Create(parent, members, seq) })
 	return h, err
 }
 
 // Free is part of mpi.Engine.
-func (f *forwarder) Free(h mpi.Handle) (err error) {
+func (f *forwarder) Free(h engine.Handle) (err error) {
 	f.onThread(func() { err = f.Engine.Free(h) })
 	return err
 }
 
 // Revoke is part of mpi.Engine.
-func (f *forwarder) Revoke(h mpi.Handle, reason string) {
+func (f *forwarder) Revoke(h engine.Handle, reason string) {
 	f.onThread(func() { f.t.revokeKin(h, reason) })
 }
 
 // Revoked is part of mpi.Engine.
-func (f *forwarder) Revoked(h mpi.Handle) (reason string, yes bool) {
+func (f *forwarder) Revoked(h engine.Handle) (reason string, yes bool) {
 	f.onThread(func() { reason, yes = f.Engine.Revoked(h) })
 	return reason, yes
 }
 
 // NewWindow is part of mpi.Engine.
-func (f *forwarder) NewWindow(h mpi.Handle, b mpi.Buffer) (w mpi.Handle, err error) {
+func (f *forwarder) NewWindow(h engine.Handle, b mpi.Buffer) (w engine.Handle, err error) {
 	f.onThread(func() { w, err = f.Engine.NewWindow(h, b); f.t.windows++ })
 	return w, err
 }
 
 // FreeWindow is part of mpi.Engine.
-func (f *forwarder) FreeWindow(w mpi.Handle) (err error) {
+func (f *forwarder) FreeWindow(w engine.Handle) (err error) {
 	f.onThread(func() { err = f.Engine.FreeWindow(w); f.t.windows-- })
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -27,13 +28,13 @@ type operation struct {
 
 // decls are the declarations of the operations, by kind. Immutable after init.
 var (
-	decls     [mpi.CallFlush + 1]*task.Decl
+	decls     [engine.CallFlush + 1]*task.Decl
 	firstDecl int
 )
 
 func init() {
 	for k := range decls {
-		d := &task.Decl{ID: task.NextDeclID(), Name: mpi.CallKind(k).String(), New: task.SlabOf[operation]}
+		d := &task.Decl{ID: task.NextDeclID(), Name: engine.CallKind(k).String(), New: task.SlabOf[operation]}
 		d.Run = func(*task.Record) error { return errNotRun }
 		d.Clear = func(r *task.Record) { operationOf(r).clear() }
 		d.Where = func(r *task.Record) (string, string, int) {
@@ -61,7 +62,7 @@ func (o *operation) clear() {
 
 // spawn begins an operation of kind k on c; nil if the spawn is void. skip is the number
 // of callers between this function and the one that reports name.
-func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, skip int) *operation {
+func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k engine.CallKind, skip int) *operation {
 	r := task.DomainOf(in).Begin(decls[k])
 	if r == nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -20,16 +21,16 @@ import (
 // first; so are the collective operations of a communicator. That holds within one
 // scope.
 func (t *Thread) Send(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, cl ...tasks.Clause) {
-	t.send(in, 2, c, mpi.CallSend, b, dst, tag, cl)
+	t.send(in, 2, c, engine.CallSend, b, dst, tag, cl)
 }
 
 // Ssend is Send that ends only when the receive has matched.
 func (t *Thread) Ssend(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, cl ...tasks.Clause) {
-	t.send(in, 2, c, mpi.CallSsend, b, dst, tag, cl)
+	t.send(in, 2, c, engine.CallSsend, b, dst, tag, cl)
 }
 
 // send spawns a send; skip is that of spawn.
-func (t *Thread) send(in tasks.Scope, skip int, c *mpi.Comm, k mpi.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
+func (t *Thread) send(in tasks.Scope, skip int, c *mpi.Comm, k engine.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
 	if o := t.spawn(in, c, k, skip); o != nil {
 		o.call.Send, o.call.Peer, o.call.Tag = b, dst, tag
 		o.access(b, deps.In)
@@ -51,7 +52,7 @@ func (t *Thread) RecvStatus(in tasks.Scope, c *mpi.Comm, st *mpi.Status, b mpi.B
 
 // recv spawns a receive; skip is that of spawn.
 func (t *Thread) recv(in tasks.Scope, skip int, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl []tasks.Clause) {
-	if o := t.spawn(in, c, mpi.CallRecv, skip); o != nil {
+	if o := t.spawn(in, c, engine.CallRecv, skip); o != nil {
 		o.call.Recv, o.call.Peer, o.call.Tag = b, src, tag
 		o.access(b, deps.Out)
 		if o.status = st; st != nil {
@@ -63,7 +64,7 @@ func (t *Thread) recv(in tasks.Scope, skip int, c *mpi.Comm, st *mpi.Status, b m
 
 // collective spawns a collective operation that reads send and writes recv; with
 // InPlace, it updates recv.
-func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, send, recv mpi.Buffer, op *mpi.Op, root int, cl []tasks.Clause) {
+func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k engine.CallKind, send, recv mpi.Buffer, op *mpi.Op, root int, cl []tasks.Clause) {
 	o := t.spawn(in, c, k, 2)
 	if o == nil {
 		return
@@ -71,19 +72,19 @@ func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, send, r
 	o.call.Send, o.call.Recv, o.call.Op, o.call.Peer = send, recv, op, root
 	atRoot := c == nil || !k.HasPeer() || c.Rank() == root
 	switch {
-	case k == mpi.CallBcast && atRoot:
+	case k == engine.CallBcast && atRoot:
 		o.access(recv, deps.In)
-	case k == mpi.CallExscan || send.IsInPlace():
+	case k == engine.CallExscan || send.IsInPlace():
 		o.access(send, deps.In)
 		o.access(recv, deps.Inout)
-	case k == mpi.CallScatter:
+	case k == engine.CallScatter:
 		if atRoot {
 			o.access(send, deps.In)
 		}
 		o.access(recv, deps.Out)
 	default:
 		o.access(send, deps.In)
-		if atRoot || k == mpi.CallBcast {
+		if atRoot || k == engine.CallBcast {
 			o.access(recv, deps.Out)
 		}
 	}
@@ -93,55 +94,55 @@ func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, send, r
 // Barrier spawns a task that ends when all ranks of c have come to theirs. Order it
 // with others by clauses: Reads, Writes, Updates.
 func (t *Thread) Barrier(in tasks.Scope, c *mpi.Comm, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallBarrier, mpi.Buffer{}, mpi.Buffer{}, nil, 0, cl)
+	t.collective(in, c, engine.CallBarrier, mpi.Buffer{}, mpi.Buffer{}, nil, 0, cl)
 }
 
 // Bcast spawns a task that copies b of rank root to b of all others: it reads b at the
 // root and writes it elsewhere.
 func (t *Thread) Bcast(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, root int, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallBcast, mpi.Buffer{}, b, nil, root, cl)
+	t.collective(in, c, engine.CallBcast, mpi.Buffer{}, b, nil, root, cl)
 }
 
 // Reduce spawns a task that combines s of all ranks into r of rank root.
 func (t *Thread) Reduce(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, root int, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallReduce, s, r, op, root, cl)
+	t.collective(in, c, engine.CallReduce, s, r, op, root, cl)
 }
 
 // Allreduce spawns a task that combines s of all ranks into r of all.
 func (t *Thread) Allreduce(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallAllreduce, s, r, op, 0, cl)
+	t.collective(in, c, engine.CallAllreduce, s, r, op, 0, cl)
 }
 
 // Scan spawns a task that combines s of this rank and all lower ones into r.
 func (t *Thread) Scan(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallScan, s, r, op, 0, cl)
+	t.collective(in, c, engine.CallScan, s, r, op, 0, cl)
 }
 
 // Exscan spawns a task that combines s of all lower ranks into r.
 func (t *Thread) Exscan(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, op *mpi.Op, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallExscan, s, r, op, 0, cl)
+	t.collective(in, c, engine.CallExscan, s, r, op, 0, cl)
 }
 
 // Gather spawns a task that puts s of all ranks into r of rank root.
 func (t *Thread) Gather(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, root int, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallGather, s, r, nil, root, cl)
+	t.collective(in, c, engine.CallGather, s, r, nil, root, cl)
 }
 
 // Scatter spawns a task that puts the parts of s of rank root into r of all ranks.
 func (t *Thread) Scatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, root int, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallScatter, s, r, nil, root, cl)
+	t.collective(in, c, engine.CallScatter, s, r, nil, root, cl)
 }
 
 // Allgather spawns a task that puts s of all ranks into r of all.
 func (t *Thread) Allgather(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...tasks.Clause) {
-	t.collective(in, c, mpi.CallAllgather, s, r, nil, 0, cl)
+	t.collective(in, c, engine.CallAllgather, s, r, nil, 0, cl)
 }
 
 // ReduceScatter spawns a task that combines s of all ranks and puts counts[i] elements
 // of the result into r of rank i; nil stands for equal parts. counts is not changed
 // until the task has ended.
 func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, counts []int, op *mpi.Op, cl ...tasks.Clause) {
-	o := t.spawn(in, c, mpi.CallReduceScatter, 1)
+	o := t.spawn(in, c, engine.CallReduceScatter, 1)
 	if o == nil {
 		return
 	}
@@ -217,7 +218,7 @@ func checkParts(c *mpi.Comm, b mpi.Buffer, counts, displs []int) error {
 
 // misuse spawns a task that fails; skip is that of spawn.
 func (t *Thread) misuse(in tasks.Scope, skip int, c *mpi.Comm, err error, cl []tasks.Clause) {
-	if o := t.spawn(in, c, mpi.CallAlltoall, skip); o != nil {
+	if o := t.spawn(in, c, engine.CallAlltoall, skip); o != nil {
 		o.Fail(err)
 		o.submit(cl)
 	}
@@ -246,7 +247,7 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 	}
 	for i := 1; i < p; i++ {
 		if to := (me + i) % p; sc[to] > 0 {
-			t.send(in, 3, k.private, mpi.CallSend, s.Part(sd[to], sc[to]), to, tag, cl)
+			t.send(in, 3, k.private, engine.CallSend, s.Part(sd[to], sc[to]), to, tag, cl)
 		}
 	}
 	own, ownTo := s.Part(sd[me], sc[me]), r.Part(rd[me], rc[me])
@@ -259,7 +260,7 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 }
 
 // access of a window: the operations on one window are posted in spawn order.
-func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k mpi.CallKind, fill func(*operation), cl []tasks.Clause) {
+func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k engine.CallKind, fill func(*operation), cl []tasks.Clause) {
 	var c *mpi.Comm
 	if w != nil {
 		c = w.Comm()
@@ -279,7 +280,7 @@ func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k mpi.CallKind, fill func(
 // Put spawns a task that writes b to the window of rank target, from element at on. It
 // ends when b may be written to again.
 func (t *Thread) Put(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
-	t.oneSided(in, w, mpi.CallPut, func(o *operation) {
+	t.oneSided(in, w, engine.CallPut, func(o *operation) {
 		o.call.Send, o.call.Peer, o.call.Offset = b, target, at
 		o.access(b, deps.In)
 	}, cl)
@@ -287,7 +288,7 @@ func (t *Thread) Put(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, c
 
 // PutNotify is Put that then adds 1 to notification counter id of the target.
 func (t *Thread) PutNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at, id int, cl ...tasks.Clause) {
-	t.oneSided(in, w, mpi.CallNotify, func(o *operation) {
+	t.oneSided(in, w, engine.CallNotify, func(o *operation) {
 		o.call.Send, o.call.Peer, o.call.Offset, o.call.Tag = b, target, at, id
 		o.access(b, deps.In)
 	}, cl)
@@ -295,7 +296,7 @@ func (t *Thread) PutNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at,
 
 // Get spawns a task that reads b from the window of rank target, from element at on.
 func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
-	t.oneSided(in, w, mpi.CallGet, func(o *operation) {
+	t.oneSided(in, w, engine.CallGet, func(o *operation) {
 		o.call.Recv, o.call.Peer, o.call.Offset = b, target, at
 		o.access(b, deps.Out)
 	}, cl)
@@ -304,7 +305,7 @@ func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, c
 // Accumulate spawns a task that combines b with op into the window of rank target, from
 // element at on. It ends when b may be written to again.
 func (t *Thread) Accumulate(in tasks.Scope, w *mpi.Win, b mpi.Buffer, op *mpi.Op, target, at int, cl ...tasks.Clause) {
-	t.oneSided(in, w, mpi.CallAccumulate, func(o *operation) {
+	t.oneSided(in, w, engine.CallAccumulate, func(o *operation) {
 		o.call.Send, o.call.Op, o.call.Peer, o.call.Offset = b, op, target, at
 		o.access(b, deps.In)
 	}, cl)
@@ -314,7 +315,7 @@ func (t *Thread) Accumulate(in tasks.Scope, w *mpi.Win, b mpi.Buffer, op *mpi.Op
 // added to count times. written, which may be empty, is the part of the window that the
 // notified data lies in: tasks that read it wait for the notification.
 func (t *Thread) AwaitNotify(in tasks.Scope, w *mpi.Win, written mpi.Buffer, id, count int, cl ...tasks.Clause) {
-	t.oneSided(in, w, mpi.CallAwaitNotify, func(o *operation) {
+	t.oneSided(in, w, engine.CallAwaitNotify, func(o *operation) {
 		o.call.Tag, o.call.Count = id, count
 		o.access(written, deps.Inout)
 	}, cl)
@@ -323,7 +324,7 @@ func (t *Thread) AwaitNotify(in tasks.Scope, w *mpi.Win, written mpi.Buffer, id,
 // Fence spawns a task that ends when every access of every rank spawned before its fence
 // is complete. It updates this rank's part of the window.
 func (t *Thread) Fence(in tasks.Scope, w *mpi.Win, cl ...tasks.Clause) {
-	t.oneSided(in, w, mpi.CallFence, func(o *operation) {
+	t.oneSided(in, w, engine.CallFence, func(o *operation) {
 		if w != nil {
 			o.access(w.Memory(), deps.Inout)
 		}

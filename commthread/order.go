@@ -3,6 +3,7 @@ package commthread
 import (
 	"slices"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -105,14 +106,14 @@ func keyOf(k *mpi.Call) key {
 // with any tag, a fence.
 func (e *entry) wide() bool {
 	k := &e.op.call
-	return k.Kind.Receives() && (k.Peer == mpi.AnySource || k.Tag == mpi.AnyTag) || k.Kind == mpi.CallFence
+	return k.Kind.Receives() && (k.Peer == mpi.AnySource || k.Tag == mpi.AnyTag) || k.Kind == engine.CallFence
 }
 
 // meets reports whether e, which is wide, and f must be posted in program order: one
 // message could match both, or they are accesses to one window.
 func (e *entry) meets(f *entry) bool {
 	k, l := &e.op.call, &f.op.call
-	if k.Kind == mpi.CallFence {
+	if k.Kind == engine.CallFence {
 		return l.Kind.OneSided() && k.Win == l.Win
 	}
 	either := func(a, b, anyOf int) bool { return a == b || a == anyOf || b == anyOf }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -16,7 +17,7 @@ import (
 // item is a comm task of the model: what it is, and what has become of it.
 type item struct {
 	domain      int
-	kind        mpi.CallKind // CallNone for a body
+	kind        engine.CallKind // CallNone for a body
 	independent bool
 	comm, win   int
 	peer, tag   int
@@ -28,7 +29,7 @@ type item struct {
 }
 
 func (i *item) String() string {
-	if i.kind == mpi.CallNone {
+	if i.kind == engine.CallNone {
 		return fmt.Sprintf("body (independent %t)", i.independent)
 	}
 	return fmt.Sprintf("%v comm %d win %d peer %d tag %d", i.kind, i.comm, i.win, i.peer, i.tag)
@@ -62,7 +63,7 @@ func (m *model) may(n int) bool {
 		if j.domain != i.domain || j.over || j.independent {
 			continue
 		}
-		if i.kind == mpi.CallNone || j.kind == mpi.CallNone || i.meets(j) {
+		if i.kind == engine.CallNone || j.kind == engine.CallNone || i.meets(j) {
 			return false
 		}
 	}
@@ -91,7 +92,7 @@ func newSubject() *subject {
 func (s *subject) enlist(i *item) {
 	o := &operation{}
 	o.entry.rec, o.Domain = &o.Record, s.domains[i.domain]
-	if i.kind != mpi.CallNone {
+	if i.kind != engine.CallNone {
 		o.entry.op = o
 		o.call.Kind, o.call.Peer, o.call.Tag = i.kind, i.peer, i.tag
 		o.call.Comm = s.comms[i.comm]
@@ -124,14 +125,14 @@ func (s *subject) offered() map[*entry]bool {
 
 // random returns a random comm task of few keys, so that they meet often.
 func random(rng *rand.Rand) *item {
-	kinds := []mpi.CallKind{mpi.CallNone, mpi.CallSend, mpi.CallSend, mpi.CallSsend, mpi.CallRecv, mpi.CallRecv, mpi.CallRecv, mpi.CallBarrier,
-		mpi.CallAllreduce, mpi.CallPut, mpi.CallGet, mpi.CallAwaitNotify, mpi.CallFence}
+	kinds := []engine.CallKind{engine.CallNone, engine.CallSend, engine.CallSend, engine.CallSsend, engine.CallRecv, engine.CallRecv, engine.CallRecv, engine.CallBarrier,
+		engine.CallAllreduce, engine.CallPut, engine.CallGet, engine.CallAwaitNotify, engine.CallFence}
 	i := &item{domain: rng.IntN(3), kind: kinds[rng.IntN(len(kinds))], comm: rng.IntN(2), peer: rng.IntN(3), tag: rng.IntN(2)}
-	i.independent = i.kind == mpi.CallNone && rng.IntN(2) == 0
-	if i.kind == mpi.CallRecv && rng.IntN(3) == 0 {
+	i.independent = i.kind == engine.CallNone && rng.IntN(2) == 0
+	if i.kind == engine.CallRecv && rng.IntN(3) == 0 {
 		i.peer = mpi.AnySource
 	}
-	if i.kind == mpi.CallRecv && rng.IntN(3) == 0 {
+	if i.kind == engine.CallRecv && rng.IntN(3) == 0 {
 		i.tag = mpi.AnyTag
 	}
 	if i.kind.OneSided() {
@@ -170,7 +171,7 @@ func play(s *subject, rng *rand.Rand, tasks int) error {
 			if err != nil {
 				return err
 			}
-			if i != nil && i.kind == mpi.CallNone {
+			if i != nil && i.kind == engine.CallNone {
 				running = append(running, i)
 			} else if i != nil {
 				i.over = true
@@ -290,13 +291,13 @@ func TestOrder_comparison_finds(t *testing.T) {
 		},
 		"no bodies": func(_ *operation, r *task.Record) { r.Flags |= task.Independent },
 		"no fences": func(o *operation, _ *task.Record) {
-			if o.call.Kind == mpi.CallFence {
-				o.call.Kind = mpi.CallBarrier
+			if o.call.Kind == engine.CallFence {
+				o.call.Kind = engine.CallBarrier
 			}
 		},
 		"fences beside collectives": func(o *operation, _ *task.Record) {
-			if o.call.Kind == mpi.CallFence {
-				o.call.Kind = mpi.CallPut
+			if o.call.Kind == engine.CallFence {
+				o.call.Kind = engine.CallPut
 			}
 		},
 		"no communicators": func(o *operation, _ *task.Record) { o.call.Comm = nil },

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -13,15 +14,15 @@ import (
 // rank i to displs[i], one after another if displs is nil. The root gives both; they are not
 // changed until the task has ended. What lies between the parts is not touched.
 func (t *Thread) Gatherv(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, counts, displs []int, root int, cl ...tasks.Clause) {
-	t.gather(in, c, mpi.CallGather, s, r, counts, displs, root, cl)
+	t.gather(in, c, engine.CallGather, s, r, counts, displs, root, cl)
 }
 
 // Allgatherv is Gatherv to all ranks, which all give the same counts and displs.
 func (t *Thread) Allgatherv(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, counts, displs []int, cl ...tasks.Clause) {
-	t.gather(in, c, mpi.CallAllgather, s, r, counts, displs, 0, cl)
+	t.gather(in, c, engine.CallAllgather, s, r, counts, displs, 0, cl)
 }
 
-func (t *Thread) gather(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, s, r mpi.Buffer, counts, displs []int, root int, cl []tasks.Clause) {
+func (t *Thread) gather(in tasks.Scope, c *mpi.Comm, k engine.CallKind, s, r mpi.Buffer, counts, displs []int, root int, cl []tasks.Clause) {
 	o := t.spawn(in, c, k, 2)
 	if o == nil {
 		return
@@ -29,7 +30,7 @@ func (t *Thread) gather(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, s, r mpi.Bu
 	displs = oneAfterAnother(counts, displs)
 	o.call.Send, o.call.Recv, o.call.Peer, o.call.RecvCounts, o.call.RecvDispls = s, r, root, counts, displs
 	o.access(s, deps.In)
-	if c != nil && (k == mpi.CallAllgather || c.Rank() == root) {
+	if c != nil && (k == engine.CallAllgather || c.Rank() == root) {
 		mode := deps.Out
 		if s.IsInPlace() {
 			mode = deps.Inout
@@ -42,7 +43,7 @@ func (t *Thread) gather(in tasks.Scope, c *mpi.Comm, k mpi.CallKind, s, r mpi.Bu
 // Scatterv spawns a task that puts counts[i] elements from displs[i] on of s of rank root
 // into r of rank i; displs may be nil, as in Gatherv. The root gives both.
 func (t *Thread) Scatterv(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, counts, displs []int, r mpi.Buffer, root int, cl ...tasks.Clause) {
-	o := t.spawn(in, c, mpi.CallScatter, 1)
+	o := t.spawn(in, c, engine.CallScatter, 1)
 	if o == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/tasks"
@@ -17,7 +18,7 @@ import (
 // ends with Wake or the time only.
 type deaf struct{ mpi.Engine }
 
-func (d deaf) Limits() mpi.Limits {
+func (d deaf) Limits() engine.Limits {
 	l := d.Engine.Limits()
 	l.ToldOfArrivals = false
 	return l

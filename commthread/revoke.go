@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -60,7 +61,7 @@ func firstLine(err error) string {
 }
 
 // revokeKin revokes a communicator and, if it has one, its duplicate.
-func (t *Thread) revokeKin(h mpi.Handle, reason string) {
+func (t *Thread) revokeKin(h engine.Handle, reason string) {
 	t.engine.Revoke(h, reason)
 	t.mu.Lock()
 	var k *kin

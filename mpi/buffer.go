@@ -3,6 +3,8 @@ package mpi
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Buffer describes the memory of a message: blocks of consecutive elements, a stride apart,
@@ -16,7 +18,7 @@ type Buffer struct {
 	block  int // elements per block
 	stride int // elements from block to block
 	size   uint32
-	kind   Kind
+	kind   engine.Kind
 	place  uint8
 }
 
@@ -95,7 +97,7 @@ func (b Buffer) Len() int { return b.blocks * b.block }
 func (b Buffer) Bytes() int { return b.blocks * b.block * int(b.size) }
 
 // Kind returns the kind of the elements.
-func (b Buffer) Kind() Kind { return b.kind }
+func (b Buffer) Kind() engine.Kind { return b.kind }
 
 // ElemSize returns the size of an element in bytes.
 func (b Buffer) ElemSize() int { return int(b.size) }

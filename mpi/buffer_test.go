@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -49,7 +50,7 @@ func TestBufferLayouts(t *testing.T) {
 				require.Equal(t, len(at), b.Len())
 				require.Equal(t, 4*len(at), b.Bytes())
 				require.Equal(t, 4, b.ElemSize())
-				require.Equal(t, mpi.KindInt32, b.Kind())
+				require.Equal(t, engine.KindInt32, b.Kind())
 				require.Equal(t, len(at) == 0 || blocks == 1 || stride == block, b.Contiguous())
 				for i, v := range elements(b) {
 					require.EqualValues(t, at[i], v)
@@ -77,7 +78,7 @@ func TestBufferShorthands(t *testing.T) {
 	require.Panics(t, func() { mpi.Strided(x, 2, 1, 2).Memory() })
 	room := make([]byte, 8)
 	raw := mpi.Raw(mpi.Of(room).Pointer(), 8, mpi.Strided(x, 3, 1, 2))
-	require.Equal(t, mpi.KindInt32, raw.Kind())
+	require.Equal(t, engine.KindInt32, raw.Kind())
 	require.Equal(t, 2, raw.Len())
 	require.True(t, raw.Contiguous())
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 func TestCallLife(t *testing.T) {
 	_, c := newManual(1, 2)
 	hooks := 0
-	k := &mpi.Call{Kind: mpi.CallRecv, Comm: c, Peer: 1, Tag: 4, User: "mine", Hidden: true, Slot: 3, Task: 9}
+	k := &mpi.Call{Kind: engine.CallRecv, Comm: c, Peer: 1, Tag: 4, User: "mine", Hidden: true, Slot: 3, Task: 9}
 	k.OnDone = func(x *mpi.Call) {
 		require.Same(t, k, x)
 		require.True(t, x.Done())
@@ -34,7 +35,7 @@ func TestCallLife(t *testing.T) {
 	require.Nil(t, k.Comm)
 	require.Zero(t, k.Tag+k.Peer+k.Slot+int(k.Task))
 	require.False(t, k.Hidden)
-	require.Equal(t, mpi.CallNone, k.Kind)
+	require.Equal(t, engine.CallNone, k.Kind)
 	require.Equal(t, "mine", k.User)
 	require.NotNil(t, k.OnDone)
 }
@@ -43,54 +44,54 @@ func TestCallTexts(t *testing.T) {
 	_, c := newManual(1, 4)
 	b := mpi.Of(f6)
 	for want, k := range map[string]*mpi.Call{
-		"send on world to rank 2, tag 7, 48 bytes":       {Kind: mpi.CallSend, Comm: c, Peer: 2, Tag: 7, Send: b},
-		"recv on world from any rank, any tag, 48 bytes": {Kind: mpi.CallRecv, Comm: c, Peer: mpi.AnySource, Tag: mpi.AnyTag, Recv: b},
-		"ssend on world with ProcNull, tag 7, 0 bytes":   {Kind: mpi.CallSsend, Comm: c, Peer: mpi.ProcNull, Tag: 7},
-		"bcast on world root 0, 48 bytes":                {Kind: mpi.CallBcast, Comm: c, Recv: b},
-		"barrier, 0 bytes":                               {Kind: mpi.CallBarrier},
-		"put-notify on world target 3, tag 1, 48 bytes":  {Kind: mpi.CallNotify, Comm: c, Peer: 3, Tag: 1, Send: b},
-		"mrecv on world from rank 1, 48 bytes":           {Kind: mpi.CallMrecv, Comm: c, Peer: 1, Recv: b},
-		"await-notify on world, tag 3, 0 bytes":          {Kind: mpi.CallAwaitNotify, Comm: c, Tag: 3},
-		"allreduce on world, 48 bytes":                   {Kind: mpi.CallAllreduce, Comm: c, Send: mpi.InPlace, Recv: b},
+		"send on world to rank 2, tag 7, 48 bytes":       {Kind: engine.CallSend, Comm: c, Peer: 2, Tag: 7, Send: b},
+		"recv on world from any rank, any tag, 48 bytes": {Kind: engine.CallRecv, Comm: c, Peer: mpi.AnySource, Tag: mpi.AnyTag, Recv: b},
+		"ssend on world with ProcNull, tag 7, 0 bytes":   {Kind: engine.CallSsend, Comm: c, Peer: mpi.ProcNull, Tag: 7},
+		"bcast on world root 0, 48 bytes":                {Kind: engine.CallBcast, Comm: c, Recv: b},
+		"barrier, 0 bytes":                               {Kind: engine.CallBarrier},
+		"put-notify on world target 3, tag 1, 48 bytes":  {Kind: engine.CallNotify, Comm: c, Peer: 3, Tag: 1, Send: b},
+		"mrecv on world from rank 1, 48 bytes":           {Kind: engine.CallMrecv, Comm: c, Peer: 1, Recv: b},
+		"await-notify on world, tag 3, 0 bytes":          {Kind: engine.CallAwaitNotify, Comm: c, Tag: 3},
+		"allreduce on world, 48 bytes":                   {Kind: engine.CallAllreduce, Comm: c, Send: mpi.InPlace, Recv: b},
 	} {
 		require.Equal(t, want, k.String())
 	}
-	require.Equal(t, "CallKind(99)", mpi.CallKind(99).String())
+	require.Equal(t, "CallKind(99)", engine.CallKind(99).String())
 }
 
 func TestKindsOfCalls(t *testing.T) {
 	seen := map[string]bool{}
-	for k := mpi.CallNone; k <= mpi.CallFlush; k++ {
+	for k := engine.CallNone; k <= engine.CallFlush; k++ {
 		require.NotEmpty(t, k.String())
 		seen[k.String()] = true
 		classes := 0
-		for _, is := range []bool{k.PointToPoint(), k.OneSided(), k.Collective() && k != mpi.CallFence} {
+		for _, is := range []bool{k.PointToPoint(), k.OneSided(), k.Collective() && k != engine.CallFence} {
 			if is {
 				classes++
 			}
 		}
-		require.Equal(t, k != mpi.CallNone, classes == 1, k)
+		require.Equal(t, k != engine.CallNone, classes == 1, k)
 		require.False(t, k.Sends() && k.Receives())
 		if k.Sends() || k.Receives() {
 			require.True(t, k.PointToPoint() && k.HasPeer() && k.HasTag(), k)
 		}
 	}
-	require.Len(t, seen, int(mpi.CallFlush)+1)
-	require.True(t, mpi.CallFence.Collective())
-	require.False(t, mpi.CallBarrier.HasPeer())
-	require.True(t, mpi.CallGather.HasPeer())
-	require.False(t, mpi.CallPut.HasTag())
+	require.Len(t, seen, int(engine.CallFlush)+1)
+	require.True(t, engine.CallFence.Collective())
+	require.False(t, engine.CallBarrier.HasPeer())
+	require.True(t, engine.CallGather.HasPeer())
+	require.False(t, engine.CallPut.HasTag())
 }
 
 // Needs for all kinds of calls: the ranks for which rank 1 of 3 waits.
 func TestNeeds(t *testing.T) {
 	root := []int{0}
-	for k := mpi.CallNone; k <= mpi.CallFlush; k++ {
+	for k := engine.CallNone; k <= engine.CallFlush; k++ {
 		want := []int{0, 2}
 		switch k {
-		case mpi.CallBcast, mpi.CallScatter, mpi.CallScan, mpi.CallExscan:
+		case engine.CallBcast, engine.CallScatter, engine.CallScan, engine.CallExscan:
 			want = root
-		case mpi.CallReduce, mpi.CallGather:
+		case engine.CallReduce, engine.CallGather:
 			want = nil
 		}
 		var got []int
@@ -104,13 +105,13 @@ func TestNeeds(t *testing.T) {
 			require.Equal(t, want, got, k)
 		}
 	}
-	gather := mpi.Call{Kind: mpi.CallGather, Peer: 1}
+	gather := mpi.Call{Kind: engine.CallGather, Peer: 1}
 	require.True(t, gather.Needs(1, 0), "the root needs all")
 }
 
 func TestErrorText(t *testing.T) {
 	_, c := newManual(1, 4)
-	k := &mpi.Call{Kind: mpi.CallRecv, Comm: c, Peer: 2, Tag: 7}
+	k := &mpi.Call{Kind: engine.CallRecv, Comm: c, Peer: 2, Tag: 7}
 	e := k.Fail(mpi.ErrTruncate, 10, 20, "%d bytes came for %d", 20, 10)
 	require.EqualError(t, e, "mpi: recv on world, rank 1, peer 2, tag 7: message longer than the receive buffer: 20 bytes came for 10")
 	require.Equal(t, []int{10, 20, 2, 7, 1}, []int{e.Want, e.Got, e.Peer, e.Tag, e.Rank})
@@ -125,6 +126,6 @@ func TestErrorText(t *testing.T) {
 	require.EqualError(t, k.Fail(mpi.ErrRevoked, 0, 0, ""), "mpi: recv on world, rank 1, any source: communicator revoked")
 	k.Peer = mpi.ProcNull
 	require.ErrorContains(t, k.Fail(mpi.ErrState, 0, 0, ""), "rank 1, ProcNull: not allowed")
-	k = &mpi.Call{Kind: mpi.CallBarrier}
+	k = &mpi.Call{Kind: engine.CallBarrier}
 	require.EqualError(t, k.Fail(mpi.ErrEngine, 0, 0, "smoke"), "mpi: barrier on , rank -1: MPI engine failed: smoke")
 }

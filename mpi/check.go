@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/weft-hpc/weft/internal/engine"
+
 // checkCollective returns an error for wrong arguments of a collective call, as far as one
 // rank can know.
 func (c *Comm) checkCollective(k *Call) error {
@@ -15,19 +17,19 @@ func (c *Comm) checkCollective(k *Call) error {
 		return err
 	}
 	switch k.Kind {
-	case CallReduce, CallAllreduce, CallScan, CallExscan, CallReduceScatter:
+	case engine.CallReduce, engine.CallAllreduce, engine.CallScan, engine.CallExscan, engine.CallReduceScatter:
 		return c.checkReduction(k)
-	case CallGather:
+	case engine.CallGather:
 		if k.Peer == c.rank {
 			return c.checkParts(k, k.Recv, k.RecvCounts, k.RecvDispls, k.Send, "receive")
 		}
-	case CallScatter:
+	case engine.CallScatter:
 		if k.Peer == c.rank {
 			return c.checkParts(k, k.Send, k.SendCounts, k.SendDispls, k.Recv, "send")
 		}
-	case CallAllgather:
+	case engine.CallAllgather:
 		return c.checkParts(k, k.Recv, k.RecvCounts, k.RecvDispls, k.Send, "receive")
-	case CallAlltoall:
+	case engine.CallAlltoall:
 		return c.checkAlltoall(k)
 	}
 	return nil
@@ -37,11 +39,11 @@ func (c *Comm) checkCollective(k *Call) error {
 func (c *Comm) checkInPlace(k *Call) error {
 	send, recv := false, false
 	switch k.Kind {
-	case CallAllreduce, CallScan, CallExscan, CallAllgather, CallReduceScatter:
+	case engine.CallAllreduce, engine.CallScan, engine.CallExscan, engine.CallAllgather, engine.CallReduceScatter:
 		send = true
-	case CallReduce, CallGather:
+	case engine.CallReduce, engine.CallGather:
 		send = k.Peer == c.rank
-	case CallScatter:
+	case engine.CallScatter:
 		recv = k.Peer == c.rank
 	}
 	if k.Send.IsInPlace() && !send || k.Recv.IsInPlace() && !recv {
@@ -64,11 +66,11 @@ func (c *Comm) checkReduction(k *Call) error {
 	if err := k.Op.Defined(data); err != nil && data.Len() > 0 {
 		return k.Fail(ErrKind, 0, 0, "%v", err)
 	}
-	if k.Kind == CallReduce && k.Peer != c.rank {
+	if k.Kind == engine.CallReduce && k.Peer != c.rank {
 		return nil
 	}
 	want := data.Len()
-	if k.Kind == CallReduceScatter {
+	if k.Kind == engine.CallReduceScatter {
 		sum := 0
 		for _, n := range k.RecvCounts {
 			if n < 0 {
@@ -168,7 +170,7 @@ func (c *Comm) checkOneSided(k *Call) error {
 	if w == nil || w.freed {
 		return k.Fail(ErrState, 0, 0, "the window has been freed")
 	}
-	if k.Kind.HasPeer() && k.Peer != ProcNull && !(k.Kind == CallFlush && k.Peer == AllRanks) && (k.Peer < 0 || k.Peer >= c.Size()) {
+	if k.Kind.HasPeer() && k.Peer != ProcNull && !(k.Kind == engine.CallFlush && k.Peer == AllRanks) && (k.Peer < 0 || k.Peer >= c.Size()) {
 		return k.Fail(ErrRank, c.Size(), k.Peer, "the communicator has ranks 0 to %d", c.Size()-1)
 	}
 	if k.Kind.HasTag() && (k.Tag < 0 || k.Tag >= Notifications) {
@@ -176,17 +178,17 @@ func (c *Comm) checkOneSided(k *Call) error {
 	}
 	b := k.Send
 	switch k.Kind {
-	case CallGet:
+	case engine.CallGet:
 		b = k.Recv
-	case CallPut, CallNotify:
-	case CallAccumulate:
+	case engine.CallPut, engine.CallNotify:
+	case engine.CallAccumulate:
 		if k.Op == nil || !k.Op.Predefined() {
 			return k.Fail(ErrKind, 0, 0, "Accumulate takes the predefined operations and Replace")
 		}
 		if err := k.Op.Defined(b); err != nil && b.Len() > 0 {
 			return k.Fail(ErrKind, 0, 0, "%v", err)
 		}
-	case CallAwaitNotify:
+	case engine.CallAwaitNotify:
 		if k.Count < 0 {
 			return k.Fail(ErrCount, 0, k.Count, "the count is negative")
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Special ranks and tags.
@@ -23,19 +25,19 @@ const (
 // collective methods, in the same order.
 type Comm struct {
 	port   *port
-	h      Handle
+	h      engine.Handle
 	name   string
 	rank   int
 	world  []int
 	seq    atomic.Uint32 // number of communicators made from this one
 	id     uint32
-	limits Limits
+	limits engine.Limits
 
 	freed   atomic.Bool
 	windows atomic.Int32 // number of open windows
 }
 
-func newComm(p *port, h Handle, name string) *Comm {
+func newComm(p *port, h engine.Handle, name string) *Comm {
 	e := p.get()
 	rank, world := e.Group(h)
 	return &Comm{port: p, h: h, name: name, rank: rank, world: world, limits: e.Limits()}
@@ -58,7 +60,7 @@ func (c *Comm) Name() string { return c.name }
 func (c *Comm) SetName(name string) { c.name = name }
 
 // Handle returns the engine's number for the communicator.
-func (c *Comm) Handle() Handle { return c.h }
+func (c *Comm) Handle() engine.Handle { return c.h }
 
 // ID returns a number that is the same on all ranks of the communicator, and different for
 // two communicators that share a rank.

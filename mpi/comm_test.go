@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -78,7 +79,7 @@ func TestDupAndFree(t *testing.T) {
 		err = errors.Join(want(3, len(ids), "identities"), want(all[0], all[c.Rank()], "the same on all ranks"),
 			want("world.1", d.Name(), "name"), want("mine", e.Name(), "name"), want(c.Rank(), e.Rank(), "rank"), e.Free(), d.Free())
 		freed := c.Engine().(*spoke).freed
-		return errors.Join(err, want([]mpi.Handle{2, 1}, freed, "freed"))
+		return errors.Join(err, want([]engine.Handle{2, 1}, freed, "freed"))
 	})
 }
 

@@ -24,7 +24,7 @@
 //	               library (mpi/system)
 //
 // Programs use Comm, Buffer, Request, Status, Win and the operations (Sum ...). The types
-// Announcer, Call, CallKind, Engine, Handle, Kind, Limits, PostWaiter and Source are for
+// Announcer, Call, Engine, PostWaiter and Source are for
 // engines and tools.
 //
 // # What is promised

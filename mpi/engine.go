@@ -5,11 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-)
 
-// Handle is an engine's number for a communicator or a window of one rank. The world
-// communicator is 0.
-type Handle int32
+	"github.com/weft-hpc/weft/internal/engine"
+)
 
 // Engine moves the bytes of one rank. Only one goroutine at a time may call its methods,
 // except Wake and Abort (MPI_THREAD_SERIALIZED). The program orders a change of goroutines.
@@ -23,10 +21,10 @@ type Engine interface {
 	// Host identifies the machine of this rank: ranks with equal strings share memory.
 	Host() string
 	// Limits returns the limits of the engine.
-	Limits() Limits
+	Limits() engine.Limits
 	// Group returns this rank's number in communicator h, and the world ranks of all its
 	// members, which the caller must not change.
-	Group(h Handle) (rank int, world []int)
+	Group(h engine.Handle) (rank int, world []int)
 
 	// Post starts calls, in this order. A call that cannot be started completes with an
 	// error. Some may have completed on return.
@@ -53,20 +51,20 @@ type Engine interface {
 
 	// Create makes a communicator of the given members, ranks of parent, in this order. All
 	// members call it with the same seq, after a synchronization.
-	Create(parent Handle, members []int, seq uint32) (Handle, error)
+	Create(parent engine.Handle, members []int, seq uint32) (engine.Handle, error)
 	// Free frees a communicator.
-	Free(h Handle) error
+	Free(h engine.Handle) error
 	// Revoke makes all calls on the communicator, pending or later, fail on all ranks with
 	// ErrRevoked and this reason. Only the first reason of a rank counts. It does not wait.
-	Revoke(h Handle, reason string)
+	Revoke(h engine.Handle, reason string)
 	// Revoked returns the reason if this rank knows of a revocation of h.
-	Revoked(h Handle) (reason string, yes bool)
+	Revoked(h engine.Handle) (reason string, yes bool)
 
 	// NewWindow opens b, which is contiguous, to the members of h. All members call it after
 	// a synchronization.
-	NewWindow(h Handle, b Buffer) (Handle, error)
+	NewWindow(h engine.Handle, b Buffer) (engine.Handle, error)
 	// FreeWindow closes a window. No access to it is under way.
-	FreeWindow(w Handle) error
+	FreeWindow(w engine.Handle) error
 
 	// Abort ends the program on all ranks. Any goroutine.
 	Abort(code int, reason string)
@@ -104,15 +102,6 @@ type Stander interface {
 	// the ranks that stand still, or wait in Await, certainly wait for each other, the
 	// program is ended: with a report, and code 1.
 	StandStill(over func() bool)
-}
-
-// Limits of an engine.
-type Limits struct {
-	MaxTag int // largest tag
-	Eager  int // bytes up to which a standard send completes without its receive
-	// ToldOfArrivals reports that Sleep ends when something arrives. Otherwise other ranks
-	// may need this rank to Poll from time to time for their own progress.
-	ToldOfArrivals bool
 }
 
 // port connects all communicators of one rank to its engine.

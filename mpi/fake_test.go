@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -29,10 +30,10 @@ func newManual(rank, size int) (*manual, *mpi.Comm) {
 	return e, mpi.NewWorld(e)
 }
 
-func (e *manual) Name() string       { return "manual" }
-func (e *manual) Host() string       { return "here" }
-func (e *manual) Limits() mpi.Limits { return mpi.Limits{MaxTag: 1000} }
-func (e *manual) Group(mpi.Handle) (int, []int) {
+func (e *manual) Name() string          { return "manual" }
+func (e *manual) Host() string          { return "here" }
+func (e *manual) Limits() engine.Limits { return engine.Limits{MaxTag: 1000} }
+func (e *manual) Group(engine.Handle) (int, []int) {
 	world := make([]int, e.size)
 	for i := range world {
 		world[i] = i
@@ -69,11 +70,11 @@ func (e *manual) Await(any bool, calls []*mpi.Call) {
 		e.onAwait()
 	}
 }
-func (e *manual) Revoke(_ mpi.Handle, reason string) { e.reason = reason }
-func (e *manual) Revoked(mpi.Handle) (string, bool)  { return e.reason, e.reason != "" }
+func (e *manual) Revoke(_ engine.Handle, reason string) { e.reason = reason }
+func (e *manual) Revoked(engine.Handle) (string, bool)  { return e.reason, e.reason != "" }
 
-func (e *manual) Abort(code int, reason string)                        { e.reason = fmt.Sprint(code, " ", reason) }
-func (e *manual) NewWindow(mpi.Handle, mpi.Buffer) (mpi.Handle, error) { return 5, nil }
+func (e *manual) Abort(code int, reason string)                              { e.reason = fmt.Sprint(code, " ", reason) }
+func (e *manual) NewWindow(engine.Handle, mpi.Buffer) (engine.Handle, error) { return 5, nil }
 
 // end completes the i-th open call.
 func (e *manual) end(i int, err error) {
@@ -101,7 +102,7 @@ type spoke struct {
 	hub    *hub
 	world  int
 	groups []group // by handle
-	freed  []mpi.Handle
+	freed  []engine.Handle
 }
 
 type group struct {
@@ -110,17 +111,17 @@ type group struct {
 	members []int
 }
 
-func (e *spoke) Name() string                                         { return "hub" }
-func (e *spoke) Host() string                                         { return e.hub.hosts[e.world] }
-func (e *spoke) Limits() mpi.Limits                                   { return mpi.Limits{MaxTag: 1000} }
-func (e *spoke) Group(h mpi.Handle) (int, []int)                      { return e.groups[h].rank, e.groups[h].members }
-func (e *spoke) Free(h mpi.Handle) error                              { e.freed = append(e.freed, h); return nil }
-func (e *spoke) FreeWindow(mpi.Handle) error                          { return nil }
-func (e *spoke) Sleep(time.Duration)                                  {}
-func (e *spoke) Outstanding(func(*mpi.Call))                          {}
-func (e *spoke) NewWindow(mpi.Handle, mpi.Buffer) (mpi.Handle, error) { return 0, nil }
+func (e *spoke) Name() string                                               { return "hub" }
+func (e *spoke) Host() string                                               { return e.hub.hosts[e.world] }
+func (e *spoke) Limits() engine.Limits                                      { return engine.Limits{MaxTag: 1000} }
+func (e *spoke) Group(h engine.Handle) (int, []int)                         { return e.groups[h].rank, e.groups[h].members }
+func (e *spoke) Free(h engine.Handle) error                                 { e.freed = append(e.freed, h); return nil }
+func (e *spoke) FreeWindow(engine.Handle) error                             { return nil }
+func (e *spoke) Sleep(time.Duration)                                        {}
+func (e *spoke) Outstanding(func(*mpi.Call))                                {}
+func (e *spoke) NewWindow(engine.Handle, mpi.Buffer) (engine.Handle, error) { return 0, nil }
 
-func (e *spoke) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle, error) {
+func (e *spoke) Create(parent engine.Handle, members []int, seq uint32) (engine.Handle, error) {
 	g := group{name: fmt.Sprintf("%s.%d%v", e.groups[parent].name, seq, members), rank: -1}
 	for i, m := range members {
 		w := e.groups[parent].members[m]
@@ -130,7 +131,7 @@ func (e *spoke) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle
 		}
 	}
 	e.groups = append(e.groups, g)
-	return mpi.Handle(len(e.groups) - 1), nil
+	return engine.Handle(len(e.groups) - 1), nil
 }
 
 func (e *spoke) Do(c *mpi.Call) {
@@ -138,7 +139,7 @@ func (e *spoke) Do(c *mpi.Call) {
 	mine := make([]byte, c.Send.Bytes())
 	mpi.Copy(mpi.Of(mine), c.Send)
 	all := e.hub.meet(g, mine)
-	if c.Kind == mpi.CallAllgather {
+	if c.Kind == engine.CallAllgather {
 		for r, x := range all {
 			n := c.Recv.Len() / len(all)
 			mpi.Copy(c.Recv.Part(r*n, n), mpi.Of(x))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -16,7 +17,7 @@ func describe(k *mpi.Call) string {
 
 // form is an operation with a blocking and a non-blocking method.
 type form struct {
-	kind  mpi.CallKind
+	kind  engine.CallKind
 	now   func(c *mpi.Comm) error
 	later func(c *mpi.Comm) *mpi.Request
 }
@@ -24,52 +25,52 @@ type form struct {
 var counted = []int{2}
 
 var messageForms = []form{
-	{mpi.CallSend, func(c *mpi.Comm) error { return c.Send(mpi.Of(f2), 0, 3) }, func(c *mpi.Comm) *mpi.Request { return c.Isend(mpi.Of(f2), 0, 3) }},
-	{mpi.CallSsend, func(c *mpi.Comm) error { return c.Ssend(mpi.Of(f2), 0, 3) }, func(c *mpi.Comm) *mpi.Request { return c.Issend(mpi.Of(f2), 0, 3) }},
-	{mpi.CallRecv, func(c *mpi.Comm) error { return drop(c.Recv(mpi.Of(f2), 0, 3)) }, func(c *mpi.Comm) *mpi.Request { return c.Irecv(mpi.Of(f2), 0, 3) }},
-	{mpi.CallBarrier, func(c *mpi.Comm) error { return c.Barrier() }, func(c *mpi.Comm) *mpi.Request { return c.Ibarrier() }},
-	{mpi.CallBcast, func(c *mpi.Comm) error { return c.Bcast(gaps, 0) }, func(c *mpi.Comm) *mpi.Request { return c.Ibcast(gaps, 0) }},
-	{mpi.CallReduce, func(c *mpi.Comm) error { return c.Reduce(gaps, mpi.Of(f6), mpi.Max, 0) },
+	{engine.CallSend, func(c *mpi.Comm) error { return c.Send(mpi.Of(f2), 0, 3) }, func(c *mpi.Comm) *mpi.Request { return c.Isend(mpi.Of(f2), 0, 3) }},
+	{engine.CallSsend, func(c *mpi.Comm) error { return c.Ssend(mpi.Of(f2), 0, 3) }, func(c *mpi.Comm) *mpi.Request { return c.Issend(mpi.Of(f2), 0, 3) }},
+	{engine.CallRecv, func(c *mpi.Comm) error { return drop(c.Recv(mpi.Of(f2), 0, 3)) }, func(c *mpi.Comm) *mpi.Request { return c.Irecv(mpi.Of(f2), 0, 3) }},
+	{engine.CallBarrier, func(c *mpi.Comm) error { return c.Barrier() }, func(c *mpi.Comm) *mpi.Request { return c.Ibarrier() }},
+	{engine.CallBcast, func(c *mpi.Comm) error { return c.Bcast(gaps, 0) }, func(c *mpi.Comm) *mpi.Request { return c.Ibcast(gaps, 0) }},
+	{engine.CallReduce, func(c *mpi.Comm) error { return c.Reduce(gaps, mpi.Of(f6), mpi.Max, 0) },
 		func(c *mpi.Comm) *mpi.Request { return c.Ireduce(gaps, mpi.Of(f6), mpi.Max, 0) }},
-	{mpi.CallAllreduce, func(c *mpi.Comm) error { return c.Allreduce(gaps, mpi.Of(f6), mpi.Max) },
+	{engine.CallAllreduce, func(c *mpi.Comm) error { return c.Allreduce(gaps, mpi.Of(f6), mpi.Max) },
 		func(c *mpi.Comm) *mpi.Request { return c.Iallreduce(gaps, mpi.Of(f6), mpi.Max) }},
-	{mpi.CallScan, func(c *mpi.Comm) error { return c.Scan(gaps, mpi.Of(f6), mpi.Max) },
+	{engine.CallScan, func(c *mpi.Comm) error { return c.Scan(gaps, mpi.Of(f6), mpi.Max) },
 		func(c *mpi.Comm) *mpi.Request { return c.Iscan(gaps, mpi.Of(f6), mpi.Max) }},
-	{mpi.CallExscan, func(c *mpi.Comm) error { return c.Exscan(gaps, mpi.Of(f6), mpi.Max) },
+	{engine.CallExscan, func(c *mpi.Comm) error { return c.Exscan(gaps, mpi.Of(f6), mpi.Max) },
 		func(c *mpi.Comm) *mpi.Request { return c.Iexscan(gaps, mpi.Of(f6), mpi.Max) }},
-	{mpi.CallGather, func(c *mpi.Comm) error { return c.Gather(gaps, mpi.Of(f6), 0) },
+	{engine.CallGather, func(c *mpi.Comm) error { return c.Gather(gaps, mpi.Of(f6), 0) },
 		func(c *mpi.Comm) *mpi.Request { return c.Igather(gaps, mpi.Of(f6), 0) }},
-	{mpi.CallGather, func(c *mpi.Comm) error { return c.Gatherv(mpi.Of(f2), mpi.Of(f6), counted, []int{3}, 0) },
+	{engine.CallGather, func(c *mpi.Comm) error { return c.Gatherv(mpi.Of(f2), mpi.Of(f6), counted, []int{3}, 0) },
 		func(c *mpi.Comm) *mpi.Request { return c.Igatherv(mpi.Of(f2), mpi.Of(f6), counted, []int{3}, 0) }},
-	{mpi.CallScatter, func(c *mpi.Comm) error { return c.Scatter(mpi.Of(f6), gaps, 0) },
+	{engine.CallScatter, func(c *mpi.Comm) error { return c.Scatter(mpi.Of(f6), gaps, 0) },
 		func(c *mpi.Comm) *mpi.Request { return c.Iscatter(mpi.Of(f6), gaps, 0) }},
-	{mpi.CallScatter, func(c *mpi.Comm) error { return c.Scatterv(mpi.Of(f6), counted, nil, mpi.Of(f2), 0) },
+	{engine.CallScatter, func(c *mpi.Comm) error { return c.Scatterv(mpi.Of(f6), counted, nil, mpi.Of(f2), 0) },
 		func(c *mpi.Comm) *mpi.Request { return c.Iscatterv(mpi.Of(f6), counted, nil, mpi.Of(f2), 0) }},
-	{mpi.CallAllgather, func(c *mpi.Comm) error { return c.Allgather(gaps, mpi.Of(f6)) },
+	{engine.CallAllgather, func(c *mpi.Comm) error { return c.Allgather(gaps, mpi.Of(f6)) },
 		func(c *mpi.Comm) *mpi.Request { return c.Iallgather(gaps, mpi.Of(f6)) }},
-	{mpi.CallAllgather, func(c *mpi.Comm) error { return c.Allgatherv(mpi.Of(f2), mpi.Of(f6), counted, []int{1}) },
+	{engine.CallAllgather, func(c *mpi.Comm) error { return c.Allgatherv(mpi.Of(f2), mpi.Of(f6), counted, []int{1}) },
 		func(c *mpi.Comm) *mpi.Request { return c.Iallgatherv(mpi.Of(f2), mpi.Of(f6), counted, []int{1}) }},
-	{mpi.CallAlltoall, func(c *mpi.Comm) error { return c.Alltoall(mpi.Of(f6), mpi.Of(f6)) },
+	{engine.CallAlltoall, func(c *mpi.Comm) error { return c.Alltoall(mpi.Of(f6), mpi.Of(f6)) },
 		func(c *mpi.Comm) *mpi.Request { return c.Ialltoall(mpi.Of(f6), mpi.Of(f6)) }},
-	{mpi.CallAlltoall, func(c *mpi.Comm) error { return c.Alltoallv(mpi.Of(f6), counted, nil, mpi.Of(f6), counted, []int{2}) },
+	{engine.CallAlltoall, func(c *mpi.Comm) error { return c.Alltoallv(mpi.Of(f6), counted, nil, mpi.Of(f6), counted, []int{2}) },
 		func(c *mpi.Comm) *mpi.Request {
 			return c.Ialltoallv(mpi.Of(f6), counted, nil, mpi.Of(f6), counted, []int{2})
 		}},
-	{mpi.CallReduceScatter, func(c *mpi.Comm) error { return c.ReduceScatter(gaps, mpi.Of(f6), nil, mpi.Min) },
+	{engine.CallReduceScatter, func(c *mpi.Comm) error { return c.ReduceScatter(gaps, mpi.Of(f6), nil, mpi.Min) },
 		func(c *mpi.Comm) *mpi.Request { return c.IreduceScatter(gaps, mpi.Of(f6), nil, mpi.Min) }},
 }
 
 func windowForms(w *mpi.Win) []form {
 	b := mpi.Of(f2)
 	return []form{
-		{mpi.CallPut, func(*mpi.Comm) error { return w.Put(b, 0, 4) }, func(*mpi.Comm) *mpi.Request { return w.Iput(b, 0, 4) }},
-		{mpi.CallGet, func(*mpi.Comm) error { return w.Get(b, 0, 4) }, func(*mpi.Comm) *mpi.Request { return w.Iget(b, 0, 4) }},
-		{mpi.CallAccumulate, func(*mpi.Comm) error { return w.Accumulate(b, mpi.Replace, 0, 4) },
+		{engine.CallPut, func(*mpi.Comm) error { return w.Put(b, 0, 4) }, func(*mpi.Comm) *mpi.Request { return w.Iput(b, 0, 4) }},
+		{engine.CallGet, func(*mpi.Comm) error { return w.Get(b, 0, 4) }, func(*mpi.Comm) *mpi.Request { return w.Iget(b, 0, 4) }},
+		{engine.CallAccumulate, func(*mpi.Comm) error { return w.Accumulate(b, mpi.Replace, 0, 4) },
 			func(*mpi.Comm) *mpi.Request { return w.Iaccumulate(b, mpi.Replace, 0, 4) }},
-		{mpi.CallNotify, func(*mpi.Comm) error { return w.PutNotify(b, 0, 4, 63) }, func(*mpi.Comm) *mpi.Request { return w.IputNotify(b, 0, 4, 63) }},
-		{mpi.CallAwaitNotify, func(*mpi.Comm) error { return w.AwaitNotify(63, 2) }, func(*mpi.Comm) *mpi.Request { return w.IawaitNotify(63, 2) }},
-		{mpi.CallFence, func(*mpi.Comm) error { return w.Fence() }, func(*mpi.Comm) *mpi.Request { return w.Ifence() }},
-		{mpi.CallFlush, func(*mpi.Comm) error { return w.Flush(mpi.AllRanks) }, func(*mpi.Comm) *mpi.Request { return w.Iflush(mpi.AllRanks) }},
+		{engine.CallNotify, func(*mpi.Comm) error { return w.PutNotify(b, 0, 4, 63) }, func(*mpi.Comm) *mpi.Request { return w.IputNotify(b, 0, 4, 63) }},
+		{engine.CallAwaitNotify, func(*mpi.Comm) error { return w.AwaitNotify(63, 2) }, func(*mpi.Comm) *mpi.Request { return w.IawaitNotify(63, 2) }},
+		{engine.CallFence, func(*mpi.Comm) error { return w.Fence() }, func(*mpi.Comm) *mpi.Request { return w.Ifence() }},
+		{engine.CallFlush, func(*mpi.Comm) error { return w.Flush(mpi.AllRanks) }, func(*mpi.Comm) *mpi.Request { return w.Iflush(mpi.AllRanks) }},
 	}
 }
 
@@ -102,14 +103,14 @@ func TestBlockingAndNonblockingForms(t *testing.T) {
 // newWindow makes a window on one rank.
 func newWindow(t *testing.T, e *manual, c *mpi.Comm) *mpi.Win {
 	e.onDo = func(k *mpi.Call) {
-		if k.Kind == mpi.CallAllgather {
+		if k.Kind == engine.CallAllgather {
 			mpi.Copy(k.Recv, k.Send)
 		}
 		k.Complete(mpi.Status{}, nil)
 	}
 	w, err := c.NewWin(mpi.Of(f6))
 	require.NoError(t, err)
-	require.Equal(t, mpi.Handle(5), w.Handle())
+	require.Equal(t, engine.Handle(5), w.Handle())
 	return w
 }
 

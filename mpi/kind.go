@@ -4,47 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
-
-// Kind is the type of the elements of a message. Sender and receiver must use the same kind.
-// Each predefined operation is defined on some kinds.
-type Kind uint8
-
-// The kinds. A named type has the kind of its underlying type. Opaque stands for structs and
-// arrays without pointers, which are sent as bytes; both machines must have the same layout.
-// The Loc kinds are for [Loc].
-const (
-	KindNone Kind = iota // the zero Buffer
-	KindOpaque
-	KindBool
-	KindInt8
-	KindInt16
-	KindInt32
-	KindInt64
-	KindUint8
-	KindUint16
-	KindUint32
-	KindUint64
-	KindFloat32
-	KindFloat64
-	KindComplex64
-	KindComplex128
-	KindLocInt32
-	KindLocInt64
-	KindLocFloat32
-	KindLocFloat64
-	Kinds // number of kinds
-)
-
-var kindNames = [Kinds]string{"none", "opaque", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-	"float32", "float64", "complex64", "complex128", "Loc[int32]", "Loc[int64]", "Loc[float32]", "Loc[float64]"}
-
-func (k Kind) String() string {
-	if k < Kinds {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
 
 // Loc is a value and its index: the element type of MaxLoc and MinLoc.
 type Loc[T int32 | int64 | float32 | float64] struct {
@@ -53,22 +15,22 @@ type Loc[T int32 | int64 | float32 | float64] struct {
 }
 
 // kindOf returns the kind of T; an error if T contains pointers.
-func kindOf[T any]() (Kind, error) {
+func kindOf[T any]() (engine.Kind, error) {
 	switch any((*T)(nil)).(type) {
 	case *float64:
-		return KindFloat64, nil
+		return engine.KindFloat64, nil
 	case *byte:
-		return KindUint8, nil
+		return engine.KindUint8, nil
 	case *complex128:
-		return KindComplex128, nil
+		return engine.KindComplex128, nil
 	case *int64, *int:
 		if intBytes == 8 {
-			return KindInt64, nil
+			return engine.KindInt64, nil
 		}
 	case *int32:
-		return KindInt32, nil
+		return engine.KindInt32, nil
 	case *float32:
-		return KindFloat32, nil
+		return engine.KindFloat32, nil
 	}
 	return slowKind(reflect.TypeFor[T]())
 }
@@ -76,13 +38,13 @@ func kindOf[T any]() (Kind, error) {
 const intBytes = 4 << (^uint(0) >> 63)
 
 type kindResult struct {
-	kind Kind
+	kind engine.Kind
 	err  error
 }
 
 var kinds sync.Map // reflect.Type to kindResult
 
-func slowKind(t reflect.Type) (Kind, error) {
+func slowKind(t reflect.Type) (engine.Kind, error) {
 	if r, ok := kinds.Load(t); ok {
 		return r.(kindResult).kind, r.(kindResult).err
 	}
@@ -94,34 +56,34 @@ func slowKind(t reflect.Type) (Kind, error) {
 	return r.kind, r.err
 }
 
-func classify(t reflect.Type) Kind {
+func classify(t reflect.Type) engine.Kind {
 	switch t {
 	case reflect.TypeFor[Loc[int32]]():
-		return KindLocInt32
+		return engine.KindLocInt32
 	case reflect.TypeFor[Loc[int64]]():
-		return KindLocInt64
+		return engine.KindLocInt64
 	case reflect.TypeFor[Loc[float32]]():
-		return KindLocFloat32
+		return engine.KindLocFloat32
 	case reflect.TypeFor[Loc[float64]]():
-		return KindLocFloat64
+		return engine.KindLocFloat64
 	}
 	switch k := t.Kind(); k {
 	case reflect.Bool:
-		return KindBool
+		return engine.KindBool
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return [...]Kind{1: KindInt8, 2: KindInt16, 4: KindInt32, 8: KindInt64}[t.Size()]
+		return [...]engine.Kind{1: engine.KindInt8, 2: engine.KindInt16, 4: engine.KindInt32, 8: engine.KindInt64}[t.Size()]
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return [...]Kind{1: KindUint8, 2: KindUint16, 4: KindUint32, 8: KindUint64}[t.Size()]
+		return [...]engine.Kind{1: engine.KindUint8, 2: engine.KindUint16, 4: engine.KindUint32, 8: engine.KindUint64}[t.Size()]
 	case reflect.Float32:
-		return KindFloat32
+		return engine.KindFloat32
 	case reflect.Float64:
-		return KindFloat64
+		return engine.KindFloat64
 	case reflect.Complex64:
-		return KindComplex64
+		return engine.KindComplex64
 	case reflect.Complex128:
-		return KindComplex128
+		return engine.KindComplex128
 	}
-	return KindOpaque
+	return engine.KindOpaque
 }
 
 // pointerIn names the first pointer inside t; "" if there is none.

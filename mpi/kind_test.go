@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -24,27 +25,27 @@ type (
 	}
 )
 
-func kind[T any]() mpi.Kind { return mpi.Of([]T{}).Kind() }
+func kind[T any]() engine.Kind { return mpi.Of([]T{}).Kind() }
 
 func TestKinds(t *testing.T) {
-	ints := map[uintptr]mpi.Kind{4: mpi.KindInt32, 8: mpi.KindInt64}
-	uints := map[uintptr]mpi.Kind{4: mpi.KindUint32, 8: mpi.KindUint64}
-	for _, c := range []struct{ got, want mpi.Kind }{
-		{kind[bool](), mpi.KindBool},
-		{kind[int8](), mpi.KindInt8}, {kind[int16](), mpi.KindInt16}, {kind[int32](), mpi.KindInt32}, {kind[int64](), mpi.KindInt64},
-		{kind[uint8](), mpi.KindUint8}, {kind[uint16](), mpi.KindUint16}, {kind[uint32](), mpi.KindUint32}, {kind[uint64](), mpi.KindUint64},
+	ints := map[uintptr]engine.Kind{4: engine.KindInt32, 8: engine.KindInt64}
+	uints := map[uintptr]engine.Kind{4: engine.KindUint32, 8: engine.KindUint64}
+	for _, c := range []struct{ got, want engine.Kind }{
+		{kind[bool](), engine.KindBool},
+		{kind[int8](), engine.KindInt8}, {kind[int16](), engine.KindInt16}, {kind[int32](), engine.KindInt32}, {kind[int64](), engine.KindInt64},
+		{kind[uint8](), engine.KindUint8}, {kind[uint16](), engine.KindUint16}, {kind[uint32](), engine.KindUint32}, {kind[uint64](), engine.KindUint64},
 		{kind[int](), ints[unsafe.Sizeof(0)]}, {kind[uint](), uints[unsafe.Sizeof(uint(0))]}, {kind[uintptr](), uints[unsafe.Sizeof(uintptr(0))]},
-		{kind[float32](), mpi.KindFloat32}, {kind[float64](), mpi.KindFloat64},
-		{kind[complex64](), mpi.KindComplex64}, {kind[complex128](), mpi.KindComplex128},
-		{kind[mpi.Loc[int32]](), mpi.KindLocInt32}, {kind[mpi.Loc[int64]](), mpi.KindLocInt64},
-		{kind[mpi.Loc[float32]](), mpi.KindLocFloat32}, {kind[mpi.Loc[float64]](), mpi.KindLocFloat64},
-		{kind[celsius](), mpi.KindFloat64}, {kind[month](), mpi.KindUint8}, {kind[time.Duration](), mpi.KindInt64},
-		{kind[rune](), mpi.KindInt32}, {kind[byte](), mpi.KindUint8},
-		{kind[point](), mpi.KindOpaque}, {kind[grid](), mpi.KindOpaque}, {kind[[4]float64](), mpi.KindOpaque}, {kind[struct{}](), mpi.KindOpaque},
+		{kind[float32](), engine.KindFloat32}, {kind[float64](), engine.KindFloat64},
+		{kind[complex64](), engine.KindComplex64}, {kind[complex128](), engine.KindComplex128},
+		{kind[mpi.Loc[int32]](), engine.KindLocInt32}, {kind[mpi.Loc[int64]](), engine.KindLocInt64},
+		{kind[mpi.Loc[float32]](), engine.KindLocFloat32}, {kind[mpi.Loc[float64]](), engine.KindLocFloat64},
+		{kind[celsius](), engine.KindFloat64}, {kind[month](), engine.KindUint8}, {kind[time.Duration](), engine.KindInt64},
+		{kind[rune](), engine.KindInt32}, {kind[byte](), engine.KindUint8},
+		{kind[point](), engine.KindOpaque}, {kind[grid](), engine.KindOpaque}, {kind[[4]float64](), engine.KindOpaque}, {kind[struct{}](), engine.KindOpaque},
 	} {
 		require.Equal(t, c.want, c.got)
 	}
-	require.Equal(t, mpi.KindNone, mpi.Buffer{}.Kind())
+	require.Equal(t, engine.KindNone, mpi.Buffer{}.Kind())
 }
 
 func TestPointersAreRefused(t *testing.T) {
@@ -66,11 +67,11 @@ func TestPointersAreRefused(t *testing.T) {
 
 func TestKindNames(t *testing.T) {
 	seen := map[string]bool{}
-	for k := range mpi.Kinds {
+	for k := range engine.Kinds {
 		require.NotEmpty(t, k.String())
 		seen[k.String()] = true
 	}
-	require.Len(t, seen, int(mpi.Kinds))
-	require.Equal(t, "Kind(200)", mpi.Kind(200).String())
-	require.Equal(t, "float64", mpi.KindFloat64.String())
+	require.Len(t, seen, int(engine.Kinds))
+	require.Equal(t, "Kind(200)", engine.Kind(200).String())
+	require.Equal(t, "float64", engine.KindFloat64.String())
 }

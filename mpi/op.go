@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Op is the operation of a reduction. It must be associative. Engines combine in the order
@@ -13,7 +15,7 @@ type Op struct {
 	name        string
 	code        opCode
 	commutative bool
-	kind        Kind // of the elements of a user's operation
+	kind        engine.Kind // of the elements of a user's operation
 	size        int
 	apply       func(acc, in unsafe.Pointer, n int)
 }
@@ -149,17 +151,17 @@ func sum[T number]() combiner {
 	}
 }
 
-func addNumber[T number](t *[opReplace][Kinds]combiner, k Kind) {
+func addNumber[T number](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
 	t[opSum][k] = sum[T]()
 	t[opProd][k] = each(func(a, b T) T { return a * b })
 }
 
-func addOrdered[T cmp.Ordered](t *[opReplace][Kinds]combiner, k Kind) {
+func addOrdered[T cmp.Ordered](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
 	t[opMax][k] = each(func(a, b T) T { return max(a, b) })
 	t[opMin][k] = each(func(a, b T) T { return min(a, b) })
 }
 
-func addInteger[T integer](t *[opReplace][Kinds]combiner, k Kind) {
+func addInteger[T integer](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
 	addNumber[T](t, k)
 	addOrdered[T](t, k)
 	truth := func(b bool) T {
@@ -176,7 +178,7 @@ func addInteger[T integer](t *[opReplace][Kinds]combiner, k Kind) {
 	t[opBxor][k] = each(func(a, b T) T { return a ^ b })
 }
 
-func addLoc[T int32 | int64 | float32 | float64](t *[opReplace][Kinds]combiner, k Kind) {
+func addLoc[T int32 | int64 | float32 | float64](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
 	pick := func(better func(a, b T) bool) combiner {
 		return each(func(a, b Loc[T]) Loc[T] {
 			if better(b.Value, a.Value) || b.Value == a.Value && b.Index < a.Index {
@@ -189,28 +191,28 @@ func addLoc[T int32 | int64 | float32 | float64](t *[opReplace][Kinds]combiner, 
 	t[opMinLoc][k] = pick(func(a, b T) bool { return a < b })
 }
 
-func makeCombiners() *[opReplace][Kinds]combiner {
-	t := new([opReplace][Kinds]combiner)
-	addInteger[int8](t, KindInt8)
-	addInteger[int16](t, KindInt16)
-	addInteger[int32](t, KindInt32)
-	addInteger[int64](t, KindInt64)
-	addInteger[uint8](t, KindUint8)
-	addInteger[uint16](t, KindUint16)
-	addInteger[uint32](t, KindUint32)
-	addInteger[uint64](t, KindUint64)
-	addNumber[float32](t, KindFloat32)
-	addNumber[float64](t, KindFloat64)
-	addNumber[complex64](t, KindComplex64)
-	addNumber[complex128](t, KindComplex128)
-	addOrdered[float32](t, KindFloat32)
-	addOrdered[float64](t, KindFloat64)
-	addLoc[int32](t, KindLocInt32)
-	addLoc[int64](t, KindLocInt64)
-	addLoc[float32](t, KindLocFloat32)
-	addLoc[float64](t, KindLocFloat64)
-	t[opLand][KindBool] = each(func(a, b bool) bool { return a && b })
-	t[opLor][KindBool] = each(func(a, b bool) bool { return a || b })
-	t[opLxor][KindBool] = each(func(a, b bool) bool { return a != b })
+func makeCombiners() *[opReplace][engine.Kinds]combiner {
+	t := new([opReplace][engine.Kinds]combiner)
+	addInteger[int8](t, engine.KindInt8)
+	addInteger[int16](t, engine.KindInt16)
+	addInteger[int32](t, engine.KindInt32)
+	addInteger[int64](t, engine.KindInt64)
+	addInteger[uint8](t, engine.KindUint8)
+	addInteger[uint16](t, engine.KindUint16)
+	addInteger[uint32](t, engine.KindUint32)
+	addInteger[uint64](t, engine.KindUint64)
+	addNumber[float32](t, engine.KindFloat32)
+	addNumber[float64](t, engine.KindFloat64)
+	addNumber[complex64](t, engine.KindComplex64)
+	addNumber[complex128](t, engine.KindComplex128)
+	addOrdered[float32](t, engine.KindFloat32)
+	addOrdered[float64](t, engine.KindFloat64)
+	addLoc[int32](t, engine.KindLocInt32)
+	addLoc[int64](t, engine.KindLocInt64)
+	addLoc[float32](t, engine.KindLocFloat32)
+	addLoc[float64](t, engine.KindLocFloat64)
+	t[opLand][engine.KindBool] = each(func(a, b bool) bool { return a && b })
+	t[opLor][engine.KindBool] = each(func(a, b bool) bool { return a || b })
+	t[opLxor][engine.KindBool] = each(func(a, b bool) bool { return a != b })
 	return t
 }

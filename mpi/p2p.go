@@ -3,6 +3,8 @@ package mpi
 import (
 	"errors"
 	"fmt"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // do makes a call and waits for it.
@@ -25,7 +27,7 @@ func (c *Comm) Prepare(k *Call) bool {
 	}
 	if k.toNobody() {
 		k.Found = true
-		if k.Kind == CallMprobe || k.Kind == CallImprobe {
+		if k.Kind == engine.CallMprobe || k.Kind == engine.CallImprobe {
 			k.Message = noMessage
 		}
 		k.Complete(nullStatus, nil)
@@ -37,7 +39,7 @@ func (c *Comm) Prepare(k *Call) bool {
 // toNobody reports whether the peer of a call is ProcNull.
 func (k *Call) toNobody() bool {
 	switch {
-	case k.Kind == CallMrecv:
+	case k.Kind == engine.CallMrecv:
 		return k.Message == noMessage
 	case k.Kind.PointToPoint():
 		return k.Peer == ProcNull
@@ -66,7 +68,7 @@ func (c *Comm) check(k *Call) error {
 }
 
 func (c *Comm) checkPointToPoint(k *Call) error {
-	if k.Kind == CallMrecv {
+	if k.Kind == engine.CallMrecv {
 		if k.Message == nil {
 			return k.Fail(ErrState, 0, 0, "no message, or one that has been received already")
 		}
@@ -92,7 +94,7 @@ func (c *Comm) checkPointToPoint(k *Call) error {
 func (c *Comm) Send(b Buffer, dst, tag int) error {
 	k := c.port.scratch()
 	defer c.port.release(k)
-	k.Kind, k.Send, k.Peer, k.Tag = CallSend, b, dst, tag
+	k.Kind, k.Send, k.Peer, k.Tag = engine.CallSend, b, dst, tag
 	_, err := c.do(k)
 	return err
 }
@@ -101,7 +103,7 @@ func (c *Comm) Send(b Buffer, dst, tag int) error {
 func (c *Comm) Ssend(b Buffer, dst, tag int) error {
 	k := c.port.scratch()
 	defer c.port.release(k)
-	k.Kind, k.Send, k.Peer, k.Tag = CallSsend, b, dst, tag
+	k.Kind, k.Send, k.Peer, k.Tag = engine.CallSsend, b, dst, tag
 	_, err := c.do(k)
 	return err
 }
@@ -113,7 +115,7 @@ func (c *Comm) Ssend(b Buffer, dst, tag int) error {
 func (c *Comm) Recv(b Buffer, src, tag int) (Status, error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
-	k.Kind, k.Recv, k.Peer, k.Tag = CallRecv, b, src, tag
+	k.Kind, k.Recv, k.Peer, k.Tag = engine.CallRecv, b, src, tag
 	return c.do(k)
 }
 
@@ -123,8 +125,8 @@ func (c *Comm) Sendrecv(s Buffer, dst, stag int, r Buffer, src, rtag int) (Statu
 	x := c.port.exchange()
 	defer x.release()
 	in, out := &x.calls[0], &x.calls[1]
-	in.Kind, in.Recv, in.Peer, in.Tag = CallRecv, r, src, rtag
-	out.Kind, out.Send, out.Peer, out.Tag = CallSend, s, dst, stag
+	in.Kind, in.Recv, in.Peer, in.Tag = engine.CallRecv, r, src, rtag
+	out.Kind, out.Send, out.Peer, out.Tag = engine.CallSend, s, dst, stag
 	open := x.open[:0]
 	for _, k := range [2]*Call{in, out} {
 		if c.Prepare(k) {
@@ -152,11 +154,13 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, stag, src, rtag int) (Status, erro
 }
 
 // Isend starts to send b to dst. Do not write to b until the request has completed.
-func (c *Comm) Isend(b Buffer, dst, tag int) *Request { return c.isend(CallSend, b, dst, tag).post() }
+func (c *Comm) Isend(b Buffer, dst, tag int) *Request {
+	return c.isend(engine.CallSend, b, dst, tag).post()
+}
 
 // Issend is Isend that completes only after the receive has matched.
 func (c *Comm) Issend(b Buffer, dst, tag int) *Request {
-	return c.isend(CallSsend, b, dst, tag).post()
+	return c.isend(engine.CallSsend, b, dst, tag).post()
 }
 
 // Irecv starts to receive into b. Do not touch b until the request has completed.
@@ -164,18 +168,18 @@ func (c *Comm) Irecv(b Buffer, src, tag int) *Request { return c.irecv(b, src, t
 
 // SendInit returns a persistent request that sends b to dst each time it is started.
 func (c *Comm) SendInit(b Buffer, dst, tag int) *Request {
-	return c.isend(CallSend, b, dst, tag).persist()
+	return c.isend(engine.CallSend, b, dst, tag).persist()
 }
 
 // SsendInit is SendInit for synchronous sends.
 func (c *Comm) SsendInit(b Buffer, dst, tag int) *Request {
-	return c.isend(CallSsend, b, dst, tag).persist()
+	return c.isend(engine.CallSsend, b, dst, tag).persist()
 }
 
 // RecvInit returns a persistent request that receives into b each time it is started.
 func (c *Comm) RecvInit(b Buffer, src, tag int) *Request { return c.irecv(b, src, tag).persist() }
 
-func (c *Comm) isend(kind CallKind, b Buffer, dst, tag int) *Request {
+func (c *Comm) isend(kind engine.CallKind, b Buffer, dst, tag int) *Request {
 	r := c.request()
 	k := &r.call
 	k.Kind, k.Send, k.Peer, k.Tag = kind, b, dst, tag
@@ -185,7 +189,7 @@ func (c *Comm) isend(kind CallKind, b Buffer, dst, tag int) *Request {
 func (c *Comm) irecv(b Buffer, src, tag int) *Request {
 	r := c.request()
 	k := &r.call
-	k.Kind, k.Recv, k.Peer, k.Tag = CallRecv, b, src, tag
+	k.Kind, k.Recv, k.Peer, k.Tag = engine.CallRecv, b, src, tag
 	return r
 }
 
@@ -206,7 +210,7 @@ var noMessage = &Message{Status: nullStatus}
 func (c *Comm) Probe(src, tag int) (Status, error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
-	k.Kind, k.Peer, k.Tag = CallProbe, src, tag
+	k.Kind, k.Peer, k.Tag = engine.CallProbe, src, tag
 	return c.do(k)
 }
 
@@ -214,7 +218,7 @@ func (c *Comm) Probe(src, tag int) (Status, error) {
 func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
-	k.Kind, k.Peer, k.Tag = CallIprobe, src, tag
+	k.Kind, k.Peer, k.Tag = engine.CallIprobe, src, tag
 	st, err = c.do(k)
 	return st, k.Found, err
 }
@@ -223,7 +227,7 @@ func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
 func (c *Comm) Mprobe(src, tag int) (*Message, error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
-	k.Kind, k.Peer, k.Tag = CallMprobe, src, tag
+	k.Kind, k.Peer, k.Tag = engine.CallMprobe, src, tag
 	return c.taken(k)
 }
 
@@ -231,13 +235,13 @@ func (c *Comm) Mprobe(src, tag int) (*Message, error) {
 func (c *Comm) Improbe(src, tag int) (*Message, error) {
 	k := c.port.scratch()
 	defer c.port.release(k)
-	k.Kind, k.Peer, k.Tag = CallImprobe, src, tag
+	k.Kind, k.Peer, k.Tag = engine.CallImprobe, src, tag
 	return c.taken(k)
 }
 
 func (c *Comm) taken(k *Call) (*Message, error) {
 	st, err := c.do(k)
-	if err != nil || !k.Found && k.Kind == CallImprobe {
+	if err != nil || !k.Found && k.Kind == engine.CallImprobe {
 		return nil, err
 	}
 	m := k.Message
@@ -265,6 +269,6 @@ func (m *Message) Irecv(b Buffer) *Request {
 	m.comm = nil
 	r := c.request()
 	k := &r.call
-	k.Kind, k.Recv, k.Message, k.Peer, k.Tag = CallMrecv, b, m, m.Status.Source, m.Status.Tag
+	k.Kind, k.Recv, k.Message, k.Peer, k.Tag = engine.CallMrecv, b, m, m.Status.Source, m.Status.Tag
 	return r.post()
 }

@@ -3,6 +3,8 @@ package mpi
 import (
 	"errors"
 	"fmt"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Request is an operation under way. One goroutine at a time may use it. Every request must
@@ -112,7 +114,7 @@ func (r *Request) Cancel() error {
 	if r.idle() || r.call.Done() {
 		return nil
 	}
-	if k := r.call.Kind; k != CallRecv {
+	if k := r.call.Kind; k != engine.CallRecv {
 		return r.call.Fail(ErrState, 0, 0, "only a receive can be cancelled")
 	}
 	r.port.get().Cancel(&r.call)

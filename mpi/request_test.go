@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -137,8 +138,8 @@ func TestPersistentRequests(t *testing.T) {
 	}
 	s, z := c.SendInit(mpi.Of(f2), 1, 5), c.SsendInit(mpi.Of(f2), 1, 5)
 	require.NoError(t, mpi.Startall(s, z, r))
-	require.Equal(t, mpi.CallSend, e.open[0].Kind)
-	require.Equal(t, mpi.CallSsend, e.open[1].Kind)
+	require.Equal(t, engine.CallSend, e.open[0].Kind)
+	require.Equal(t, engine.CallSsend, e.open[1].Kind)
 	require.ErrorIs(t, mpi.Startall(s, nil), mpi.ErrState)
 	once := c.Isend(mpi.Of(f2), 1, 5)
 	require.ErrorContains(t, once.Start(), "only a persistent request")
@@ -263,7 +264,7 @@ func TestMatchedProbe(t *testing.T) {
 	require.Equal(t, mpi.Status{Source: 1, Tag: 8, Bytes: 16}, m.Status)
 	r := m.Irecv(mpi.Of(f2))
 	require.Same(t, taken, e.open[0].Message)
-	require.Equal(t, mpi.CallMrecv, e.open[0].Kind)
+	require.Equal(t, engine.CallMrecv, e.open[0].Kind)
 	_, err = m.Recv(mpi.Of(f2))
 	require.ErrorIs(t, err, mpi.ErrState, "once only")
 	require.ErrorContains(t, err, "received already")
@@ -284,7 +285,7 @@ func TestSendrecv(t *testing.T) {
 	e, c := newManual(0, 3)
 	in, out := []int32{0}, []int32{7}
 	e.onAwait = func() {
-		require.Equal(t, []mpi.CallKind{mpi.CallRecv, mpi.CallSend}, []mpi.CallKind{e.open[0].Kind, e.open[1].Kind}, "receives first")
+		require.Equal(t, []engine.CallKind{engine.CallRecv, engine.CallSend}, []engine.CallKind{e.open[0].Kind, e.open[1].Kind}, "receives first")
 		mpi.Copy(e.open[0].Recv, e.open[1].Send)
 		e.end(0, nil)
 		e.end(1, nil)
@@ -333,7 +334,7 @@ func TestSendrecvInOneStep(t *testing.T) {
 		steps, awaits, e.open = 0, 0, nil
 		x.postWait = func(calls []*mpi.Call) {
 			steps++
-			require.Equal(t, []mpi.CallKind{mpi.CallRecv, mpi.CallSend}, []mpi.CallKind{calls[0].Kind, calls[1].Kind}, "receives first")
+			require.Equal(t, []engine.CallKind{engine.CallRecv, engine.CallSend}, []engine.CallKind{calls[0].Kind, calls[1].Kind}, "receives first")
 			e.end(0, nil)
 			if late == 0 {
 				e.end(1, nil)

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/weft-hpc/weft/internal/engine"
+
 // Notifications is the number of notification counters of each rank in a window.
 const Notifications = 64
 
@@ -13,7 +15,7 @@ const Notifications = 64
 // their completion. Accesses to target ProcNull do nothing.
 type Win struct {
 	comm  *Comm
-	h     Handle
+	h     engine.Handle
 	mem   Buffer
 	sizes []int
 	freed bool
@@ -25,7 +27,7 @@ func (c *Comm) NewWin(b Buffer) (*Win, error) {
 	if err := c.usable("new window"); err != nil {
 		return nil, err
 	}
-	k := &Call{Kind: CallFence, Comm: c, Recv: b}
+	k := &Call{Kind: engine.CallFence, Comm: c, Recv: b}
 	if err := b.Err(); err != nil {
 		k.Err = err
 	} else if !b.Contiguous() || b.IsInPlace() {
@@ -45,7 +47,7 @@ func (c *Comm) NewWin(b Buffer) (*Win, error) {
 			return nil, k.Fail(ErrBuffer, 0, 0, "the memory of rank %d cannot be a window: it must be a contiguous buffer without pointers", r)
 		}
 		if x[1] != all[0][1] || x[2] != all[0][2] {
-			return nil, k.Fail(ErrKind, 0, 0, "rank 0 opens elements of %v, rank %d of %v", Kind(all[0][1]), r, Kind(x[1]))
+			return nil, k.Fail(ErrKind, 0, 0, "rank 0 opens elements of %v, rank %d of %v", engine.Kind(all[0][1]), r, engine.Kind(x[1]))
 		}
 		w.sizes[r] = int(x[0])
 	}
@@ -61,7 +63,7 @@ func (c *Comm) NewWin(b Buffer) (*Win, error) {
 func (w *Win) Comm() *Comm { return w.comm }
 
 // Handle returns the engine's number for the window.
-func (w *Win) Handle() Handle { return w.h }
+func (w *Win) Handle() engine.Handle { return w.h }
 
 // Memory returns this rank's part of the window.
 func (w *Win) Memory() Buffer { return w.mem }
@@ -71,7 +73,7 @@ func (w *Win) Size(r int) int { return w.sizes[r] }
 
 // access holds the arguments of a one-sided call.
 type access struct {
-	kind       CallKind
+	kind       engine.CallKind
 	send, recv Buffer
 	op         *Op
 	peer       int
@@ -102,79 +104,81 @@ func (w *Win) later(a access) *Request {
 // written to again. The methods with an I before the name start an access and return a
 // request.
 func (w *Win) Put(b Buffer, target, at int) error {
-	return w.now(access{kind: CallPut, send: b, peer: target, at: at})
+	return w.now(access{kind: engine.CallPut, send: b, peer: target, at: at})
 }
 
 // Iput starts Put.
 func (w *Win) Iput(b Buffer, target, at int) *Request {
-	return w.later(access{kind: CallPut, send: b, peer: target, at: at})
+	return w.later(access{kind: engine.CallPut, send: b, peer: target, at: at})
 }
 
 // Get reads b from the window of rank target, from element at on.
 func (w *Win) Get(b Buffer, target, at int) error {
-	return w.now(access{kind: CallGet, recv: b, peer: target, at: at})
+	return w.now(access{kind: engine.CallGet, recv: b, peer: target, at: at})
 }
 
 // Iget starts Get.
 func (w *Win) Iget(b Buffer, target, at int) *Request {
-	return w.later(access{kind: CallGet, recv: b, peer: target, at: at})
+	return w.later(access{kind: engine.CallGet, recv: b, peer: target, at: at})
 }
 
 // Accumulate combines b into the window of rank target, from element at on, each element
 // atomically. op is predefined; with [Replace] the last writer wins.
 func (w *Win) Accumulate(b Buffer, op *Op, target, at int) error {
-	return w.now(access{kind: CallAccumulate, send: b, op: op, peer: target, at: at})
+	return w.now(access{kind: engine.CallAccumulate, send: b, op: op, peer: target, at: at})
 }
 
 // Iaccumulate starts Accumulate.
 func (w *Win) Iaccumulate(b Buffer, op *Op, target, at int) *Request {
-	return w.later(access{kind: CallAccumulate, send: b, op: op, peer: target, at: at})
+	return w.later(access{kind: engine.CallAccumulate, send: b, op: op, peer: target, at: at})
 }
 
 // PutNotify is Put that then adds 1 to notification counter id of the target. When the
 // target sees the count, the data is in place.
 func (w *Win) PutNotify(b Buffer, target, at, id int) error {
-	return w.now(access{kind: CallNotify, send: b, peer: target, at: at, tag: id})
+	return w.now(access{kind: engine.CallNotify, send: b, peer: target, at: at, tag: id})
 }
 
 // IputNotify starts PutNotify.
 func (w *Win) IputNotify(b Buffer, target, at, id int) *Request {
-	return w.later(access{kind: CallNotify, send: b, peer: target, at: at, tag: id})
+	return w.later(access{kind: engine.CallNotify, send: b, peer: target, at: at, tag: id})
 }
 
 // AwaitNotify waits until notification counter id of this rank is at least count, and
 // subtracts count.
 func (w *Win) AwaitNotify(id, count int) error {
-	return w.now(access{kind: CallAwaitNotify, tag: id, n: count})
+	return w.now(access{kind: engine.CallAwaitNotify, tag: id, n: count})
 }
 
 // IawaitNotify starts AwaitNotify.
 func (w *Win) IawaitNotify(id, count int) *Request {
-	return w.later(access{kind: CallAwaitNotify, tag: id, n: count})
+	return w.later(access{kind: engine.CallAwaitNotify, tag: id, n: count})
 }
 
 // Fence waits until all ranks have called it. All accesses before it are complete and
 // visible to all accesses after it. Collective.
-func (w *Win) Fence() error { return w.now(access{kind: CallFence}) }
+func (w *Win) Fence() error { return w.now(access{kind: engine.CallFence}) }
 
 // Ifence starts Fence.
-func (w *Win) Ifence() *Request { return w.later(access{kind: CallFence}) }
+func (w *Win) Ifence() *Request { return w.later(access{kind: engine.CallFence}) }
 
 // Lock locks the window of target, exclusively or shared with others. It waits for ranks
 // whose lock excludes this one. It does not keep out accesses without a lock. A rank that
 // holds the lock already gets [ErrState].
 func (w *Win) Lock(target int, exclusive bool) error {
-	return w.now(access{kind: CallLock, peer: target, exclusive: exclusive})
+	return w.now(access{kind: engine.CallLock, peer: target, exclusive: exclusive})
 }
 
 // Unlock completes this rank's accesses to target and unlocks its window.
-func (w *Win) Unlock(target int) error { return w.now(access{kind: CallUnlock, peer: target}) }
+func (w *Win) Unlock(target int) error { return w.now(access{kind: engine.CallUnlock, peer: target}) }
 
 // Flush completes this rank's accesses to target, or to AllRanks.
-func (w *Win) Flush(target int) error { return w.now(access{kind: CallFlush, peer: target}) }
+func (w *Win) Flush(target int) error { return w.now(access{kind: engine.CallFlush, peer: target}) }
 
 // Iflush starts Flush.
-func (w *Win) Iflush(target int) *Request { return w.later(access{kind: CallFlush, peer: target}) }
+func (w *Win) Iflush(target int) *Request {
+	return w.later(access{kind: engine.CallFlush, peer: target})
+}
 
 // Free completes all accesses of all ranks and closes the window. Collective.
 func (w *Win) Free() error {

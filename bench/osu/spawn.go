@@ -9,6 +9,7 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -23,7 +24,7 @@ type postClock struct {
 // Post is part of mpi.Engine.
 func (p *postClock) Post(calls []*mpi.Call) {
 	for _, k := range calls {
-		if k.Kind == mpi.CallSend && k.Tag == tagData {
+		if k.Kind == engine.CallSend && k.Tag == tagData {
 			p.at.Store(osthread.Nanotime())
 			break
 		}

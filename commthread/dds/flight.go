@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -35,7 +36,7 @@ func (t *Transfer) recvHeader(src, tag int) error {
 	copy(t.mem, (*buf)[headerBytes:headerBytes+head])
 	copy(t.mem[t.head.size-tail:], (*buf)[headerBytes+head:])
 	if room := t.user.Bytes(); t.head.size > room {
-		c := mpi.Call{Kind: mpi.CallRecv, Comm: e.comm, Peer: st.Source, Tag: st.Tag}
+		c := mpi.Call{Kind: engine.CallRecv, Comm: e.comm, Peer: st.Source, Tag: st.Tag}
 		t.err = c.Fail(mpi.ErrTruncate, room, t.head.size, "the message has %d bytes, the buffer %d: receive into a larger one", t.head.size, room)
 	}
 	return nil
@@ -78,7 +79,7 @@ func (t *Transfer) cut() {
 // expect posts the receives of all strips at once.
 func (t *Transfer) expect() {
 	for range t.strips {
-		t.calls = append(t.calls, &mpi.Call{Kind: mpi.CallRecv, Peer: t.status.Source, Tag: t.head.tag})
+		t.calls = append(t.calls, &mpi.Call{Kind: engine.CallRecv, Peer: t.status.Source, Tag: t.head.tag})
 	}
 	t.post(t.calls)
 }
@@ -210,9 +211,9 @@ func (t *Transfer) announce(before, dst, tag int) {
 	copy(b[headerBytes+head:], t.mem[t.head.size-tail:])
 	for i := range t.strips {
 		s := &t.strips[i]
-		t.calls = append(t.calls, &mpi.Call{Kind: mpi.CallSend, InLine: e.consts.inFlight(int(s.to - s.from)), Peer: dst, Tag: t.head.tag})
+		t.calls = append(t.calls, &mpi.Call{Kind: engine.CallSend, InLine: e.consts.inFlight(int(s.to - s.from)), Peer: dst, Tag: t.head.tag})
 	}
-	c := &mpi.Call{Kind: mpi.CallSend, Comm: e.comm, Peer: dst, Tag: tag, Send: mpi.Of(b[:headerBytes+head+tail])}
+	c := &mpi.Call{Kind: engine.CallSend, Comm: e.comm, Peer: dst, Tag: tag, Send: mpi.Of(b[:headerBytes+head+tail])}
 	t.calls = append(t.calls, c)
 	if e.comm.Prepare(c) {
 		e.comm.Engine().Post(t.calls[len(t.strips):])

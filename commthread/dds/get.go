@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -87,7 +88,7 @@ func (t *Transfer) cutGet(w *mpi.Win, at, from, to, before int) (ends []*mpi.Cal
 
 // part appends a call that gets b.
 func (t *Transfer) part(to []*mpi.Call, w *mpi.Win, at int, b mpi.Buffer) []*mpi.Call {
-	return append(to, &mpi.Call{Kind: mpi.CallGet, Win: w, Peer: t.status.Source, Offset: at, Recv: b})
+	return append(to, &mpi.Call{Kind: engine.CallGet, Win: w, Peer: t.status.Source, Offset: at, Recv: b})
 }
 
 // postGet starts the calls of the ends and of all strips.

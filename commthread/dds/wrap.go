@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -66,7 +67,7 @@ func Wrap(c *mpi.Comm, hs ...Hint) (*Wrapped, error) {
 		return nil, fmt.Errorf("dds: Wrap of %s: %w", c.Name(), err)
 	}
 	e.comm.SetName(c.Name())
-	t := &tool{e: e, comm: e.comm, envelope: headerBytes + 2*e.edge, taken: map[*mpi.Message]*pulled{}, windows: map[mpi.Handle]mpi.Buffer{}}
+	t := &tool{e: e, comm: e.comm, envelope: headerBytes + 2*e.edge, taken: map[*mpi.Message]*pulled{}, windows: map[engine.Handle]mpi.Buffer{}}
 	t.least = max(c.Engine().Limits().Eager, t.envelope)
 	restore := c.Intercept(func(next mpi.Engine) mpi.Engine {
 		t.Engine = next

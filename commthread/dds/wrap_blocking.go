@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -75,7 +76,7 @@ func (w *tool) begin(b mpi.Buffer, p *pulled) (t, last *Transfer, err error) {
 	copy(t.mem, p.body[headerBytes:headerBytes+head])
 	copy(t.mem[p.head.size-tail:], p.body[headerBytes+head:])
 	if room := b.Bytes(); p.head.size > room {
-		t.err = truncated(&mpi.Call{Kind: mpi.CallRecv, Comm: w.comm, Peer: p.status.Source, Tag: p.status.Tag}, room, p.head.size)
+		t.err = truncated(&mpi.Call{Kind: engine.CallRecv, Comm: w.comm, Peer: p.status.Source, Tag: p.status.Tag}, room, p.head.size)
 	}
 	t.expect()
 	return t, last, nil
@@ -88,7 +89,7 @@ func truncated(c *mpi.Call, room, got int) error {
 // asRecv gives an error the program's name of the operation.
 func asRecv(err error) error {
 	if e := (*mpi.Error)(nil); errors.As(err, &e) {
-		e.Kind = mpi.CallRecv.String()
+		e.Kind = engine.CallRecv.String()
 	}
 	return err
 }
@@ -122,7 +123,7 @@ func (w *tool) put(c *mpi.Call) {
 	w.awaitOverlapping(c.Send, false)
 	room := make([]byte, n)
 	mpi.CopyPart(mpi.Of(room), CommBuffer(c.Send), 0, n)
-	k := &mpi.Call{Kind: mpi.CallPut, Comm: c.Comm, Win: c.Win, Peer: c.Peer, Offset: c.Offset, Task: c.Task,
+	k := &mpi.Call{Kind: engine.CallPut, Comm: c.Comm, Win: c.Win, Peer: c.Peer, Offset: c.Offset, Task: c.Task,
 		Send: mpi.Raw(unsafe.Pointer(unsafe.SliceData(room)), n, c.Send)}
 	w.puts, w.staged = append(w.puts, k), w.staged+n
 	w.Engine.Post([]*mpi.Call{k})
@@ -142,7 +143,7 @@ func (w *tool) finishPuts() {
 		w.fail(k.Err)
 		if !flushed[k.Win] {
 			flushed[k.Win] = true
-			f := &mpi.Call{Kind: mpi.CallFlush, Comm: k.Comm, Win: k.Win, Peer: mpi.AllRanks}
+			f := &mpi.Call{Kind: engine.CallFlush, Comm: k.Comm, Win: k.Win, Peer: mpi.AllRanks}
 			w.run(f)
 			w.fail(f.Err)
 		}

@@ -3,6 +3,7 @@ package dds
 import (
 	"slices"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -21,7 +22,7 @@ func (w *tool) next(src, tag int) (*pulled, error) {
 	if p := w.stashed(src, tag, true); p != nil {
 		return p, nil
 	}
-	c := &mpi.Call{Kind: mpi.CallMprobe, Comm: w.comm, Peer: src, Tag: tag}
+	c := &mpi.Call{Kind: engine.CallMprobe, Comm: w.comm, Peer: src, Tag: tag}
 	if w.run(c); c.Err != nil {
 		return nil, c.Err
 	}
@@ -35,7 +36,7 @@ func (w *tool) examine(c *mpi.Call) (*pulled, error) {
 		return p, nil
 	}
 	p.body = make([]byte, w.envelope)
-	k := &mpi.Call{Kind: mpi.CallMrecv, Comm: w.comm, Recv: mpi.Of(p.body), Message: p.message, Peer: p.status.Source, Tag: p.status.Tag}
+	k := &mpi.Call{Kind: engine.CallMrecv, Comm: w.comm, Recv: mpi.Of(p.body), Message: p.message, Peer: p.status.Source, Tag: p.status.Tag}
 	if w.run(k); k.Err != nil {
 		return nil, k.Err
 	}
@@ -52,7 +53,7 @@ func (p *pulled) look() {
 
 // receive returns the call that receives an unread message.
 func (p *pulled) receive(c *mpi.Call) *mpi.Call {
-	return &mpi.Call{Kind: mpi.CallMrecv, Comm: c.Comm, Recv: CommBuffer(c.Recv), Message: p.message,
+	return &mpi.Call{Kind: engine.CallMrecv, Comm: c.Comm, Recv: CommBuffer(c.Recv), Message: p.message,
 		Peer: p.status.Source, Tag: p.status.Tag, Task: c.Task}
 }
 
@@ -71,7 +72,7 @@ func copyOut(c *mpi.Call, body []byte) error {
 
 // probe makes a probe, with the status of the program's message.
 func (w *tool) probe(c *mpi.Call) {
-	takes := c.Kind == mpi.CallMprobe || c.Kind == mpi.CallImprobe
+	takes := c.Kind == engine.CallMprobe || c.Kind == engine.CallImprobe
 	if p := w.stashed(c.Peer, c.Tag, takes); p != nil {
 		c.Found = true
 		if takes {
@@ -82,7 +83,7 @@ func (w *tool) probe(c *mpi.Call) {
 		return
 	}
 	w.run(c)
-	waits := c.Kind == mpi.CallProbe || c.Kind == mpi.CallMprobe
+	waits := c.Kind == engine.CallProbe || c.Kind == engine.CallMprobe
 	if c.Err != nil || !waits && !c.Found || c.Status.Bytes != w.envelope {
 		return
 	}
@@ -110,7 +111,7 @@ func (w *tool) remember(p *pulled) {
 // rank: so receives with any tag find them in order.
 func (w *tool) pull(src, tag int) (*pulled, error) {
 	for {
-		c := &mpi.Call{Kind: mpi.CallImprobe, Comm: w.comm, Peer: src, Tag: mpi.AnyTag}
+		c := &mpi.Call{Kind: engine.CallImprobe, Comm: w.comm, Peer: src, Tag: mpi.AnyTag}
 		if w.run(c); c.Err != nil {
 			return nil, c.Err
 		}

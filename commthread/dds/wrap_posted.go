@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -39,17 +40,17 @@ func (w *tool) Post(calls []*mpi.Call) {
 func (w *tool) start(c *mpi.Call) {
 	mine, before := c.Comm == w.comm, w.recent
 	w.recent, w.pair, w.answer = nil, nil, nil
-	if c.Kind == mpi.CallSend && before != nil {
+	if c.Kind == engine.CallSend && before != nil {
 		w.pair, w.answer = before, c
 	}
 	switch {
-	case mine && c.Kind == mpi.CallRecv:
+	case mine && c.Kind == engine.CallRecv:
 		w.recent = w.startRecv(c, w.stashed(c.Peer, c.Tag, true))
-	case mine && c.Kind == mpi.CallMrecv && w.taken[c.Message] != nil:
+	case mine && c.Kind == engine.CallMrecv && w.taken[c.Message] != nil:
 		p := w.taken[c.Message]
 		delete(w.taken, c.Message)
 		w.startRecv(c, p)
-	case mine && c.Kind == mpi.CallSend && before != nil && w.lazy(c.Send, false):
+	case mine && c.Kind == engine.CallSend && before != nil && w.lazy(c.Send, false):
 		w.startSend(c)
 	default:
 		if w.prepare(c) {
@@ -78,7 +79,7 @@ func (w *tool) startRecv(c *mpi.Call, p *pulled) *posted {
 			r.room = make([]byte, max(b.Bytes(), w.envelope))
 			b = mpi.Of(r.room)
 		}
-		r.inner = &mpi.Call{Kind: mpi.CallRecv, Comm: c.Comm, Peer: c.Peer, Tag: c.Tag, Recv: b, Task: c.Task}
+		r.inner = &mpi.Call{Kind: engine.CallRecv, Comm: c.Comm, Peer: c.Peer, Tag: c.Tag, Recv: b, Task: c.Task}
 	}
 	w.requests = append(w.requests, r)
 	if r.inner != nil {
@@ -162,7 +163,7 @@ func (r *posted) complete(w *tool, err error) {
 func (w *tool) arrived(r *posted) bool {
 	st, err := r.inner.Status, r.inner.Err
 	body := r.room
-	if body == nil && r.inner.Kind == mpi.CallRecv && err == nil {
+	if body == nil && r.inner.Kind == engine.CallRecv && err == nil {
 		b := r.inner.Recv
 		body = unsafe.Slice((*byte)(b.Pointer()), b.Bytes())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -244,7 +245,7 @@ type slowPuts struct {
 
 func (e *slowPuts) Post(calls []*mpi.Call) {
 	for _, c := range calls {
-		if c.Kind == mpi.CallPut {
+		if c.Kind == engine.CallPut {
 			e.held = append(e.held, c)
 		} else {
 			e.Engine.Post([]*mpi.Call{c})

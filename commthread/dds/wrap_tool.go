@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -22,7 +23,7 @@ type tool struct {
 	requests  []*posted   // unfinished requests of the program
 	stash     []*pulled   // messages taken by probes, in order
 	taken     map[*mpi.Message]*pulled
-	windows   map[mpi.Handle]mpi.Buffer // open windows with memory of arenas
+	windows   map[engine.Handle]mpi.Buffer // open windows with memory of arenas
 	puts      []*mpi.Call
 	staged    int // bytes of puts
 	deferred  []error
@@ -42,15 +43,15 @@ func (w *tool) Do(c *mpi.Call) {
 	w.recent, w.pair = nil, nil
 	mine := c.Comm == w.comm
 	switch {
-	case mine && c.Kind == mpi.CallRecv:
+	case mine && c.Kind == engine.CallRecv:
 		w.recv(c)
-	case mine && c.Kind == mpi.CallSend && w.lazy(c.Send, false):
+	case mine && c.Kind == engine.CallSend && w.lazy(c.Send, false):
 		w.send(c)
-	case mine && c.Kind == mpi.CallGet && w.lazy(c.Recv, true):
+	case mine && c.Kind == engine.CallGet && w.lazy(c.Recv, true):
 		w.get(c)
-	case mine && c.Kind == mpi.CallPut && w.lazy(c.Send, true):
+	case mine && c.Kind == engine.CallPut && w.lazy(c.Send, true):
 		w.put(c)
-	case mine && c.Kind >= mpi.CallProbe && c.Kind <= mpi.CallImprobe:
+	case mine && c.Kind >= engine.CallProbe && c.Kind <= engine.CallImprobe:
 		w.probe(c)
 	default:
 		if w.prepare(c) {
@@ -95,8 +96,8 @@ func (w *tool) prepare(c *mpi.Call) bool {
 			return false
 		}
 		w.beforeMessage()
-	case c.Kind.PointToPoint(), c.Kind == mpi.CallPut:
-	case c.Kind == mpi.CallGet, c.Kind == mpi.CallAccumulate, c.Kind == mpi.CallNotify:
+	case c.Kind.PointToPoint(), c.Kind == engine.CallPut:
+	case c.Kind == engine.CallGet, c.Kind == engine.CallAccumulate, c.Kind == engine.CallNotify:
 		w.beforeMessage() // a notification is one
 	default:
 		w.retire()
@@ -199,7 +200,7 @@ func (w *tool) withDeferred(err error) error {
 }
 
 // NewWindow implements mpi.Engine: peers access memory of an arena through the comm view.
-func (w *tool) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
+func (w *tool) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
 	view := CommBuffer(b)
 	win, err := w.Engine.NewWindow(h, view)
 	if err == nil && view.Pointer() != b.Pointer() {
@@ -209,13 +210,13 @@ func (w *tool) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
 }
 
 // FreeWindow implements mpi.Engine: peers no longer read there.
-func (w *tool) FreeWindow(win mpi.Handle) error {
+func (w *tool) FreeWindow(win engine.Handle) error {
 	delete(w.windows, win)
 	return w.Engine.FreeWindow(win)
 }
 
 // Revoke implements mpi.Engine: it also revokes the strips of the communicator's messages.
-func (w *tool) Revoke(h mpi.Handle, reason string) {
+func (w *tool) Revoke(h engine.Handle, reason string) {
 	w.Engine.Revoke(h, reason)
 	if h == w.comm.Handle() && !w.comm.Freed() {
 		w.Engine.Revoke(w.e.data.Handle(), reason)

@@ -1,26 +1,27 @@
 package advise
 
 import (
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // engine stands between the program and the engine of a rank, and notes the calls.
-type engine struct {
+type rankEngine struct {
 	mpi.Engine
 	t *tracker
 }
 
 // messages reports whether calls of this kind form chains.
-func messages(k mpi.CallKind) bool {
-	return k == mpi.CallSend || k == mpi.CallSsend || k == mpi.CallRecv
+func messages(k engine.CallKind) bool {
+	return k == engine.CallSend || k == engine.CallSsend || k == engine.CallRecv
 }
 
 // ofThread reports whether a communication thread has made the call.
 func ofThread(c *mpi.Call) bool { return c.Task != 0 || c.OnDone != nil }
 
 // Do implements mpi.Engine: a call that the program waits for at once.
-func (e *engine) Do(c *mpi.Call) {
+func (e *rankEngine) Do(c *mpi.Call) {
 	start := osthread.Nanotime()
 	if !messages(c.Kind) || ofThread(c) {
 		e.t.interrupted(c, start)
@@ -38,7 +39,7 @@ func (e *engine) Do(c *mpi.Call) {
 }
 
 // Post implements mpi.Engine. Calls of the communication thread pass.
-func (e *engine) Post(calls []*mpi.Call) {
+func (e *rankEngine) Post(calls []*mpi.Call) {
 	start := osthread.Nanotime()
 	if len(calls) != 1 || !messages(calls[0].Kind) || ofThread(calls[0]) {
 		e.pass(calls, start)
@@ -71,7 +72,7 @@ func (e *engine) Post(calls []*mpi.Call) {
 }
 
 // pass posts calls that are not for chains.
-func (e *engine) pass(calls []*mpi.Call, start int64) {
+func (e *rankEngine) pass(calls []*mpi.Call, start int64) {
 	if len(calls) == 0 {
 		return
 	}
@@ -92,7 +93,7 @@ func (e *engine) pass(calls []*mpi.Call, start int64) {
 }
 
 // Poll implements mpi.Engine: the program learns of completed requests here.
-func (e *engine) Poll() int {
+func (e *rankEngine) Poll() int {
 	n := e.Engine.Poll()
 	if len(e.t.verify.open) > 0 {
 		n += e.t.verify.settleAll()
@@ -101,7 +102,7 @@ func (e *engine) Poll() int {
 }
 
 // Await implements mpi.Engine.
-func (e *engine) Await(any bool, calls []*mpi.Call) {
+func (e *rankEngine) Await(any bool, calls []*mpi.Call) {
 	start := osthread.Nanotime()
 	if e.t.owns(calls) {
 		e.Engine.Await(any, calls)
@@ -120,15 +121,15 @@ func (e *engine) Await(any bool, calls []*mpi.Call) {
 }
 
 // NewWindow implements mpi.Engine.
-func (e *engine) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
+func (e *rankEngine) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
 	return e.Engine.NewWindow(h, e.t.view(b))
 }
 
 // Cancel implements mpi.Engine.
-func (e *engine) Cancel(c *mpi.Call) { e.Engine.Cancel(e.t.verify.innerOf(c)) }
+func (e *rankEngine) Cancel(c *mpi.Call) { e.Engine.Cancel(e.t.verify.innerOf(c)) }
 
 // Outstanding implements mpi.Engine: the program sees its own calls.
-func (e *engine) Outstanding(f func(*mpi.Call)) {
+func (e *rankEngine) Outstanding(f func(*mpi.Call)) {
 	e.Engine.Outstanding(func(c *mpi.Call) {
 		if s, ours := c.User.(*shadow); ours {
 			c = s.outer

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -142,7 +143,7 @@ func (t *tracker) wish(c *mpi.Call) wish {
 	if peer >= 0 {
 		peer = c.Comm.World(peer)
 	}
-	return wish{Message: Message{Recv: c.Kind.Receives(), Sync: c.Kind == mpi.CallSsend, Peer: peer, Tag: c.Tag, Comm: int(c.Comm.ID()),
+	return wish{Message: Message{Recv: c.Kind.Receives(), Sync: c.Kind == engine.CallSsend, Peer: peer, Tag: c.Tag, Comm: int(c.Comm.ID()),
 		Blocks: blocks, Block: block * b.ElemSize(), Stride: stride * b.ElemSize()}, cells: cellsOf(b)}
 }
 

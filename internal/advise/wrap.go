@@ -122,7 +122,7 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 	if w, ours := o.Watch.(*PageWatch); ours {
 		w.begin()
 	}
-	s.restore = c.Intercept(func(next mpi.Engine) mpi.Engine { return &engine{Engine: next, t: s.t} })
+	s.restore = c.Intercept(func(next mpi.Engine) mpi.Engine { return &rankEngine{Engine: next, t: s.t} })
 	s.memory = resident()
 	s.began = osthread.Nanotime()
 	s.t.lastEnd = s.began

@@ -3,6 +3,7 @@ package local
 import (
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -10,16 +11,16 @@ import (
 func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 	w := e.windows[c.Win.Handle()]
 	switch c.Kind {
-	case mpi.CallPut, mpi.CallNotify:
+	case engine.CallPut, engine.CallNotify:
 		p := &w.parts[c.Peer]
 		n := c.Send.Len()
 		mpi.Copy(p.mem.Part(c.Offset, n), c.Send)
 		free, due := e.putTimes(m.world[c.Peer], c.Send.Bytes())
-		if c.Kind == mpi.CallNotify {
+		if c.Kind == engine.CallNotify {
 			e.addToCounter(p, m.world[c.Peer], c.Tag, due)
 		}
 		e.doneAt(c, free)
-	case mpi.CallGet:
+	case engine.CallGet:
 		p := &w.parts[c.Peer]
 		mpi.Copy(c.Recv, p.mem.Part(c.Offset, c.Recv.Len()))
 		due := e.getTime(m.world[c.Peer], c.Recv.Bytes())
@@ -27,13 +28,13 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 			e.world.tellMover(c.Recv, c.Recv.Bytes(), due)
 		}
 		e.doneAt(c, due)
-	case mpi.CallAccumulate:
+	case engine.CallAccumulate:
 		w.parts[c.Peer].accumulate(c)
 		free, _ := e.putTimes(m.world[c.Peer], c.Send.Bytes())
 		e.doneAt(c, free)
-	case mpi.CallFlush:
+	case engine.CallFlush:
 		e.doneAt(c, e.accessesDue(c.Peer, m))
-	case mpi.CallUnlock:
+	case engine.CallUnlock:
 		if !w.parts[c.Peer].lock.release(m.rank) {
 			e.fail(c, c.Fail(mpi.ErrState, 0, 0, "this rank does not hold the lock of rank %d: Lock comes first", c.Peer))
 			return
@@ -59,7 +60,7 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 func (e *endpoint) tryAccess(c *mpi.Call, m *comm) bool {
 	w := e.windows[c.Win.Handle()]
 	c.Status, c.Err = mpi.Status{}, nil
-	if c.Kind == mpi.CallLock {
+	if c.Kind == engine.CallLock {
 		return w.parts[c.Peer].lock.grant(c, m.rank)
 	}
 	counter := &w.parts[m.rank].counters[c.Tag]

@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
 	"github.com/weft-hpc/weft/mpi/internal/signature"
@@ -31,7 +32,7 @@ func (s *collectives) advance() int {
 
 func (s *collectives) outstanding(f func(*mpi.Call)) {
 	s.runner.Outstanding(func(c *mpi.Call) {
-		if fence, ok := c.User.(*mpi.Call); ok && c.Kind == mpi.CallBarrier && fence.Kind == mpi.CallFence {
+		if fence, ok := c.User.(*mpi.Call); ok && c.Kind == engine.CallBarrier && fence.Kind == engine.CallFence {
 			c = fence
 		}
 		f(c)
@@ -54,7 +55,7 @@ func (e *endpoint) startCollective(c *mpi.Call, m *comm) {
 		e.fail(c, err)
 		return
 	}
-	if c.Kind == mpi.CallFence {
+	if c.Kind == engine.CallFence {
 		c = e.barrierFor(c)
 	}
 	c.Slot = seq + 1
@@ -77,7 +78,7 @@ func (e *endpoint) barrierFor(fence *mpi.Call) *mpi.Call {
 		}}
 	}
 	b.Reset()
-	b.Kind, b.Comm, b.User = mpi.CallBarrier, fence.Comm, fence
+	b.Kind, b.Comm, b.User = engine.CallBarrier, fence.Comm, fence
 	return b
 }
 
@@ -104,7 +105,7 @@ func (e *endpoint) checkOrder(c *mpi.Call, m *comm, seq int) error {
 		e.world.requestScan(g.members)
 		return e.failureOf(c, m)
 	}
-	if o.Elem == mpi.KindNone {
+	if o.Elem == engine.KindNone {
 		o.Elem = mine.Elem
 	}
 	if o.called++; o.called == len(g.members) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -119,7 +120,7 @@ func (e *endpoint) vain(c *mpi.Call, stuck map[*endpoint]bool) bool {
 	case c.Kind.Sends():
 		x, ok := c.Private.(*transfer)
 		return ok && x.state.Load() == stateOpen && stuck[x.to]
-	case c.Kind == mpi.CallRecv && !e.unmatched(c, m), c.Kind == mpi.CallMrecv, c.Kind == mpi.CallFlush:
+	case c.Kind == engine.CallRecv && !e.unmatched(c, m), c.Kind == engine.CallMrecv, c.Kind == engine.CallFlush:
 		return false
 	case c.Kind.PointToPoint() && c.Peer >= 0:
 		return stuck[e.world.ends[m.world[c.Peer]]]

@@ -20,13 +20,16 @@ package local
 // eager send waits for its receiver. With a shaped network or injected faults no message
 // goes through a ring.
 
-import "github.com/weft-hpc/weft/mpi"
+import (
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/mpi"
+)
 
 // startSend starts a send. Owner only.
 func (e *endpoint) startSend(c *mpi.Call, m *comm) {
 	dst := e.world.ends[m.world[c.Peer]]
 	o := outgoing{call: c, key: key{ctx: context(m.group, c.Hidden), src: int32(m.rank), tag: c.Tag}, n: c.Send.Bytes()}
-	o.eager = c.Kind == mpi.CallSend && o.n <= e.world.eager
+	o.eager = c.Kind == engine.CallSend && o.n <= e.world.eager
 	if e.world.bypassRings {
 		e.shape(&o, dst)
 	}

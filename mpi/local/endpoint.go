@@ -44,6 +44,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -127,8 +128,8 @@ func (e *endpoint) Host() string { return "this process" }
 const maxTag = 1<<30 - 1
 
 // Limits implements mpi.Engine.
-func (e *endpoint) Limits() mpi.Limits {
-	return mpi.Limits{MaxTag: maxTag, Eager: e.world.eager, ToldOfArrivals: true}
+func (e *endpoint) Limits() engine.Limits {
+	return engine.Limits{MaxTag: maxTag, Eager: e.world.eager, ToldOfArrivals: true}
 }
 
 // ringTo returns the ring to dst. The first use makes it.

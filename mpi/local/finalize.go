@@ -6,6 +6,7 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -15,7 +16,7 @@ func (e *endpoint) depart(err error) {
 	if err == nil {
 		e.progress()
 		e.report()
-		e.Outstanding(func(c *mpi.Call) { d.clean = d.clean && c.Kind == mpi.CallRecv })
+		e.Outstanding(func(c *mpi.Call) { d.clean = d.clean && c.Kind == engine.CallRecv })
 		if !d.clean {
 			d.err = errors.New("it has finished with calls under way")
 		}

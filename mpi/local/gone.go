@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -96,14 +97,14 @@ func (e *endpoint) failureOf(c *mpi.Call, m *comm) error {
 
 // peerGone returns the error of c if a rank that it needs has left, nil otherwise.
 func (e *endpoint) peerGone(c *mpi.Call, m *comm) error {
-	if c.Kind.HasPeer() && !c.Kind.Collective() && c.Peer >= 0 && c.Kind != mpi.CallMrecv {
+	if c.Kind.HasPeer() && !c.Kind.Collective() && c.Peer >= 0 && c.Kind != engine.CallMrecv {
 		d := e.world.ends[m.world[c.Peer]].departure.Load()
 		if d == nil || d.clean && !neverCompletes(c) {
 			return nil
 		}
 		return peerGoneError(c, m, c.Peer, d)
 	}
-	if c.Kind == mpi.CallMrecv || c.Kind == mpi.CallFlush || c.Kind == mpi.CallAwaitNotify && !neverCompletes(c) {
+	if c.Kind == engine.CallMrecv || c.Kind == engine.CallFlush || c.Kind == engine.CallAwaitNotify && !neverCompletes(c) {
 		return nil // it needs no other rank, or may have all it needs
 	}
 	return e.anyPeerGone(c, m)
@@ -189,7 +190,7 @@ func (e *endpoint) failPending(c *mpi.Call, m *comm, err error) {
 		return // it has just completed
 	}
 	switch c.Kind {
-	case mpi.CallRecv:
+	case engine.CallRecv:
 		e.mu.Lock()
 		free := e.match.withdraw(recvKey(c, m), c)
 		e.mu.Unlock()
@@ -198,19 +199,19 @@ func (e *endpoint) failPending(c *mpi.Call, m *comm, err error) {
 		} else if x, ok := c.Private.(*transfer); ok && e.world.timed {
 			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
 		}
-	case mpi.CallSend, mpi.CallSsend:
+	case engine.CallSend, engine.CallSsend:
 		if x := c.Private.(*transfer); x.withdraw() {
 			x.release()
 			e.fail(c, err)
 		} else if e.world.timed && x.from != x.to {
 			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
 		}
-	case mpi.CallMrecv:
+	case engine.CallMrecv:
 		if x, ok := c.Private.(*transfer); ok && e.world.timed {
 			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
 		}
 	default:
-		if c.Kind == mpi.CallAwaitNotify {
+		if c.Kind == engine.CallAwaitNotify {
 			e.expire()
 			if e.tryAccess(c, m) {
 				err = nil // the last notification arrived in time
@@ -246,7 +247,7 @@ func (e *endpoint) abortCollectives() {
 // sender has left. For a failed lock it also ends the wait, so that readers need not wait
 // for it.
 func (e *endpoint) stillArriving(c *mpi.Call, m *comm, err error) bool {
-	if c.Kind == mpi.CallLock && c.Exclusive && c.Due != 0 {
+	if c.Kind == engine.CallLock && c.Exclusive && c.Due != 0 {
 		e.windows[c.Win.Handle()].parts[c.Peer].lock.stopWaiting()
 		return false
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // group is a communicator, shared by all its ranks.
@@ -81,13 +81,13 @@ func (r *registry) join(b creation, members []int) *group {
 }
 
 // Group implements mpi.Engine.
-func (e *endpoint) Group(h mpi.Handle) (rank int, world []int) {
+func (e *endpoint) Group(h engine.Handle) (rank int, world []int) {
 	c := e.comms[h]
 	return c.rank, c.world
 }
 
 // Create implements mpi.Engine.
-func (e *endpoint) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle, error) {
+func (e *endpoint) Create(parent engine.Handle, members []int, seq uint32) (engine.Handle, error) {
 	p := e.comms[parent]
 	world, rank := make([]int, len(members)), -1
 	for i, m := range members {
@@ -103,14 +103,14 @@ func (e *endpoint) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Han
 }
 
 // enter adds a communicator of this rank.
-func (e *endpoint) enter(g *group, rank int) mpi.Handle {
+func (e *endpoint) enter(g *group, rank int) engine.Handle {
 	e.comms = append(e.comms, &comm{group: g, rank: rank, world: g.members})
-	return mpi.Handle(len(e.comms) - 1)
+	return engine.Handle(len(e.comms) - 1)
 }
 
 // Free implements mpi.Engine. The records of collectives stay: other ranks may still be in
 // the barrier before it.
-func (e *endpoint) Free(h mpi.Handle) error {
+func (e *endpoint) Free(h engine.Handle) error {
 	e.world.groups.leave(e.comms[h].group)
 	return nil
 }
@@ -125,7 +125,7 @@ func (r *registry) leave(g *group) {
 }
 
 // Revoke implements mpi.Engine.
-func (e *endpoint) Revoke(h mpi.Handle, reason string) {
+func (e *endpoint) Revoke(h engine.Handle, reason string) {
 	g := e.comms[h].group
 	g.mu.Lock()
 	if g.revoked {
@@ -139,7 +139,7 @@ func (e *endpoint) Revoke(h mpi.Handle, reason string) {
 }
 
 // Revoked implements mpi.Engine.
-func (e *endpoint) Revoked(h mpi.Handle) (reason string, yes bool) {
+func (e *endpoint) Revoked(h engine.Handle) (reason string, yes bool) {
 	g := e.comms[h].group
 	if !g.degraded.Load() {
 		return "", false

@@ -3,6 +3,7 @@ package local
 import (
 	"slices"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -14,7 +15,7 @@ func (e *endpoint) startProbe(c *mpi.Call, m *comm) {
 	switch {
 	case e.probe(c, m):
 		e.queueCompletion(c)
-	case c.Kind == mpi.CallIprobe || c.Kind == mpi.CallImprobe:
+	case c.Kind == engine.CallIprobe || c.Kind == engine.CallImprobe:
 		c.Found, c.Status, c.Err = false, mpi.Status{}, nil
 		e.queueCompletion(c)
 	default:
@@ -31,7 +32,7 @@ func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var got *message
-	if c.Kind == mpi.CallMprobe || c.Kind == mpi.CallImprobe {
+	if c.Kind == engine.CallMprobe || c.Kind == engine.CallImprobe {
 		got = e.match.takeBy(k, now, (*transfer).hold)
 	} else {
 		got = e.match.findUnexpected(k, now)
@@ -41,7 +42,7 @@ func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 		return false
 	}
 	c.Found, c.Status, c.Err = true, status(got.key, got.n).Status, nil
-	if c.Kind == mpi.CallMprobe || c.Kind == mpi.CallImprobe {
+	if c.Kind == engine.CallMprobe || c.Kind == engine.CallImprobe {
 		c.Message = &mpi.Message{Private: got}
 	}
 	return true
@@ -81,7 +82,7 @@ func (e *endpoint) Cancel(c *mpi.Call) {
 	}
 	m := e.comms[c.Comm.Handle()]
 	switch c.Kind {
-	case mpi.CallRecv:
+	case engine.CallRecv:
 		e.mu.Lock()
 		e.drain(e)
 		gone := e.match.withdraw(recvKey(c, m), c)
@@ -89,7 +90,7 @@ func (e *endpoint) Cancel(c *mpi.Call) {
 		if gone {
 			e.fail(c, c.Fail(mpi.ErrCancelled, 0, 0, "by this rank, before a message matched"))
 		}
-	case mpi.CallProbe, mpi.CallMprobe:
+	case engine.CallProbe, engine.CallMprobe:
 		if i := slices.Index(e.waiting, c); i >= 0 {
 			e.waiting = slices.Delete(e.waiting, i, i+1)
 			e.fail(c, c.Fail(mpi.ErrCancelled, 0, 0, "by this rank, before a message came"))

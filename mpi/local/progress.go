@@ -22,6 +22,7 @@ package local
 import (
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -65,13 +66,13 @@ func (e *endpoint) start(c *mpi.Call) {
 // dispatch starts a call whose communicator has been checked. Owner only.
 func (e *endpoint) dispatch(c *mpi.Call, m *comm) {
 	switch c.Kind {
-	case mpi.CallSend, mpi.CallSsend:
+	case engine.CallSend, engine.CallSsend:
 		e.startSend(c, m)
-	case mpi.CallRecv:
+	case engine.CallRecv:
 		e.startRecv(c, m)
-	case mpi.CallProbe, mpi.CallIprobe, mpi.CallMprobe, mpi.CallImprobe:
+	case engine.CallProbe, engine.CallIprobe, engine.CallMprobe, engine.CallImprobe:
 		e.startProbe(c, m)
-	case mpi.CallMrecv:
+	case engine.CallMrecv:
 		got := c.Message.Private.(*message)
 		c.Message.Private = nil
 		e.receiveMessage(got, c)

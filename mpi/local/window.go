@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -87,13 +88,13 @@ func (l *lock) release(rank int) bool {
 }
 
 // NewWindow implements mpi.Engine.
-func (e *endpoint) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
+func (e *endpoint) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
 	m := e.comms[h]
 	m.opened++
 	w := e.world.groups.open(creation{m.group.ctx, m.opened, -1}, m.group)
 	w.parts[m.rank].mem = b
 	e.windows = append(e.windows, w)
-	return mpi.Handle(len(e.windows) - 1), nil
+	return engine.Handle(len(e.windows) - 1), nil
 }
 
 // open returns the window of creation b. The first member that calls makes it.
@@ -109,7 +110,7 @@ func (r *registry) open(b creation, g *group) *window {
 }
 
 // FreeWindow implements mpi.Engine.
-func (e *endpoint) FreeWindow(h mpi.Handle) error {
+func (e *endpoint) FreeWindow(h engine.Handle) error {
 	w := e.windows[h]
 	e.windows[h] = nil
 	r := &e.world.groups

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -58,7 +59,7 @@ type swapper struct{ broken }
 
 func (s *swapper) Post(calls []*mpi.Call) {
 	for _, k := range calls {
-		if k.Kind != mpi.CallRecv || k.Tag == mpi.AnyTag {
+		if k.Kind != engine.CallRecv || k.Tag == mpi.AnyTag {
 			s.flush()
 			s.Engine.Post([]*mpi.Call{k})
 			continue
@@ -88,7 +89,7 @@ type hasty struct{ broken }
 
 func (h *hasty) Post(calls []*mpi.Call) {
 	for _, k := range calls {
-		if k.Kind == mpi.CallRecv && k.Peer >= 0 && k.Tag >= 0 {
+		if k.Kind == engine.CallRecv && k.Peer >= 0 && k.Tag >= 0 {
 			room := make([]byte, k.Recv.Bytes())
 			h.Engine.Post([]*mpi.Call{{Kind: k.Kind, Comm: k.Comm, Peer: k.Peer, Tag: k.Tag, Recv: mpi.Raw(unsafe.Pointer(unsafe.SliceData(room)), len(room), k.Recv)}})
 			k.Complete(mpi.Status{Source: k.Peer, Tag: k.Tag, Bytes: len(room)}, nil)
@@ -101,7 +102,7 @@ func (h *hasty) Post(calls []*mpi.Call) {
 // silent completes some calls without carrying them out.
 type silent struct {
 	broken
-	kinds []mpi.CallKind
+	kinds []engine.CallKind
 }
 
 func (s *silent) Do(k *mpi.Call) {
@@ -128,7 +129,7 @@ func flip(b mpi.Buffer) {
 }
 
 // onKind returns a fault in calls of one kind only.
-func onKind(kind mpi.CallKind, fault func(b *broken, k *mpi.Call)) func(mpi.Engine) mpi.Engine {
+func onKind(kind engine.CallKind, fault func(b *broken, k *mpi.Call)) func(mpi.Engine) mpi.Engine {
 	return func(next mpi.Engine) mpi.Engine {
 		return &broken{Engine: next, before: func(b *broken, k *mpi.Call) {
 			if k.Kind == kind {
@@ -138,7 +139,7 @@ func onKind(kind mpi.CallKind, fault func(b *broken, k *mpi.Call)) func(mpi.Engi
 	}
 }
 
-func afterKind(kind mpi.CallKind, fault func(k *mpi.Call)) func(mpi.Engine) mpi.Engine {
+func afterKind(kind engine.CallKind, fault func(k *mpi.Call)) func(mpi.Engine) mpi.Engine {
 	return func(next mpi.Engine) mpi.Engine {
 		return &broken{Engine: next, after: func(k *mpi.Call) {
 			if k.Kind == kind {
@@ -169,22 +170,22 @@ var faults = []struct {
 }{
 	{"two messages of one sender and tag change places", func(next mpi.Engine) mpi.Engine { return &swapper{broken{Engine: next}} },
 		[]string{"order/one tag"}, false},
-	{"a bit of a received message is flipped", afterKind(mpi.CallRecv, func(k *mpi.Call) { flip(k.Recv) }),
+	{"a bit of a received message is flipped", afterKind(engine.CallRecv, func(k *mpi.Call) { flip(k.Recv) }),
 		[]string{"transfer/sizes", "transfer/layouts", "transfer/kinds", "order/unexpected messages", "random/programs"}, false},
-	{"a byte behind the message is written to", afterKind(mpi.CallRecv, func(k *mpi.Call) {
+	{"a byte behind the message is written to", afterKind(engine.CallRecv, func(k *mpi.Call) {
 		if k.Recv.Contiguous() && k.Recv.Len() > 0 && k.Recv.ElemSize() == 1 {
 			*(*byte)(unsafe.Add(k.Recv.Pointer(), k.Recv.Bytes())) = 0
 		}
 	}), []string{"transfer/sizes", "transfer/shorter than the buffer"}, false},
-	{"the status is lost", afterKind(mpi.CallRecv, func(k *mpi.Call) { k.Status = mpi.Status{} }),
+	{"the status is lost", afterKind(engine.CallRecv, func(k *mpi.Call) { k.Status = mpi.Status{} }),
 		[]string{"transfer/sizes", "transfer/sendrecv", "order/any source", "request/waitany"}, false},
-	{"the status tells the length of the buffer", afterKind(mpi.CallRecv, func(k *mpi.Call) { k.Status.Bytes = k.Recv.Bytes() }),
+	{"the status tells the length of the buffer", afterKind(engine.CallRecv, func(k *mpi.Call) { k.Status.Bytes = k.Recv.Bytes() }),
 		[]string{"transfer/shorter than the buffer", "transfer/no bytes"}, false},
-	{"messages go to the wrong rank", onKind(mpi.CallSend, func(_ *broken, k *mpi.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
+	{"messages go to the wrong rank", onKind(engine.CallSend, func(_ *broken, k *mpi.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
 		[]string{"order/ring from any source", "transfer/sendrecv of different tags and sizes"}, false},
-	{"a truncated message is not reported", afterKind(mpi.CallRecv, func(k *mpi.Call) { k.Err = nil }),
+	{"a truncated message is not reported", afterKind(engine.CallRecv, func(k *mpi.Call) { k.Err = nil }),
 		[]string{"truncate/receive posted first", "truncate/one of many"}, false},
-	{"synchronous sends do not wait", onKind(mpi.CallSsend, func(_ *broken, k *mpi.Call) { k.Kind = mpi.CallSend }),
+	{"synchronous sends do not wait", onKind(engine.CallSsend, func(_ *broken, k *mpi.Call) { k.Kind = engine.CallSend }),
 		[]string{"synchronous/waits for its receive", "synchronous/waits for its receive, to itself"}, false},
 	{"receives complete too early", func(next mpi.Engine) mpi.Engine { return &hasty{broken{Engine: next}} },
 		[]string{"transfer/sizes", "request/thousands in random order"}, false},
@@ -195,57 +196,57 @@ var faults = []struct {
 			}
 		}}
 	}, []string{"engine/every call completes once"}, false},
-	{"in place is taken for a buffer of zeros", onKind(mpi.CallAllreduce, func(_ *broken, k *mpi.Call) {
+	{"in place is taken for a buffer of zeros", onKind(engine.CallAllreduce, func(_ *broken, k *mpi.Call) {
 		if k.Send.IsInPlace() && k.Recv.Bytes() > 0 {
 			zeros := make([]byte, k.Recv.Bytes())
 			k.Send = mpi.Raw(unsafe.Pointer(&zeros[0]), len(zeros), k.Recv)
 		}
 	}), []string{"allreduce/sizes", "reductions/layouts"}, false},
-	{"the root is another one", onKind(mpi.CallBcast, func(_ *broken, k *mpi.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
+	{"the root is another one", onKind(engine.CallBcast, func(_ *broken, k *mpi.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
 		[]string{"bcast/every root and size", "bcast/one after another", "bcast/layouts differ"}, false},
-	{"a sum is off by a bit", afterKind(mpi.CallAllreduce, func(k *mpi.Call) { flip(k.Recv) }),
+	{"a sum is off by a bit", afterKind(engine.CallAllreduce, func(k *mpi.Call) { flip(k.Recv) }),
 		[]string{"allreduce/sizes", "operation/predefined on integers", "operation/of the user, commutative"}, false},
-	{"exscan writes on rank 0", afterKind(mpi.CallExscan, func(k *mpi.Call) {
+	{"exscan writes on rank 0", afterKind(engine.CallExscan, func(k *mpi.Call) {
 		if k.Comm.Rank() == 0 {
 			flip(k.Recv)
 		}
 	}), []string{"scan/sizes"}, false},
 	{"the order of ranks is reversed", func(next mpi.Engine) mpi.Engine {
 		return &broken{Engine: next, before: func(_ *broken, k *mpi.Call) {
-			if k.Op != nil && !k.Op.Predefined() && k.Recv.Kind() == mpi.KindOpaque {
+			if k.Op != nil && !k.Op.Predefined() && k.Recv.Kind() == engine.KindOpaque {
 				k.Op = reversed(k.Op)
 			}
 		}}
 	}, []string{"operation/of the user, in the order of ranks"}, false},
-	{"parts of a gather are moved", onKind(mpi.CallGather, func(_ *broken, k *mpi.Call) {
+	{"parts of a gather are moved", onKind(engine.CallGather, func(_ *broken, k *mpi.Call) {
 		if k.RecvDispls != nil {
 			k.RecvDispls = slices.Clone(k.RecvDispls)
 			k.RecvDispls[0]--
 		}
 	}), []string{"gatherv/gaps and empty parts"}, false},
 	{"a barrier is none", func(next mpi.Engine) mpi.Engine {
-		return &silent{broken{Engine: next}, []mpi.CallKind{mpi.CallBarrier}}
+		return &silent{broken{Engine: next}, []engine.CallKind{engine.CallBarrier}}
 	},
 		[]string{"window/flush, then a barrier"}, true},
-	{"every third notification is lost", onKind(mpi.CallNotify, func(b *broken, k *mpi.Call) {
+	{"every third notification is lost", onKind(engine.CallNotify, func(b *broken, k *mpi.Call) {
 		if b.count++; b.count%3 == 0 {
-			k.Kind = mpi.CallPut
+			k.Kind = engine.CallPut
 		}
 	}), []string{"notify/one after another"}, true},
-	{"notifications are on another counter", onKind(mpi.CallNotify, func(_ *broken, k *mpi.Call) { k.Tag ^= 1 }),
+	{"notifications are on another counter", onKind(engine.CallNotify, func(_ *broken, k *mpi.Call) { k.Tag ^= 1 }),
 		[]string{"notify/counters are apart"}, true},
-	{"a notification comes without its data", onKind(mpi.CallNotify, func(_ *broken, k *mpi.Call) { k.Send = mpi.Buffer{} }),
+	{"a notification comes without its data", onKind(engine.CallNotify, func(_ *broken, k *mpi.Call) { k.Send = mpi.Buffer{} }),
 		[]string{"notify/data is in place", "notify/from all ranks", "notify/there and back"}, false},
-	{"puts are late by one element", onKind(mpi.CallPut, func(_ *broken, k *mpi.Call) { k.Offset = max(k.Offset-1, 0) }),
+	{"puts are late by one element", onKind(engine.CallPut, func(_ *broken, k *mpi.Call) { k.Offset = max(k.Offset-1, 0) }),
 		[]string{"window/put", "window/layouts"}, true},
-	{"accumulations replace", onKind(mpi.CallAccumulate, func(_ *broken, k *mpi.Call) { k.Op = mpi.Replace }),
+	{"accumulations replace", onKind(engine.CallAccumulate, func(_ *broken, k *mpi.Call) { k.Op = mpi.Replace }),
 		[]string{"accumulate/sums from all ranks", "accumulate/operations", "accumulate/no update is lost"}, false},
 	{"locks exclude nobody", func(next mpi.Engine) mpi.Engine {
-		return &silent{broken{Engine: next}, []mpi.CallKind{mpi.CallLock, mpi.CallUnlock}}
+		return &silent{broken{Engine: next}, []engine.CallKind{engine.CallLock, engine.CallUnlock}}
 	}, []string{"lock/keeps others out"}, true},
 	{"calls are forgotten", func(next mpi.Engine) mpi.Engine { return &forgetful{broken{Engine: next}} },
 		[]string{"engine/outstanding calls", "engine/poll counts completions"}, false},
-	{"probes tell of the wrong tag", afterKind(mpi.CallProbe, func(k *mpi.Call) { k.Status.Tag++ }),
+	{"probes tell of the wrong tag", afterKind(engine.CallProbe, func(k *mpi.Call) { k.Status.Tag++ }),
 		[]string{"probe/blocking", "probe/first of a sender"}, false},
 }
 

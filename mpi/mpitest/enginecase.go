@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -46,7 +47,7 @@ func engineAbout(r *rank) {
 }
 
 // call returns a send or receive of one element.
-func (r *rank) call(kind mpi.CallKind, x *int64, peer, tag int) *mpi.Call {
+func (r *rank) call(kind engine.CallKind, x *int64, peer, tag int) *mpi.Call {
 	k := &mpi.Call{Kind: kind, Comm: r.Comm, Peer: peer, Tag: tag}
 	if kind.Sends() {
 		k.Send = mpi.One(x)
@@ -63,7 +64,7 @@ func engineBatch(r *rank) {
 	data, got := words(seedOf(r.Rank()), count), blank(count)
 	var calls []*mpi.Call
 	for i := range count {
-		calls = append(calls, r.call(mpi.CallRecv, &got[i], r.left(), i%2), r.call(mpi.CallSend, &data[i], r.right(), i%2))
+		calls = append(calls, r.call(engine.CallRecv, &got[i], r.left(), i%2), r.call(engine.CallSend, &data[i], r.right(), i%2))
 	}
 	for range 2 { // the same calls twice
 		copy(got, blank(count))
@@ -83,7 +84,7 @@ func engineBatch(r *rank) {
 // inLine returns sends of the parts of a message; width of them need be under way at a time.
 func (r *rank) inLine(parts [][]byte, peer, tag, width int) (calls []*mpi.Call) {
 	for _, p := range parts {
-		calls = append(calls, &mpi.Call{Kind: mpi.CallSend, Comm: r.Comm, Peer: peer, Tag: tag, InLine: width, Send: mpi.Of(p)})
+		calls = append(calls, &mpi.Call{Kind: engine.CallSend, Comm: r.Comm, Peer: peer, Tag: tag, InLine: width, Send: mpi.Of(p)})
 	}
 	return calls
 }
@@ -126,11 +127,11 @@ func engineOnce(r *rank) {
 	times := make([]int, 2*count)
 	var calls []*mpi.Call
 	for i := range count {
-		send := mpi.CallSend
+		send := engine.CallSend
 		if i%3 == 0 {
-			send = mpi.CallSsend
+			send = engine.CallSsend
 		}
-		calls = append(calls, r.call(mpi.CallRecv, &got[i], r.left(), i), r.call(send, &data[i], r.right(), i))
+		calls = append(calls, r.call(engine.CallRecv, &got[i], r.left(), i), r.call(send, &data[i], r.right(), i))
 	}
 	for i, k := range calls {
 		k.OnDone = func(done *mpi.Call) {
@@ -165,7 +166,7 @@ func enginePoll(r *rank) {
 	completed := 0
 	var calls []*mpi.Call
 	for i := range count {
-		calls = append(calls, r.call(mpi.CallRecv, &got[i], r.left(), i), r.call(mpi.CallSsend, &data[i], r.right(), i))
+		calls = append(calls, r.call(engine.CallRecv, &got[i], r.left(), i), r.call(engine.CallSsend, &data[i], r.right(), i))
 	}
 	for _, k := range calls {
 		k.OnDone = func(*mpi.Call) { completed++ }
@@ -187,7 +188,7 @@ func engineAwaitAny(r *rank) {
 	data, got := words(seedOf(r.Rank()), count), blank(count)
 	var open []*mpi.Call
 	for i := range count {
-		open = append(open, r.call(mpi.CallRecv, &got[i], r.left(), i))
+		open = append(open, r.call(engine.CallRecv, &got[i], r.left(), i))
 	}
 	e.Post(open)
 	for _, i := range r.dice(r.Rank()).Perm(count) {
@@ -216,7 +217,7 @@ func engineOutstanding(r *rank) {
 	mine := map[*mpi.Call]int{}
 	var calls []*mpi.Call
 	for i := range got {
-		k := r.call(mpi.CallRecv, &got[i], r.left(), i)
+		k := r.call(engine.CallRecv, &got[i], r.left(), i)
 		calls, mine[k] = append(calls, k), 0
 	}
 	count := func() (n int) {
@@ -284,7 +285,7 @@ func engineSleep(r *rank) {
 	for round := range 20 {
 		r.at("round %d", round)
 		got, data := blank(1), words(seedOf(r.Rank(), round), 1)
-		in, out := r.call(mpi.CallRecv, &got[0], r.left(), round), r.call(mpi.CallSsend, &data[0], r.right(), round)
+		in, out := r.call(engine.CallRecv, &got[0], r.left(), round), r.call(engine.CallSsend, &data[0], r.right(), round)
 		e.Post([]*mpi.Call{in})
 		if r.Rank() == round%r.Size() {
 			e.Sleep(time.Millisecond)
@@ -302,7 +303,7 @@ func engineSleep(r *rank) {
 // counter is a tool that counts calls by kind.
 type counter struct {
 	mpi.Engine
-	kinds map[mpi.CallKind]int
+	kinds map[engine.CallKind]int
 }
 
 func (c *counter) Post(calls []*mpi.Call) {
@@ -319,7 +320,7 @@ func (c *counter) Do(k *mpi.Call) {
 
 // engineTool makes one call of each kind under a tool that counts them.
 func engineTool(r *rank) {
-	tool := &counter{kinds: map[mpi.CallKind]int{}}
+	tool := &counter{kinds: map[engine.CallKind]int{}}
 	name := r.Engine().Name()
 	restore, n := r.Intercept(func(next mpi.Engine) mpi.Engine {
 		tool.Engine = next
@@ -356,21 +357,21 @@ func engineTool(r *rank) {
 		r.must(err)
 	}
 	r.close(w)
-	for k := mpi.CallSend; k <= mpi.CallFlush; k++ {
+	for k := engine.CallSend; k <= engine.CallFlush; k++ {
 		if tool.kinds[k] == 0 {
 			r.failf("the tool has not seen a %v", k)
 		}
 	}
-	seen := tool.kinds[mpi.CallBarrier]
+	seen := tool.kinds[engine.CallBarrier]
 	r.must(restore())
 	r.must(r.Barrier())
-	r.equal("barriers seen after the tool has gone", tool.kinds[mpi.CallBarrier], seen)
+	r.equal("barriers seen after the tool has gone", tool.kinds[engine.CallBarrier], seen)
 	r.equal("name of the engine", r.Engine().Name(), name)
 }
 
 func engineTools(r *rank) {
 	add := func() (*counter, func() error) {
-		tool := &counter{kinds: map[mpi.CallKind]int{}}
+		tool := &counter{kinds: map[engine.CallKind]int{}}
 		return tool, r.Intercept(func(next mpi.Engine) mpi.Engine {
 			tool.Engine = next
 			return tool
@@ -379,8 +380,8 @@ func engineTools(r *rank) {
 	inner, restoreInner := add()
 	outer, restoreOuter := add()
 	r.must(r.Barrier())
-	r.equal("barriers seen by the inner tool", inner.kinds[mpi.CallBarrier], 1)
-	r.equal("barriers seen by the outer tool", outer.kinds[mpi.CallBarrier], 1)
+	r.equal("barriers seen by the inner tool", inner.kinds[engine.CallBarrier], 1)
+	r.equal("barriers seen by the outer tool", outer.kinds[engine.CallBarrier], 1)
 	r.equal("taking the inner one first is refused", restoreInner() != nil, true)
 	r.must(restoreOuter())
 	r.must(restoreInner())

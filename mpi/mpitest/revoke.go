@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -42,7 +43,7 @@ var pendingOperations = []struct {
 		big := make([]byte, 8<<20+100_000)
 		calls := c.inLine([][]byte{big, big, big}, 0, 0, 1)
 		for _, k := range calls {
-			k.Kind = mpi.CallSsend
+			k.Kind = engine.CallSsend
 		}
 		c.Engine().Post(calls)
 		c.Engine().Await(false, calls)

@@ -12,11 +12,12 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // Do makes a call and waits for it, in one call into C if it is one of MPI.
-func (e *engine) Do(k *mpi.Call) {
+func (e *rankEngine) Do(k *mpi.Call) {
 	if !e.alone(k) {
 		e.one[0] = k
 		e.Post(e.one[:])
@@ -58,15 +59,15 @@ func (e *engine) Do(k *mpi.Call) {
 func fillPlain(o *C.weft_op, k *mpi.Call) bool {
 	b, room := &k.Send, -1
 	switch k.Kind {
-	case mpi.CallRecv:
+	case engine.CallRecv:
 		b = &k.Recv
 		room = b.Bytes()
-	case mpi.CallSend, mpi.CallSsend:
+	case engine.CallSend, engine.CallSsend:
 	default:
 		return false
 	}
 	kind, n := b.Kind(), b.Len()
-	if kind < mpi.KindBool || kind > mpi.KindComplex128 || !b.Contiguous() || n > math.MaxInt32 || k.Hidden {
+	if kind < engine.KindBool || kind > engine.KindComplex128 || !b.Contiguous() || n > math.MaxInt32 || k.Hidden {
 		return false
 	}
 	o.what, o.comm, o.peer, o.tag, o.flags, o.counts = codes[k.Kind], C.int32_t(k.Comm.Handle()), C.int32_t(k.Peer), C.int32_t(k.Tag), 0, nil
@@ -84,27 +85,27 @@ func char(b mpi.Buffer) *C.char {
 
 // alone reports whether C can wait for k without Go: it is one call of MPI, and no other
 // call needs Go for its progress.
-func (e *engine) alone(k *mpi.Call) bool {
+func (e *rankEngine) alone(k *mpi.Call) bool {
 	if !e.direct(k) || e.busy() || e.closed || e.comms[k.Comm.Handle()].revoked {
 		return false
 	}
 	switch {
-	case k.Kind <= mpi.CallMrecv:
+	case k.Kind <= engine.CallMrecv:
 		return true
 	case k.Kind.OneSided():
 		return !e.nothing(k)
 	}
-	return k.Send.Contiguous() && k.Recv.Contiguous() && k.Kind != mpi.CallExscan
+	return k.Send.Contiguous() && k.Recv.Contiguous() && k.Kind != engine.CallExscan
 }
 
 // busy reports whether pending calls need Go for their progress.
-func (e *engine) busy() bool {
+func (e *rankEngine) busy() bool {
 	return len(e.polled) > 0 || e.schedules > 0 || e.revoking || e.batch > 0
 }
 
 // interrupted takes the notices that came while k was waiting, and reports whether they
 // ended k.
-func (e *engine) interrupted(k *mpi.Call) bool {
+func (e *rankEngine) interrupted(k *mpi.Call) bool {
 	e.one[0] = k
 	e.stalled(false, e.one[:])
 	e.stall.alone = e.stall.calls != nil
@@ -124,7 +125,7 @@ func (e *engine) interrupted(k *mpi.Call) bool {
 }
 
 // number counts the collectives of a communicator.
-func (e *engine) number(k *mpi.Call) {
+func (e *rankEngine) number(k *mpi.Call) {
 	if k.Kind.Collective() {
 		c := e.comms[k.Comm.Handle()]
 		c.called++
@@ -136,7 +137,7 @@ func (e *engine) number(k *mpi.Call) {
 }
 
 // Await polls until all calls have completed, or any of them if any is set.
-func (e *engine) Await(any bool, calls []*mpi.Call) {
+func (e *rankEngine) Await(any bool, calls []*mpi.Call) {
 	e.oneCaller()
 	for done, idle := 0, 0; !satisfied(any, calls, &done); {
 		if !e.busy() {

@@ -10,6 +10,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -27,13 +28,13 @@ type Mover = interface {
 // Carry makes the engine ask m about every message, and every get, with a contiguous
 // buffer. While it waits for one, a thread in C polls MPI. Any goroutine; the last call
 // counts.
-func (e *engine) Carry(m Mover) { e.mover.Store(&m) }
+func (e *rankEngine) Carry(m Mover) { e.mover.Store(&m) }
 
 // offer asks the mover about a message or a get.
-func (e *engine) offer(o *C.weft_op, k *mpi.Call) {
+func (e *rankEngine) offer(o *C.weft_op, k *mpi.Call) {
 	o.fn, o.cookie = 0, 0
 	m := e.mover.Load()
-	if m == nil || !k.Kind.PointToPoint() && k.Kind != mpi.CallGet {
+	if m == nil || !k.Kind.PointToPoint() && k.Kind != engine.CallGet {
 		return
 	}
 	b := k.Recv

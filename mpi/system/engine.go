@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
@@ -37,13 +38,13 @@ import (
 // into C waits while Go holds a lock. Buffers in the Go heap are pinned from Post to the end
 // of the MPI request, even if the call has completed earlier.
 
-// engine is the engine of this process. The goroutine inside it owns all fields, except park
+// rankEngine is the engine of this process. The goroutine inside it owns all fields, except park
 // and mover.
-type engine struct {
+type rankEngine struct {
 	mem    *C.weft_shared
 	name   string
 	host   string
-	limits mpi.Limits
+	limits engine.Limits
 
 	comms   []*communicator // by handle; nil if there is none
 	windows []*window       // by handle
@@ -87,13 +88,13 @@ type communicator struct {
 	disorder  error            // the error of its ranks' different collectives, found here; nil once the program has revoked it
 }
 
-func (e *engine) Name() string                    { return e.name }
-func (e *engine) Host() string                    { return e.host }
-func (e *engine) Limits() mpi.Limits              { return e.limits }
-func (e *engine) Group(h mpi.Handle) (int, []int) { return e.comms[h].rank, e.comms[h].world }
+func (e *rankEngine) Name() string                       { return e.name }
+func (e *rankEngine) Host() string                       { return e.host }
+func (e *rankEngine) Limits() engine.Limits              { return e.limits }
+func (e *rankEngine) Group(h engine.Handle) (int, []int) { return e.comms[h].rank, e.comms[h].world }
 
 // enter records a communicator under its number in C.
-func (e *engine) enter(h int, c *communicator) {
+func (e *rankEngine) enter(h int, c *communicator) {
 	for h >= len(e.comms) {
 		e.comms = append(e.comms, nil)
 	}
@@ -101,7 +102,7 @@ func (e *engine) enter(h int, c *communicator) {
 }
 
 // Create makes a communicator and its twin. It blocks until all members call it.
-func (e *engine) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handle, error) {
+func (e *rankEngine) Create(parent engine.Handle, members []int, seq uint32) (engine.Handle, error) {
 	p := e.comms[parent]
 	c := &communicator{rank: -1}
 	key := p.key*31 + uint64(seq)
@@ -127,13 +128,13 @@ func (e *engine) Create(parent mpi.Handle, members []int, seq uint32) (mpi.Handl
 		c.revoked, c.reason = true, reason
 		delete(e.early, key)
 	}
-	return mpi.Handle(h), nil
+	return engine.Handle(h), nil
 }
 
 const tagsOfCreate = 1 << 15 // every library has as many
 
 // Free frees a communicator. Collective.
-func (e *engine) Free(h mpi.Handle) error {
+func (e *rankEngine) Free(h engine.Handle) error {
 	e.comms[h] = nil
 	if rc := C.weft_comm_free(C.int(h)); rc != 0 {
 		return fmt.Errorf("mpi: free: %w: %s", mpi.ErrEngine, errorText(rc))
@@ -142,7 +143,7 @@ func (e *engine) Free(h mpi.Handle) error {
 }
 
 // Sleep waits for Wake. MPI does not signal arrivals, so Sleep is short.
-func (e *engine) Sleep(d time.Duration) {
+func (e *rankEngine) Sleep(d time.Duration) {
 	const nap, idle = time.Millisecond, 10 * time.Millisecond
 	if len(e.slots) > len(e.unused) || len(e.polled) > 0 {
 		d = min(d, nap)
@@ -151,14 +152,14 @@ func (e *engine) Sleep(d time.Duration) {
 }
 
 // Wake ends Sleep. Any goroutine.
-func (e *engine) Wake() { e.park.Unpark() }
+func (e *rankEngine) Wake() { e.park.Unpark() }
 
 // forwarding is the time for launchers to forward printed text: MPICH's ends without doing
 // so.
 const forwarding = 200 * time.Millisecond
 
 // Abort prints the reason and ends the program on all ranks. Any goroutine.
-func (e *engine) Abort(code int, reason string) {
+func (e *rankEngine) Abort(code int, reason string) {
 	fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", e.comms[0].rank, reason)
 	C.weft_nap(C.int64_t(forwarding))
 	C.weft_abort(C.int(code))

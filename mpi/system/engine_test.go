@@ -44,7 +44,7 @@ func possible(name string) bool {
 
 // typesAreForgotten uses more layouts than are kept.
 func typesAreForgotten(t *testing.T, c *mpi.Comm) {
-	e := c.Engine().(*engine)
+	e := c.Engine().(*rankEngine)
 	x, y := make([]int32, 4*manyTypes), make([]int32, 4)
 	x[0], x[3*manyTypes] = 5, 6
 	for stride := 2; stride < 2*manyTypes; stride++ {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -29,7 +30,7 @@ const (
 // it that no call has received. It checks the arrived messages, so ranks must synchronize
 // before it. It skips revoked communicators, and apart, on which the caller may still
 // communicate; -1 is none.
-func (e *engine) Leftovers(apart mpi.Handle) error {
+func (e *rankEngine) Leftovers(apart engine.Handle) error {
 	var errs []error
 	e.Poll()
 	e.settleOrder()
@@ -40,7 +41,7 @@ func (e *engine) Leftovers(apart mpi.Handle) error {
 		if c != nil && c.disorder != nil {
 			errs = append(errs, c.disorder)
 		}
-		if c == nil || c.revoked || mpi.Handle(h) == apart {
+		if c == nil || c.revoked || engine.Handle(h) == apart {
 			continue
 		}
 		var r C.weft_result
@@ -58,7 +59,7 @@ func (e *engine) Leftovers(apart mpi.Handle) error {
 // revoked, Finalize does not call MPI_Finalize, because it would wait for ranks that may be
 // anywhere: the process then exits with another code than 0, and the launcher ends the
 // others.
-func (e *engine) Finalize() error {
+func (e *rankEngine) Finalize() error {
 	if e.closed {
 		return fmt.Errorf("mpi: finalize: %w: it has been called already", mpi.ErrState)
 	}
@@ -91,7 +92,7 @@ func (e *engine) Finalize() error {
 
 // unended lists the engines finalized with unfinished operations. Their memory stays pinned
 // until the process ends; collecting an engine with pins would crash.
-var unended []*engine
+var unended []*rankEngine
 
 // Leave makes the launcher end all ranks with this code, on which they have agreed, if it
 // would not do so when they exit without MPI_Finalize: MPICH's kills the others when the
@@ -113,7 +114,7 @@ const killing = 5 * time.Second
 
 // closeWindows frees the open windows, because MPI does not end before. On revoked
 // communicators programs could not free them.
-func (e *engine) closeWindows() error {
+func (e *rankEngine) closeWindows() error {
 	var errs []error
 	for h, w := range e.windows {
 		if w == nil {
@@ -122,14 +123,14 @@ func (e *engine) closeWindows() error {
 		if !w.comm.revoked {
 			errs = append(errs, fmt.Errorf("mpi: finalize: %w: a window of rank %d is open: Free it", mpi.ErrPending, e.comms[0].rank))
 		}
-		errs = append(errs, e.FreeWindow(mpi.Handle(h)))
+		errs = append(errs, e.FreeWindow(engine.Handle(h)))
 	}
 	return errors.Join(errs...)
 }
 
 // watch ends the process if MPI does not end because of abandoned operations or open
 // windows. Without these, the ranks may legitimately wait for each other.
-func (e *engine) watch() *time.Timer {
+func (e *rankEngine) watch() *time.Timer {
 	left := e.abandoned
 	for _, w := range e.windows {
 		if w != nil {
@@ -148,7 +149,7 @@ func (e *engine) watch() *time.Timer {
 }
 
 // giveUp abandons all pending calls.
-func (e *engine) giveUp() {
+func (e *rankEngine) giveUp() {
 	var ended []*mpi.Call
 	for i := range e.slots {
 		if k := e.slots[i].call; k != nil {

@@ -26,6 +26,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
 )
@@ -72,12 +73,12 @@ func Init() (*mpi.Comm, error) {
 		return nil, err
 	}
 	var rank, size, maxTag C.int
-	e := &engine{name: Library(), host: host(), checks: checks, types: map[layout]int32{}}
+	e := &rankEngine{name: Library(), host: host(), checks: checks, types: map[layout]int32{}}
 	if rc := C.weft_init(&rank, &size, &maxTag, &e.mem); rc != 0 {
 		return nil, fmt.Errorf("mpi/system: Init: %w: %s", mpi.ErrEngine, errorText(rc))
 	}
 	e.mem.long_wait = C.int64_t(longWait)
-	e.limits = mpi.Limits{MaxTag: int(maxTag), Eager: eager}
+	e.limits = engine.Limits{MaxTag: int(maxTag), Eager: eager}
 	e.unsignedOrder = C.weft_unsigned_order() != 0
 	e.runner = schedule.NewRunner(e.Post)
 	world := make([]int, size)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
@@ -46,7 +47,7 @@ type ordinal struct {
 }
 
 // declare sends a collective call to rank 0 of its communicator.
-func (e *engine) declare(c *communicator, k *mpi.Call) {
+func (e *rankEngine) declare(c *communicator, k *mpi.Call) {
 	s := signature.Of(k)
 	if c.rank == 0 {
 		e.compare(c, c.called, 0, s)
@@ -56,7 +57,7 @@ func (e *engine) declare(c *communicator, k *mpi.Call) {
 }
 
 // declared receives the call of another rank.
-func (e *engine) declared(fields []string) {
+func (e *rankEngine) declared(fields []string) {
 	if len(fields) != 4 {
 		return
 	}
@@ -72,7 +73,7 @@ func (e *engine) declared(fields []string) {
 }
 
 // compare compares a call with the earlier calls of other ranks. On rank 0 of c.
-func (e *engine) compare(c *communicator, number, rank int, s signature.Signature) {
+func (e *rankEngine) compare(c *communicator, number, rank int, s signature.Signature) {
 	if c.ordinals == nil {
 		c.ordinals = map[int]*ordinal{}
 	}
@@ -84,7 +85,7 @@ func (e *engine) compare(c *communicator, number, rank int, s signature.Signatur
 	if !o.Fits(s) && !c.revoked {
 		e.differ(c, fmt.Sprintf("rank %d calls %v, rank %d calls %v, as collective number %d", o.rank, o.Signature, rank, s, number-1))
 	}
-	if o.Elem == mpi.KindNone {
+	if o.Elem == engine.KindNone {
 		o.Elem = s.Elem
 	}
 	if o.seen++; o.seen == len(c.world) {
@@ -93,10 +94,10 @@ func (e *engine) compare(c *communicator, number, rank int, s signature.Signatur
 }
 
 // differ revokes a communicator whose ranks do not agree.
-func (e *engine) differ(c *communicator, text string) {
+func (e *rankEngine) differ(c *communicator, text string) {
 	for h, x := range e.comms {
 		if x == c {
-			e.Revoke(mpi.Handle(h), disorder+text)
+			e.Revoke(engine.Handle(h), disorder+text)
 			c.disorder = &mpi.Error{Class: mpi.ErrOrder, Kind: "collective", Comm: fmt.Sprintf("communicator %d", h),
 				Rank: c.rank, Peer: mpi.NoPeer, Tag: mpi.AnyTag, Text: text}
 		}
@@ -104,7 +105,7 @@ func (e *engine) differ(c *communicator, text string) {
 }
 
 // settleOrder waits a little for the calls of other ranks, when all have ended.
-func (e *engine) settleOrder() {
+func (e *rankEngine) settleOrder() {
 	const most = 200 * time.Millisecond
 	open := func() bool {
 		for _, c := range e.comms {

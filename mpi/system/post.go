@@ -12,11 +12,12 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // Post starts calls, up to a batch of them by one call into C.
-func (e *engine) Post(calls []*mpi.Call) {
+func (e *rankEngine) Post(calls []*mpi.Call) {
 	e.oneCaller()
 	if e.batch == 0 {
 		e.forgetTypes()
@@ -28,7 +29,7 @@ func (e *engine) Post(calls []*mpi.Call) {
 }
 
 // PostWait implements [mpi.PostWaiter]: one call into C starts the calls and sees their ends.
-func (e *engine) PostWait(calls []*mpi.Call, d time.Duration) {
+func (e *rankEngine) PostWait(calls []*mpi.Call, d time.Duration) {
 	if e.busy() || len(calls) > C.WEFT_BATCH {
 		e.Post(calls)
 		return
@@ -54,14 +55,14 @@ func (e *engine) PostWait(calls []*mpi.Call, d time.Duration) {
 // oneCaller panics if another goroutine is inside MPI: the memory that both sides share is
 // of one caller, and a library that was asked for MPI_THREAD_SERIALIZED may crash. The check
 // is a plain variable, so it may miss a short overlap; the race detector does not.
-func (e *engine) oneCaller() {
+func (e *rankEngine) oneCaller() {
 	if e.inC {
 		panic("mpi: two goroutines of this rank make calls at the same time: only one may, except with a communication thread (commthread.Run), which lets any goroutine call")
 	}
 }
 
 // start starts k, or puts it into the batch.
-func (e *engine) start(k *mpi.Call) {
+func (e *rankEngine) start(k *mpi.Call) {
 	c := e.comms[k.Comm.Handle()]
 	e.number(k)
 	switch {
@@ -78,7 +79,7 @@ func (e *engine) start(k *mpi.Call) {
 }
 
 // direct reports whether k is one non-blocking call of MPI.
-func (e *engine) direct(k *mpi.Call) bool {
+func (e *rankEngine) direct(k *mpi.Call) bool {
 	if int(k.Kind) >= len(codes) || codes[k.Kind] == 0 {
 		return false
 	}
@@ -99,17 +100,17 @@ func ordersUnsigned(k *mpi.Call) bool {
 	if b.IsInPlace() {
 		b = k.Recv
 	}
-	return (k.Op == mpi.Max || k.Op == mpi.Min) && b.Len() > 0 && b.Kind() >= mpi.KindUint8 && b.Kind() <= mpi.KindUint64
+	return (k.Op == mpi.Max || k.Op == mpi.Min) && b.Len() > 0 && b.Kind() >= engine.KindUint8 && b.Kind() <= engine.KindUint64
 }
 
 // startOther starts a call that takes more than one call of MPI.
-func (e *engine) startOther(c *communicator, k *mpi.Call) {
+func (e *rankEngine) startOther(c *communicator, k *mpi.Call) {
 	switch k.Kind {
-	case mpi.CallProbe, mpi.CallMprobe, mpi.CallLock, mpi.CallAwaitNotify:
+	case engine.CallProbe, engine.CallMprobe, engine.CallLock, engine.CallAwaitNotify:
 		if !e.try(k) {
 			e.polled = append(e.polled, k)
 		}
-	case mpi.CallIprobe, mpi.CallImprobe, mpi.CallUnlock, mpi.CallAccumulate:
+	case engine.CallIprobe, engine.CallImprobe, engine.CallUnlock, engine.CallAccumulate:
 		e.try(k)
 	default:
 		c.scheduled++
@@ -119,13 +120,13 @@ func (e *engine) startOther(c *communicator, k *mpi.Call) {
 }
 
 // countSchedules counts the schedules in progress.
-func (e *engine) countSchedules() {
+func (e *rankEngine) countSchedules() {
 	e.schedules = 0
 	e.runner.Outstanding(func(*mpi.Call) { e.schedules++ })
 }
 
 // add puts k into the batch.
-func (e *engine) add(k *mpi.Call) {
+func (e *rankEngine) add(k *mpi.Call) {
 	if k.Kind.OneSided() && e.nothing(k) {
 		e.complete(k, mpi.Status{}, nil)
 		return
@@ -144,7 +145,7 @@ func (e *engine) add(k *mpi.Call) {
 }
 
 // flush starts the batch.
-func (e *engine) flush() {
+func (e *rankEngine) flush() {
 	if n := e.batch; n > 0 {
 		e.batch = 0
 		e.deliver(C.weft_post(C.int(n)))
@@ -152,7 +153,7 @@ func (e *engine) flush() {
 }
 
 // deliver completes the calls of the first n results.
-func (e *engine) deliver(n C.int) {
+func (e *rankEngine) deliver(n C.int) {
 	rs := unsafe.Slice(&e.mem.results[0], C.WEFT_RESULTS)[:n]
 	for i := range rs {
 		r := rs[i]
@@ -166,7 +167,7 @@ func (e *engine) deliver(n C.int) {
 }
 
 // end completes k with a result.
-func (e *engine) end(k *mpi.Call, b *box, r *C.weft_result) {
+func (e *rankEngine) end(k *mpi.Call, b *box, r *C.weft_result) {
 	if b != nil && b.back {
 		mpi.Copy(k.Recv, b.recv)
 	}
@@ -180,14 +181,14 @@ func (e *engine) end(k *mpi.Call, b *box, r *C.weft_result) {
 	switch {
 	case k.Kind.Receives():
 		st = mpi.Status{Source: int(r.source), Tag: int(r.tag), Bytes: int(r.bytes)}
-	case k.Kind == mpi.CallFence:
+	case k.Kind == engine.CallFence:
 		C.weft_win_sync(C.int(k.Win.Handle()))
 	}
 	e.complete(k, st, nil)
 }
 
 // complete ends a call. Hidden ones belong to the runner, and are not counted.
-func (e *engine) complete(k *mpi.Call, st mpi.Status, err error) {
+func (e *rankEngine) complete(k *mpi.Call, st mpi.Status, err error) {
 	if !k.Hidden {
 		e.completed++
 	}
@@ -195,7 +196,7 @@ func (e *engine) complete(k *mpi.Call, st mpi.Status, err error) {
 }
 
 // Poll makes progress and completes the ended calls.
-func (e *engine) Poll() int {
+func (e *rankEngine) Poll() int {
 	e.oneCaller()
 	before := e.completed
 	e.inC = true
@@ -207,7 +208,7 @@ func (e *engine) Poll() int {
 }
 
 // turn does the work of a round of progress beside messages.
-func (e *engine) turn() {
+func (e *rankEngine) turn() {
 	if e.mem.news != 0 {
 		e.hear()
 	}
@@ -224,7 +225,7 @@ func (e *engine) turn() {
 }
 
 // tryAll tries the polled calls, and keeps the unfinished ones.
-func (e *engine) tryAll() {
+func (e *rankEngine) tryAll() {
 	all := e.polled
 	e.polled = nil // a completion may post
 	kept := all[:0]
@@ -238,7 +239,7 @@ func (e *engine) tryAll() {
 }
 
 // Outstanding calls f for all pending calls.
-func (e *engine) Outstanding(f func(*mpi.Call)) {
+func (e *rankEngine) Outstanding(f func(*mpi.Call)) {
 	for i := range e.slots {
 		if k := e.slots[i].call; k != nil && !k.Hidden {
 			f(k)
@@ -251,7 +252,7 @@ func (e *engine) Outstanding(f func(*mpi.Call)) {
 }
 
 // Cancel ends a receive or probe that has not matched.
-func (e *engine) Cancel(k *mpi.Call) {
+func (e *rankEngine) Cancel(k *mpi.Call) {
 	for i, p := range e.polled {
 		if p == k {
 			e.polled = append(e.polled[:i:i], e.polled[i+1:]...)

@@ -12,21 +12,22 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // codes maps kinds of calls to operations in C; 0 for calls that are not one MPI call.
 var codes = [...]C.int32_t{
-	mpi.CallSend: C.WEFT_SEND, mpi.CallSsend: C.WEFT_SSEND, mpi.CallRecv: C.WEFT_RECV, mpi.CallMrecv: C.WEFT_MRECV,
-	mpi.CallBarrier: C.WEFT_BARRIER, mpi.CallBcast: C.WEFT_BCAST, mpi.CallReduce: C.WEFT_REDUCE, mpi.CallAllreduce: C.WEFT_ALLREDUCE,
-	mpi.CallScan: C.WEFT_SCAN, mpi.CallExscan: C.WEFT_EXSCAN, mpi.CallGather: C.WEFT_GATHERV, mpi.CallScatter: C.WEFT_SCATTERV,
-	mpi.CallAllgather: C.WEFT_ALLGATHER, mpi.CallAlltoall: C.WEFT_ALLTOALL, mpi.CallReduceScatter: C.WEFT_REDUCE_SCATTER,
-	mpi.CallPut: C.WEFT_PUT, mpi.CallGet: C.WEFT_GET, mpi.CallAccumulate: C.WEFT_ACCUMULATE, mpi.CallNotify: C.WEFT_NOTIFY,
-	mpi.CallFlush: C.WEFT_FLUSH, mpi.CallFence: C.WEFT_FENCE,
+	engine.CallSend: C.WEFT_SEND, engine.CallSsend: C.WEFT_SSEND, engine.CallRecv: C.WEFT_RECV, engine.CallMrecv: C.WEFT_MRECV,
+	engine.CallBarrier: C.WEFT_BARRIER, engine.CallBcast: C.WEFT_BCAST, engine.CallReduce: C.WEFT_REDUCE, engine.CallAllreduce: C.WEFT_ALLREDUCE,
+	engine.CallScan: C.WEFT_SCAN, engine.CallExscan: C.WEFT_EXSCAN, engine.CallGather: C.WEFT_GATHERV, engine.CallScatter: C.WEFT_SCATTERV,
+	engine.CallAllgather: C.WEFT_ALLGATHER, engine.CallAlltoall: C.WEFT_ALLTOALL, engine.CallReduceScatter: C.WEFT_REDUCE_SCATTER,
+	engine.CallPut: C.WEFT_PUT, engine.CallGet: C.WEFT_GET, engine.CallAccumulate: C.WEFT_ACCUMULATE, engine.CallNotify: C.WEFT_NOTIFY,
+	engine.CallFlush: C.WEFT_FLUSH, engine.CallFence: C.WEFT_FENCE,
 }
 
 // fill writes the record of k into o. On an error, o has nothing to free.
-func (e *engine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
+func (e *rankEngine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
 	send, recv := buffers(k, b)
 	*o = C.weft_op{what: codes[k.Kind], comm: C.int32_t(k.Comm.Handle()), peer: C.int32_t(k.Peer), tag: C.int32_t(k.Tag),
 		send: address(send), recv: address(recv), room: -1}
@@ -55,13 +56,13 @@ func address(b mpi.Buffer) C.uintptr_t {
 	return C.uintptr_t(uintptr(b.Pointer()))
 }
 
-func (e *engine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
+func (e *rankEngine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
 	if k.Kind.Sends() {
 		o.line = C.int32_t(k.InLine)
 		o.scount, o.stype, err = e.shape(k.Send)
 		return err
 	}
-	if k.Kind == mpi.CallMrecv {
+	if k.Kind == engine.CallMrecv {
 		o.at = C.int64_t(k.Message.Slot)
 	}
 	if k.Recv.Contiguous() {
@@ -71,7 +72,7 @@ func (e *engine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
 	return err
 }
 
-func (e *engine) fillCollective(o *C.weft_op, k *mpi.Call, send, recv mpi.Buffer) error {
+func (e *rankEngine) fillCollective(o *C.weft_op, k *mpi.Call, send, recv mpi.Buffer) error {
 	if k.Send.IsInPlace() {
 		o.flags |= C.WEFT_SEND_IN_PLACE
 	}
@@ -117,7 +118,7 @@ func fillReduction(o *C.weft_op, k *mpi.Call) {
 	if o.scount == 0 {
 		o.stype = C.WEFT_INT32 // every operation is defined on it
 	}
-	if k.Kind == mpi.CallReduceScatter {
+	if k.Kind == engine.CallReduceScatter {
 		o.counts = numbers(k.RecvCounts)
 	}
 }
@@ -129,22 +130,22 @@ func fillParts(o *C.weft_op, k *mpi.Call) {
 	n := C.int32_t(k.Comm.Size())
 	root := k.Peer == k.Comm.Rank()
 	switch k.Kind {
-	case mpi.CallGather:
+	case engine.CallGather:
 		if root {
 			o.counts = parts(k.RecvCounts, k.RecvDispls, int(o.rcount/n), int(n))
 		}
-	case mpi.CallScatter:
+	case engine.CallScatter:
 		if root {
 			o.counts = parts(k.SendCounts, k.SendDispls, int(o.scount/n), int(n))
 		}
-	case mpi.CallAllgather:
+	case engine.CallAllgather:
 		if k.RecvCounts == nil {
 			o.rcount /= n
 		} else {
 			o.what = C.WEFT_ALLGATHERV
 			o.counts = numbers(k.RecvCounts, k.RecvDispls)
 		}
-	case mpi.CallAlltoall:
+	case engine.CallAlltoall:
 		if k.RecvCounts == nil {
 			o.scount /= n
 			o.rcount /= n

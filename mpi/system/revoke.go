@@ -12,11 +12,12 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // Revoke notifies all other members, and ends the pending calls here.
-func (e *engine) Revoke(h mpi.Handle, reason string) {
+func (e *rankEngine) Revoke(h engine.Handle, reason string) {
 	c := e.comms[h]
 	if c.revoked {
 		if strings.HasPrefix(c.reason, disorder) { // the program's reason takes precedence
@@ -40,13 +41,13 @@ func (e *engine) Revoke(h mpi.Handle, reason string) {
 }
 
 // Revoked returns the reason of a revocation.
-func (e *engine) Revoked(h mpi.Handle) (string, bool) {
+func (e *rankEngine) Revoked(h engine.Handle) (string, bool) {
 	c := e.comms[h]
 	return c.reason, c.revoked
 }
 
 // hear takes the notices that have arrived.
-func (e *engine) hear() {
+func (e *rankEngine) hear() {
 	text := (*C.char)(C.calloc(1, C.WEFT_REASON))
 	defer C.free(unsafe.Pointer(text))
 	var key C.uint64_t
@@ -55,14 +56,14 @@ func (e *engine) hear() {
 	}
 }
 
-func (e *engine) heard(key uint64, reason string) {
+func (e *rankEngine) heard(key uint64, reason string) {
 	if key == stallKey {
 		e.noticed(reason)
 		return
 	}
 	for h, c := range e.comms {
 		if c != nil && c.key == key {
-			e.revoked(mpi.Handle(h), reason)
+			e.revoked(engine.Handle(h), reason)
 			return
 		}
 	}
@@ -73,7 +74,7 @@ func (e *engine) heard(key uint64, reason string) {
 }
 
 // revoked completes all calls on the communicator.
-func (e *engine) revoked(h mpi.Handle, reason string) {
+func (e *rankEngine) revoked(h engine.Handle, reason string) {
 	c := e.comms[h]
 	if c.revoked {
 		return
@@ -111,7 +112,7 @@ func (e *engine) revoked(h mpi.Handle, reason string) {
 }
 
 // abortSchedules ends the collectives of the runner on a communicator.
-func (e *engine) abortSchedules(on func(*mpi.Call) bool, c *communicator) {
+func (e *rankEngine) abortSchedules(on func(*mpi.Call) bool, c *communicator) {
 	var all []*mpi.Call
 	e.runner.Outstanding(func(k *mpi.Call) {
 		if on(k) {
@@ -127,7 +128,7 @@ func (e *engine) abortSchedules(on func(*mpi.Call) bool, c *communicator) {
 
 // abandon leaves the operation in a slot to MPI: its call has completed. It cancels a
 // receive.
-func (e *engine) abandon(i int32) {
+func (e *rankEngine) abandon(i int32) {
 	s := &e.slots[i]
 	if s.call.Kind.Receives() {
 		C.weft_cancel(C.int(i))

@@ -5,6 +5,7 @@ package system
 import (
 	"runtime"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -22,7 +23,7 @@ type slot struct {
 }
 
 // take returns an unused slot for k, and pins its buffers.
-func (e *engine) take(k *mpi.Call, b *box) int32 {
+func (e *rankEngine) take(k *mpi.Call, b *box) int32 {
 	if len(e.unused) == 0 {
 		e.slots = append(e.slots, slot{})
 		e.unused = append(e.unused, int32(len(e.slots)-1))
@@ -46,7 +47,7 @@ func (s *slot) pin(b mpi.Buffer) {
 }
 
 // release frees a slot, and returns its content.
-func (e *engine) release(i int32) (*mpi.Call, *box) {
+func (e *rankEngine) release(i int32) (*mpi.Call, *box) {
 	s := &e.slots[i]
 	k, b := s.call, s.box
 	s.pins.Unpin()
@@ -79,10 +80,10 @@ func buffers(k *mpi.Call, b *box) (send, recv mpi.Buffer) {
 
 // pack returns the box that k needs; nil if none.
 func pack(k *mpi.Call) *box {
-	if !k.Kind.Collective() || k.Kind == mpi.CallFence {
+	if !k.Kind.Collective() || k.Kind == engine.CallFence {
 		return nil
 	}
-	spare := k.Kind == mpi.CallExscan && k.Comm.Rank() == 0
+	spare := k.Kind == engine.CallExscan && k.Comm.Rank() == 0
 	if k.Send.Contiguous() && k.Recv.Contiguous() && !spare {
 		return nil
 	}
@@ -90,7 +91,7 @@ func pack(k *mpi.Call) *box {
 	if spare {
 		b.recv = copied(k.Recv)
 	}
-	if k.Kind == mpi.CallBcast && k.Peer == k.Comm.Rank() {
+	if k.Kind == engine.CallBcast && k.Peer == k.Comm.Rank() {
 		b.back = false
 	}
 	return b

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -83,7 +84,7 @@ func duration(text string) time.Duration {
 }
 
 // stalled checks a wait, about once a second, while this rank is in one blocking call.
-func (e *engine) stalled(any bool, calls []*mpi.Call) {
+func (e *rankEngine) stalled(any bool, calls []*mpi.Call) {
 	s, now := &e.stall, osthread.Nanotime()
 	if now < s.next {
 		return
@@ -126,7 +127,7 @@ func (e *engine) tell(open []*mpi.Call, now int64) {
 
 // StandStill implements [mpi.Stander]. It finds deadlocks among ranks with one pending
 // call.
-func (e *engine) StandStill(over func() bool) {
+func (e *rankEngine) StandStill(over func() bool) {
 	var open []*mpi.Call
 	e.Outstanding(func(k *mpi.Call) { open = append(open, k) })
 	for before := e.completed; e.completed == before && !over(); {
@@ -139,10 +140,10 @@ func (e *engine) StandStill(over func() bool) {
 }
 
 // waitID identifies the present wait among all ranks' waits.
-func (e *engine) waitID() string { return fmt.Sprintf("%d %d", e.comms[0].rank, e.stall.began) }
+func (e *rankEngine) waitID() string { return fmt.Sprintf("%d %d", e.comms[0].rank, e.stall.began) }
 
 // goOn ends a wait.
-func (e *engine) goOn() {
+func (e *rankEngine) goOn() {
 	if e.stall.began != 0 {
 		e.stall = stall{}
 	}
@@ -154,7 +155,7 @@ type question struct {
 	path   []string // the waits on its way, each with its call; the last one asks
 	call   int      // index among the calls of the wait
 	key    uint64   // of the communicator
-	kind   mpi.CallKind
+	kind   engine.CallKind
 	tag    int
 	number int // of a collective
 	from   int // asking rank in the communicator
@@ -181,12 +182,12 @@ func parseQuestion(fields []string) (q question, ok bool) {
 		numbers[i] = int64(n)
 	}
 	return question{origin: fields[0], path: strings.Split(fields[1], between), call: int(numbers[0]), key: uint64(numbers[1]),
-		kind: mpi.CallKind(numbers[2]), tag: int(numbers[3]), number: int(numbers[4]), from: int(numbers[5])}, true
+		kind: engine.CallKind(numbers[2]), tag: int(numbers[3]), number: int(numbers[4]), from: int(numbers[5])}, true
 }
 
 // ask sends questions to all ranks for which this one waits, on behalf of a question with
 // the given path.
-func (e *engine) ask(origin string, path []string) {
+func (e *rankEngine) ask(origin string, path []string) {
 	s := &e.stall
 	for i, k := range s.calls {
 		text := k.String()
@@ -203,7 +204,7 @@ func (e *engine) ask(origin string, path []string) {
 func waitsFor(k *mpi.Call, me int) (who []int) {
 	if !k.Kind.Collective() {
 		switch {
-		case !k.Kind.PointToPoint() || k.Kind == mpi.CallMrecv:
+		case !k.Kind.PointToPoint() || k.Kind == engine.CallMrecv:
 		case k.Peer >= 0 && k.Peer != me:
 			who = []int{k.Peer}
 		case k.Peer == mpi.AnySource && k.Comm.Size() == 2:
@@ -220,7 +221,7 @@ func waitsFor(k *mpi.Call, me int) (who []int) {
 }
 
 // notify sends a notice to one rank of the world.
-func (e *engine) notify(world int, text string) {
+func (e *rankEngine) notify(world int, text string) {
 	if len(text) >= C.WEFT_REASON {
 		return
 	}
@@ -231,7 +232,7 @@ func (e *engine) notify(world int, text string) {
 }
 
 // noticed handles a question or an answer.
-func (e *engine) noticed(text string) {
+func (e *rankEngine) noticed(text string) {
 	fields := strings.Split(text, apart)
 	switch fields[0] {
 	case "?":
@@ -248,7 +249,7 @@ func (e *engine) noticed(text string) {
 }
 
 // answer handles a question.
-func (e *engine) answer(q *question) {
+func (e *rankEngine) answer(q *question) {
 	s, mine := &e.stall, e.waitID()
 	seen := func(wait string) bool { return strings.HasPrefix(wait, mine+" ") }
 	switch asker := q.path[len(q.path)-1]; {
@@ -279,7 +280,7 @@ func rankOf(wait string) int {
 
 // meets reports whether this rank has made, or may have made, a call that the asking one
 // waits for.
-func (e *engine) meets(q *question) bool {
+func (e *rankEngine) meets(q *question) bool {
 	i := slices.IndexFunc(e.comms, func(c *communicator) bool { return c != nil && c.key == q.key })
 	if i < 0 {
 		return true // freed, or not created yet
@@ -302,7 +303,7 @@ func (e *engine) meets(q *question) bool {
 
 // cameBack handles a question of this rank that has come back. Only the first of the ranks
 // on the cycle reports.
-func (e *engine) cameBack(q *question) {
+func (e *rankEngine) cameBack(q *question) {
 	path := strings.Join(q.path, between)
 	if !e.stall.circles[path] {
 		e.stall.circles[path] = true
@@ -321,7 +322,7 @@ func (e *engine) cameBack(q *question) {
 
 // hasGone handles the answer of a rank that has finished normally. Only the second answer
 // counts: by then all earlier messages of that rank have arrived.
-func (e *engine) hasGone(wait, call, rank string) {
+func (e *rankEngine) hasGone(wait, call, rank string) {
 	s := &e.stall
 	i, _ := strconv.Atoi(call)
 	if s.calls == nil || !strings.HasPrefix(wait, e.waitID()+" ") || i >= len(s.calls) {
@@ -338,7 +339,7 @@ func (e *engine) hasGone(wait, call, rank string) {
 }
 
 // drop ends a call that cannot complete.
-func (e *engine) drop(k *mpi.Call, err error) {
+func (e *rankEngine) drop(k *mpi.Call, err error) {
 	if e.stall.alone {
 		e.stall.failed = err // Do ends it
 		return
@@ -362,4 +363,4 @@ func (e *engine) drop(k *mpi.Call, err error) {
 
 // Leaving records that this rank has finished normally and makes no more calls except
 // answers.
-func (e *engine) Leaving() { e.left = true }
+func (e *rankEngine) Leaving() { e.left = true }

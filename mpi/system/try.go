@@ -7,18 +7,21 @@ package system
 */
 import "C"
 
-import "github.com/weft-hpc/weft/mpi"
+import (
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/mpi"
+)
 
 // try attempts a call for which MPI has no request, and reports whether it has completed.
-func (e *engine) try(k *mpi.Call) bool {
+func (e *rankEngine) try(k *mpi.Call) bool {
 	switch k.Kind {
-	case mpi.CallLock:
+	case engine.CallLock:
 		return e.tryLock(k)
-	case mpi.CallUnlock:
+	case engine.CallUnlock:
 		e.unlock(k)
-	case mpi.CallAwaitNotify:
+	case engine.CallAwaitNotify:
 		return e.tryNotified(k)
-	case mpi.CallAccumulate:
+	case engine.CallAccumulate:
 		e.accumulateHere(k)
 	default:
 		return e.tryProbe(k)
@@ -27,7 +30,7 @@ func (e *engine) try(k *mpi.Call) bool {
 }
 
 // conclude completes k with the result of MPI.
-func (e *engine) conclude(k *mpi.Call, rc C.int) bool {
+func (e *rankEngine) conclude(k *mpi.Call, rc C.int) bool {
 	if rc != 0 {
 		e.complete(k, mpi.Status{}, refused(k, rc))
 	} else {
@@ -36,19 +39,19 @@ func (e *engine) conclude(k *mpi.Call, rc C.int) bool {
 	return true
 }
 
-func (e *engine) tryProbe(k *mpi.Call) bool {
+func (e *rankEngine) tryProbe(k *mpi.Call) bool {
 	var found, message, hidden C.int
 	var r C.weft_result
 	if k.Hidden {
 		hidden = 1
 	}
-	take := k.Kind == mpi.CallMprobe || k.Kind == mpi.CallImprobe
+	take := k.Kind == engine.CallMprobe || k.Kind == engine.CallImprobe
 	rc := C.weft_probe(C.int(k.Comm.Handle()), hidden, C.int(k.Peer), C.int(k.Tag), truth(take), &found, &message, &r)
 	if rc != 0 {
 		return e.conclude(k, rc)
 	}
 	k.Found = found != 0
-	waits := k.Kind == mpi.CallProbe || k.Kind == mpi.CallMprobe
+	waits := k.Kind == engine.CallProbe || k.Kind == engine.CallMprobe
 	if !k.Found {
 		if !waits {
 			e.complete(k, mpi.Status{}, nil)

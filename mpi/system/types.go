@@ -11,14 +11,15 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // Datatypes have the numbers of the kinds: unless the index is 0, this does not compile.
 var (
-	_ = [1]int{}[C.WEFT_BOOL-int(mpi.KindBool)]
-	_ = [1]int{}[C.WEFT_INT64-int(mpi.KindInt64)]
-	_ = [1]int{}[C.WEFT_COMPLEX128-int(mpi.KindComplex128)]
+	_ = [1]int{}[C.WEFT_BOOL-int(engine.KindBool)]
+	_ = [1]int{}[C.WEFT_INT64-int(engine.KindInt64)]
+	_ = [1]int{}[C.WEFT_COMPLEX128-int(engine.KindComplex128)]
 )
 
 // ops are the operations that MPI has with the same meaning.
@@ -38,7 +39,7 @@ const manyTypes = 1024
 
 // forgetTypes frees the derived datatypes if there are many; pending operations keep theirs
 // alive in MPI. No record may be filled.
-func (e *engine) forgetTypes() {
+func (e *rankEngine) forgetTypes() {
 	if len(e.types) < manyTypes {
 		return
 	}
@@ -49,18 +50,18 @@ func (e *engine) forgetTypes() {
 }
 
 // element returns the datatype of one element of b.
-func (e *engine) element(b mpi.Buffer) (int32, error) {
+func (e *rankEngine) element(b mpi.Buffer) (int32, error) {
 	switch k := b.Kind(); {
 	case b.ElemSize() == 0:
 		return C.WEFT_BYTE, nil
-	case k >= mpi.KindBool && k <= mpi.KindComplex128:
+	case k >= engine.KindBool && k <= engine.KindComplex128:
 		return int32(k), nil
 	}
 	return e.derived(layout{block: b.ElemSize()})
 }
 
 // derived returns the datatype of a layout.
-func (e *engine) derived(l layout) (int32, error) {
+func (e *rankEngine) derived(l layout) (int32, error) {
 	if t, ok := e.types[l]; ok {
 		return t, nil
 	}
@@ -78,7 +79,7 @@ func (e *engine) derived(l layout) (int32, error) {
 }
 
 // shape returns count and datatype of b as a message.
-func (e *engine) shape(b mpi.Buffer) (count, datatype C.int32_t, err error) {
+func (e *rankEngine) shape(b mpi.Buffer) (count, datatype C.int32_t, err error) {
 	n := b.Len()
 	if n == 0 {
 		return 0, C.WEFT_BYTE, nil

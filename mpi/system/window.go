@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -24,7 +25,7 @@ type window struct {
 }
 
 // NewWindow opens b. Collective, and blocks.
-func (e *engine) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
+func (e *rankEngine) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
 	if c := e.comms[h]; c.revoked {
 		return 0, fmt.Errorf("%w: %s", mpi.ErrRevoked, c.reason)
 	}
@@ -42,11 +43,11 @@ func (e *engine) NewWindow(h mpi.Handle, b mpi.Buffer) (mpi.Handle, error) {
 		e.windows = append(e.windows, nil)
 	}
 	e.windows[n] = w
-	return mpi.Handle(n), nil
+	return engine.Handle(n), nil
 }
 
 // FreeWindow closes a window. Collective, and blocks.
-func (e *engine) FreeWindow(h mpi.Handle) error {
+func (e *rankEngine) FreeWindow(h engine.Handle) error {
 	w := e.windows[h]
 	rc := C.weft_win_free(C.int(h))
 	w.pins.Unpin()
@@ -58,11 +59,11 @@ func (e *engine) FreeWindow(h mpi.Handle) error {
 }
 
 // nothing reports whether the access k moves no data. A notification is never nothing.
-func (e *engine) nothing(k *mpi.Call) bool {
+func (e *rankEngine) nothing(k *mpi.Call) bool {
 	switch k.Kind {
-	case mpi.CallPut, mpi.CallAccumulate:
+	case engine.CallPut, engine.CallAccumulate:
 		return k.Send.Bytes() == 0
-	case mpi.CallGet:
+	case engine.CallGet:
 		return k.Recv.Bytes() == 0
 	}
 	return false
@@ -70,18 +71,18 @@ func (e *engine) nothing(k *mpi.Call) bool {
 
 // fillWindow completes the record of an access: the buffer as it is, and as many elements
 // without gaps at the target.
-func (e *engine) fillWindow(o *C.weft_op, k *mpi.Call) (err error) {
+func (e *rankEngine) fillWindow(o *C.weft_op, k *mpi.Call) (err error) {
 	o.win, o.at = C.int32_t(k.Win.Handle()), C.int64_t(k.Offset)
 	if k.Op != nil {
 		o.op = C.int32_t(ops[k.Op])
 	}
 	there := func(b mpi.Buffer) mpi.Buffer { return mpi.Raw(b.Pointer(), b.Bytes(), b) }
 	switch k.Kind {
-	case mpi.CallPut, mpi.CallAccumulate, mpi.CallNotify:
+	case engine.CallPut, engine.CallAccumulate, engine.CallNotify:
 		if o.scount, o.stype, err = e.shape(k.Send); err == nil {
 			o.rcount, o.rtype, err = e.shape(there(k.Send))
 		}
-	case mpi.CallGet:
+	case engine.CallGet:
 		if o.rcount, o.rtype, err = e.shape(k.Recv); err == nil {
 			o.scount, o.stype, err = e.shape(there(k.Recv))
 		}
@@ -106,7 +107,7 @@ func weight(exclusive bool) C.int64_t {
 
 // tryLock tries to take a lock: it adds its weight, and subtracts it again if the word
 // shows other holders.
-func (e *engine) tryLock(k *mpi.Call) bool {
+func (e *rankEngine) tryLock(k *mpi.Call) bool {
 	w := e.windows[k.Win.Handle()]
 	if _, held := w.locks[k.Peer]; held {
 		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", k.Peer))
@@ -120,7 +121,7 @@ func (e *engine) tryLock(k *mpi.Call) bool {
 }
 
 // seize tries once to take the lock in a word of the target.
-func (e *engine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int) {
+func (e *rankEngine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int) {
 	win, peer, mine := C.int(k.Win.Handle()), C.int(k.Peer), weight(exclusive)
 	var old C.int64_t
 	rc := C.weft_word_add(win, peer, word, mine, &old)
@@ -131,7 +132,7 @@ func (e *engine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int) {
 }
 
 // unlock completes the accesses to the target and releases the lock.
-func (e *engine) unlock(k *mpi.Call) {
+func (e *rankEngine) unlock(k *mpi.Call) {
 	w := e.windows[k.Win.Handle()]
 	exclusive, held := w.locks[k.Peer]
 	if !held {
@@ -149,7 +150,7 @@ func (e *engine) unlock(k *mpi.Call) {
 }
 
 // tryNotified consumes notifications, if there are enough.
-func (e *engine) tryNotified(k *mpi.Call) bool {
+func (e *rankEngine) tryNotified(k *mpi.Call) bool {
 	win, me, word := C.int(k.Win.Handle()), C.int(k.Comm.Rank()), C.int(C.WEFT_WORD_NOTIFY+k.Tag)
 	var n C.int64_t
 	rc := C.weft_word_add(win, me, word, 0, &n)
@@ -165,7 +166,7 @@ func (e *engine) tryNotified(k *mpi.Call) bool {
 
 // accumulateHere is Accumulate with an operation that MPI lacks: it waits for the second
 // lock word of the target, reads, combines and writes.
-func (e *engine) accumulateHere(k *mpi.Call) {
+func (e *rankEngine) accumulateHere(k *mpi.Call) {
 	if e.nothing(k) {
 		e.conclude(k, 0)
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/system"
 )
@@ -53,7 +54,7 @@ func protect(c *mpi.Comm, body func(*mpi.Comm) error) (err error) {
 // leftovers returns an error for the unfinished calls and messages of all ranks. All bodies
 // have returned.
 func leftovers(c, control *mpi.Comm) error {
-	if e, ok := c.Engine().(interface{ Leftovers(mpi.Handle) error }); ok {
+	if e, ok := c.Engine().(interface{ Leftovers(engine.Handle) error }); ok {
 		return e.Leftovers(control.Handle())
 	}
 	return nil

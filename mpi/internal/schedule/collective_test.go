@@ -7,17 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 )
 
-var collectives = []mpi.CallKind{mpi.CallBarrier, mpi.CallBcast, mpi.CallReduce, mpi.CallAllreduce, mpi.CallScan, mpi.CallExscan,
-	mpi.CallGather, mpi.CallScatter, mpi.CallAllgather, mpi.CallAlltoall, mpi.CallReduceScatter}
+var collectives = []engine.CallKind{engine.CallBarrier, engine.CallBcast, engine.CallReduce, engine.CallAllreduce, engine.CallScan, engine.CallExscan,
+	engine.CallGather, engine.CallScatter, engine.CallAllgather, engine.CallAlltoall, engine.CallReduceScatter}
 
 var sizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16}
 
 // one runs one collective of each rank on random data, and checks it.
-func one[T comparable](t *testing.T, kind mpi.CallKind, d data[T], p, n int, seed uint64) {
+func one[T comparable](t *testing.T, kind engine.CallKind, d data[T], p, n int, seed uint64) {
 	t.Helper()
 	m := newSim(t, p, seed)
 	x := &trial[T]{t: t, d: d, rng: m.rng, cs: m.world(), n: n}
@@ -27,7 +28,7 @@ func one[T comparable](t *testing.T, kind mpi.CallKind, d data[T], p, n int, see
 }
 
 // every runs one on all kinds of elements.
-func every(t *testing.T, kind mpi.CallKind, p, n int, seed uint64) {
+func every(t *testing.T, kind engine.CallKind, p, n int, seed uint64) {
 	t.Helper()
 	one(t, kind, affines, p, n, seed)
 	one(t, kind, matrices, p, n, seed+1)
@@ -59,9 +60,9 @@ func TestCollectivesOfLongVectors(t *testing.T) {
 				t.Parallel()
 				n := 4000
 				switch kind {
-				case mpi.CallBcast:
+				case engine.CallBcast:
 					n = 12000
-				case mpi.CallGather, mpi.CallScatter, mpi.CallAllgather, mpi.CallAlltoall:
+				case engine.CallGather, engine.CallScatter, engine.CallAllgather, engine.CallAlltoall:
 					n = 400
 				}
 				for seed := range uint64(2) {

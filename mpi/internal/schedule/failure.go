@@ -3,6 +3,7 @@ package schedule
 import (
 	"errors"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -15,7 +16,7 @@ var classes = []error{mpi.ErrBuffer, mpi.ErrCount, mpi.ErrRank, mpi.ErrTag, mpi.
 func (s *schedule) failure(c *mpi.Call) error {
 	want := c.Recv.Bytes()
 	if c.Err == nil {
-		if c.Kind != mpi.CallRecv || c.Status.Bytes == want {
+		if c.Kind != engine.CallRecv || c.Status.Bytes == want {
 			return nil
 		}
 		return s.fail(c, mpi.ErrCount, want, c.Status.Bytes, nil)
@@ -24,7 +25,7 @@ func (s *schedule) failure(c *mpi.Call) error {
 	var e *mpi.Error
 	if errors.As(c.Err, &e) {
 		class, got = e.Class, e.Got
-		if c.Kind == mpi.CallSend {
+		if c.Kind == engine.CallSend {
 			want = e.Want
 		}
 	} else {
@@ -43,9 +44,9 @@ func (s *schedule) fail(c *mpi.Call, class error, want, got int, cause error) er
 	const disagree = "the ranks disagree about counts or kinds, or call different operations"
 	var e *mpi.Error
 	switch {
-	case c.Kind == mpi.CallSend && class == mpi.ErrTruncate:
+	case c.Kind == engine.CallSend && class == mpi.ErrTruncate:
 		e = s.k.Fail(class, want, got, "%d bytes are too many for rank %d: %s", c.Send.Bytes(), c.Peer, disagree)
-	case c.Kind == mpi.CallSend:
+	case c.Kind == engine.CallSend:
 		e = s.k.Fail(class, want, got, "sending %d bytes to rank %d", c.Send.Bytes(), c.Peer)
 	case class == mpi.ErrTruncate && got <= want:
 		e = s.k.Fail(class, want, got, "rank %d sent more than the %d bytes that are expected: %s", c.Peer, want, disagree)

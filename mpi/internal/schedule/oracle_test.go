@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -184,35 +185,35 @@ func (x *trial[T]) expect(a *array[T], want []T, what string, rank int) {
 }
 
 // reduction starts one of the reductions that give every rank n elements.
-func (x *trial[T]) reduction(kind mpi.CallKind) {
+func (x *trial[T]) reduction(kind engine.CallKind) {
 	rows := x.inputs(x.n)
 	root := x.rng.IntN(len(x.cs))
 	inPlace := x.coin()
 	for i, c := range x.cs {
 		var want []T
 		switch {
-		case kind == mpi.CallScan:
+		case kind == engine.CallScan:
 			want = x.d.fold(rows[:i+1])
-		case kind == mpi.CallExscan && i > 0:
+		case kind == engine.CallExscan && i > 0:
 			want = x.d.fold(rows[:i])
-		case kind == mpi.CallAllreduce, kind == mpi.CallReduce && i == root:
+		case kind == engine.CallAllreduce, kind == engine.CallReduce && i == root:
 			want = x.d.fold(rows)
 		}
 		send, recv := x.array(rows[i], true), x.room(x.n, true)
 		sb := send.buf
-		if inPlace && (kind != mpi.CallReduce || i == root) {
+		if inPlace && (kind != engine.CallReduce || i == root) {
 			recv, sb = x.array(rows[i], true), mpi.InPlace
 		}
 		x.expect(send, nil, kind.String()+" input", i)
 		x.expect(recv, want, kind.String(), i)
 		switch kind {
-		case mpi.CallScan:
+		case engine.CallScan:
 			x.add(c.Iscan(sb, recv.buf, x.d.op))
-		case mpi.CallExscan:
+		case engine.CallExscan:
 			x.add(c.Iexscan(sb, recv.buf, x.d.op))
-		case mpi.CallAllreduce:
+		case engine.CallAllreduce:
 			x.add(c.Iallreduce(sb, recv.buf, x.d.op))
-		case mpi.CallReduce:
+		case engine.CallReduce:
 			rb := recv.buf
 			if i != root && x.coin() {
 				rb = mpi.Buffer{}
@@ -432,19 +433,19 @@ func (x *trial[T]) barrier() {
 }
 
 // start starts any collective.
-func (x *trial[T]) start(kind mpi.CallKind) {
+func (x *trial[T]) start(kind engine.CallKind) {
 	switch kind {
-	case mpi.CallBarrier:
+	case engine.CallBarrier:
 		x.barrier()
-	case mpi.CallBcast:
+	case engine.CallBcast:
 		x.bcast()
-	case mpi.CallGather, mpi.CallAllgather:
-		x.gather(kind == mpi.CallAllgather)
-	case mpi.CallScatter:
+	case engine.CallGather, engine.CallAllgather:
+		x.gather(kind == engine.CallAllgather)
+	case engine.CallScatter:
 		x.scatter()
-	case mpi.CallAlltoall:
+	case engine.CallAlltoall:
 		x.alltoall()
-	case mpi.CallReduceScatter:
+	case engine.CallReduceScatter:
 		x.reduceScatter()
 	default:
 		x.reduction(kind)

@@ -1,6 +1,9 @@
 package schedule
 
-import "github.com/weft-hpc/weft/mpi"
+import (
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/mpi"
+)
 
 // Runner carries out the collective calls of one rank. Only the goroutine inside the engine
 // may call its methods, with no lock of the engine held.
@@ -100,7 +103,7 @@ func (r *Runner) step(s *schedule) {
 // postRound posts the messages of the present round: receives, then sends.
 func (r *Runner) postRound(s *schedule) {
 	steps := s.roundSteps()
-	for _, kind := range [2]mpi.CallKind{mpi.CallRecv, mpi.CallSend} {
+	for _, kind := range [2]engine.CallKind{engine.CallRecv, engine.CallSend} {
 		for i := range steps {
 			if steps[i].message == kind {
 				s.calls = append(s.calls, r.call(s, &steps[i]))
@@ -124,7 +127,7 @@ func (r *Runner) call(s *schedule, st *step) *mpi.Call {
 		c = &mpi.Call{OnDone: r.hook}
 	}
 	c.Kind, c.Hidden, c.Comm, c.Peer, c.Tag, c.Task, c.User = st.message, true, s.k.Comm, st.peer, s.tag, s.k.Task, s
-	if st.message == mpi.CallSend {
+	if st.message == engine.CallSend {
 		c.Send = st.in
 	} else {
 		c.Recv = st.out

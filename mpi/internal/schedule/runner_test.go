@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // caught reports whether a trial of the collective fails if alter changes its messages: by a
 // wrong result, a message left over, or a hang.
-func caught(t *testing.T, kind mpi.CallKind, d data[affine], n int, alter func(c *mpi.Call)) (bad bool) {
+func caught(t *testing.T, kind engine.CallKind, d data[affine], n int, alter func(c *mpi.Call)) (bad bool) {
 	m := newSim(&panicT{TB: t}, 5, 7)
 	m.alter = alter
 	defer func() {
@@ -58,7 +59,7 @@ func TestWrongSchedulesAreCaught(t *testing.T) {
 			}), "%v with a wrong peer in message %d", kind, i)
 		}
 		switch kind {
-		case mpi.CallReduce, mpi.CallAllreduce, mpi.CallScan, mpi.CallExscan, mpi.CallReduceScatter:
+		case engine.CallReduce, engine.CallAllreduce, engine.CallScan, engine.CallExscan, engine.CallReduceScatter:
 			require.True(t, caught(t, kind, reversed, 7, nil), kind)
 		}
 	}
@@ -136,9 +137,9 @@ func TestAbortInTheMiddle(t *testing.T) {
 		hit := &trial[affine]{t: t, d: affines, rng: m.rng, cs: m.world(), n: 50}
 		other := &trial[affine]{t: t, d: affines, rng: m.rng, cs: m.comms(1, 4, 3, 2, 1, 0), n: 50}
 		for _, x := range []*trial[affine]{hit, other} {
-			x.start(mpi.CallAllreduce)
-			x.start(mpi.CallAllgather)
-			x.start(mpi.CallScan)
+			x.start(engine.CallAllreduce)
+			x.start(engine.CallAllgather)
+			x.start(engine.CallScan)
 		}
 		for range steps * 3 {
 			m.step()
@@ -170,7 +171,7 @@ func TestAbortInTheMiddle(t *testing.T) {
 }
 
 // immediate is a runner whose messages end at once, with a result that the test chooses.
-func immediate(t *testing.T, kind mpi.CallKind, p int, answer func(c *mpi.Call) (mpi.Status, error)) error {
+func immediate(t *testing.T, kind engine.CallKind, p int, answer func(c *mpi.Call) (mpi.Status, error)) error {
 	m := newSim(t, p, 1)
 	n := m.nodes[0]
 	n.runner = NewRunner(func(calls []*mpi.Call) {
@@ -190,18 +191,18 @@ func immediate(t *testing.T, kind mpi.CallKind, p int, answer func(c *mpi.Call) 
 func TestErrorsOfEngines(t *testing.T) {
 	gone := fmt.Errorf("it is late: %w", mpi.ErrPeerGone)
 	for _, c := range []struct {
-		kind  mpi.CallKind
+		kind  engine.CallKind
 		given error
 		class error
 		text  string
 	}{
-		{mpi.CallBarrier, nil, nil, ""},
-		{mpi.CallBarrier, gone, mpi.ErrPeerGone, "mpi: barrier on world, rank 0, peer 1: peer is gone: receiving 0 bytes from rank 1: it is late"},
-		{mpi.CallBarrier, errors.New("smoke"), mpi.ErrEngine, "smoke"},
-		{mpi.CallBcast, mpi.ErrTruncate, mpi.ErrTruncate, "64 bytes are too many for rank 1"},
-		{mpi.CallBcast, mpi.ErrRevoked, mpi.ErrRevoked, "sending 64 bytes to rank 1: communicator revoked"},
-		{mpi.CallGather, mpi.ErrTruncate, mpi.ErrTruncate, "rank 1 sent more than the 32 bytes that are expected"},
-		{mpi.CallFence, nil, mpi.ErrState, "fence is not a collective operation that is made of messages"},
+		{engine.CallBarrier, nil, nil, ""},
+		{engine.CallBarrier, gone, mpi.ErrPeerGone, "mpi: barrier on world, rank 0, peer 1: peer is gone: receiving 0 bytes from rank 1: it is late"},
+		{engine.CallBarrier, errors.New("smoke"), mpi.ErrEngine, "smoke"},
+		{engine.CallBcast, mpi.ErrTruncate, mpi.ErrTruncate, "64 bytes are too many for rank 1"},
+		{engine.CallBcast, mpi.ErrRevoked, mpi.ErrRevoked, "sending 64 bytes to rank 1: communicator revoked"},
+		{engine.CallGather, mpi.ErrTruncate, mpi.ErrTruncate, "rank 1 sent more than the 32 bytes that are expected"},
+		{engine.CallFence, nil, mpi.ErrState, "fence is not a collective operation that is made of messages"},
 	} {
 		err := immediate(t, c.kind, 2, func(call *mpi.Call) (mpi.Status, error) {
 			require.Equal(t, 12345678%tags, call.Tag)
@@ -225,7 +226,7 @@ type wire struct {
 
 func (w *wire) post(calls []*mpi.Call) {
 	for _, c := range calls {
-		if c.Kind == mpi.CallSend {
+		if c.Kind == engine.CallSend {
 			w.sends = append(w.sends, c)
 		} else {
 			w.recvs = append(w.recvs, c)
@@ -258,9 +259,9 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	}
 	const p = 4
 	for _, c := range []struct {
-		kind mpi.CallKind
+		kind engine.CallKind
 		n    int
-	}{{mpi.CallBarrier, 0}, {mpi.CallAllreduce, 8}, {mpi.CallAllreduce, 1 << 16}, {mpi.CallBcast, 1 << 16}, {mpi.CallReduce, 8}} {
+	}{{engine.CallBarrier, 0}, {engine.CallAllreduce, 8}, {engine.CallAllreduce, 1 << 16}, {engine.CallBcast, 1 << 16}, {engine.CallReduce, 8}} {
 		m, w := newSim(t, p, 1), &wire{}
 		calls := make([]*mpi.Call, p)
 		for i, comm := range m.world() {
@@ -307,7 +308,7 @@ func BenchmarkAllreduce(b *testing.B) {
 			calls := make([]*mpi.Call, 4)
 			for i, comm := range m.world() {
 				w.nodes = append(w.nodes, NewRunner(w.post))
-				calls[i] = &mpi.Call{Kind: mpi.CallAllreduce, Comm: comm, Send: mpi.Of(make([]float64, n)), Recv: mpi.Of(make([]float64, n)), Op: mpi.Sum}
+				calls[i] = &mpi.Call{Kind: engine.CallAllreduce, Comm: comm, Send: mpi.Of(make([]float64, n)), Recv: mpi.Of(make([]float64, n)), Op: mpi.Sum}
 			}
 			b.ReportAllocs()
 			for seq := 0; b.Loop(); seq++ {

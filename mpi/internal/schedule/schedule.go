@@ -1,11 +1,14 @@
 package schedule
 
-import "github.com/weft-hpc/weft/mpi"
+import (
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/mpi"
+)
 
 // step is one message or one local action of a round.
 type step struct {
-	message mpi.CallKind // CallSend, CallRecv; CallNone for a local action
-	combine bool         // local: out = out op in; otherwise out = in
+	message engine.CallKind // CallSend, CallRecv; CallNone for a local action
+	combine bool            // local: out = out op in; otherwise out = in
 	peer    int
 	out, in mpi.Buffer // written to, read
 }
@@ -59,7 +62,7 @@ func (s *schedule) local() {
 	for i := range steps {
 		st := &steps[i]
 		switch {
-		case st.message != mpi.CallNone:
+		case st.message != engine.CallNone:
 		case !st.combine:
 			mpi.Copy(st.out, st.in)
 		case st.out.Bytes() > 0:
@@ -73,11 +76,11 @@ func (s *schedule) local() {
 // recv, send, copy and combine add a step to the round being written.
 
 func (s *schedule) recv(peer int, b mpi.Buffer) {
-	s.steps = append(s.steps, step{message: mpi.CallRecv, peer: peer, out: b})
+	s.steps = append(s.steps, step{message: engine.CallRecv, peer: peer, out: b})
 }
 
 func (s *schedule) send(peer int, b mpi.Buffer) {
-	s.steps = append(s.steps, step{message: mpi.CallSend, peer: peer, in: b})
+	s.steps = append(s.steps, step{message: engine.CallSend, peer: peer, in: b})
 }
 
 // copy copies as many bytes as fit into both.
@@ -102,27 +105,27 @@ func (s *schedule) end() {
 func (s *schedule) build() {
 	k := s.k
 	switch k.Kind {
-	case mpi.CallBarrier:
+	case engine.CallBarrier:
 		s.barrier()
-	case mpi.CallBcast:
+	case engine.CallBcast:
 		s.bcast(k.Recv, k.Peer)
-	case mpi.CallReduce:
+	case engine.CallReduce:
 		s.reduce(k.Peer)
-	case mpi.CallAllreduce:
+	case engine.CallAllreduce:
 		s.allreduce()
-	case mpi.CallReduceScatter:
+	case engine.CallReduceScatter:
 		s.reduceScatter()
-	case mpi.CallScan:
+	case engine.CallScan:
 		s.scan()
-	case mpi.CallExscan:
+	case engine.CallExscan:
 		s.exscan()
-	case mpi.CallGather:
+	case engine.CallGather:
 		s.gather(k.Peer)
-	case mpi.CallScatter:
+	case engine.CallScatter:
 		s.scatter(k.Peer)
-	case mpi.CallAllgather:
+	case engine.CallAllgather:
 		s.allgather()
-	case mpi.CallAlltoall:
+	case engine.CallAlltoall:
 		s.alltoall()
 	default:
 		s.err = k.Fail(mpi.ErrState, 0, 0, "%v is not a collective operation that is made of messages", k.Kind)

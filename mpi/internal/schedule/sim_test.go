@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -84,10 +85,10 @@ func (m *sim) world() []*mpi.Comm {
 	return m.comms(0, all...)
 }
 
-func (p *port) Name() string                  { return "sim" }
-func (p *port) Host() string                  { return "here" }
-func (p *port) Limits() mpi.Limits            { return mpi.Limits{MaxTag: 1<<15 - 1} }
-func (p *port) Group(mpi.Handle) (int, []int) { return p.rank, p.members }
+func (p *port) Name() string                     { return "sim" }
+func (p *port) Host() string                     { return "here" }
+func (p *port) Limits() engine.Limits            { return engine.Limits{MaxTag: 1<<15 - 1} }
+func (p *port) Group(engine.Handle) (int, []int) { return p.rank, p.members }
 func (p *port) Await(any bool, calls []*mpi.Call) {
 	p.node.sim.run(func() bool { return !slices.ContainsFunc(calls, func(c *mpi.Call) bool { return !c.Done() }) })
 }
@@ -115,7 +116,7 @@ func (n *node) postMessages(calls []*mpi.Call) {
 		p := c.Comm.Engine().(*port)
 		require.Same(m.t, n, p.node)
 		require.NotEqual(m.t, p.rank, c.Peer, "a message to itself")
-		if c.Kind == mpi.CallSend {
+		if c.Kind == engine.CallSend {
 			m.postSend(p, c)
 		} else {
 			m.postRecv(p, c)

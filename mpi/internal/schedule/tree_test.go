@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -71,14 +72,14 @@ var bracket = must(mpi.NewOp("bracket", false, func(acc, in []text) {
 func TestReductionsFollowTheTree(t *testing.T) {
 	for _, p := range sizes {
 		for _, n := range []int{1, 5, 200} {
-			for kind, root := range map[mpi.CallKind]int{mpi.CallReduce: p - 1, mpi.CallAllreduce: 0, mpi.CallReduceScatter: 0} {
+			for kind, root := range map[engine.CallKind]int{engine.CallReduce: p - 1, engine.CallAllreduce: 0, engine.CallReduceScatter: 0} {
 				t.Run(fmt.Sprintf("%v_of_%d_on_%d", kind, n, p), func(t *testing.T) { checkTree(t, kind, p, n, root) })
 			}
 		}
 	}
 }
 
-func checkTree(t *testing.T, kind mpi.CallKind, p, n, root int) {
+func checkTree(t *testing.T, kind engine.CallKind, p, n, root int) {
 	m := newSim(t, p, uint64(n))
 	var rs []*mpi.Request
 	results := make([][]text, p)
@@ -89,9 +90,9 @@ func checkTree(t *testing.T, kind mpi.CallKind, p, n, root int) {
 		}
 		results[i] = make([]text, n*p)
 		switch kind {
-		case mpi.CallReduce:
+		case engine.CallReduce:
 			rs = append(rs, c.Ireduce(mpi.Of(in), mpi.Of(results[i]), bracket, root))
-		case mpi.CallAllreduce:
+		case engine.CallAllreduce:
 			rs = append(rs, c.Iallreduce(mpi.Of(in), mpi.Of(results[i]), bracket))
 		default:
 			results[i] = results[i][:n]
@@ -101,7 +102,7 @@ func checkTree(t *testing.T, kind mpi.CallKind, p, n, root int) {
 	m.finish(rs...)
 	want := expression(p)
 	for i, row := range results {
-		if kind == mpi.CallReduce && i != root {
+		if kind == engine.CallReduce && i != root {
 			continue
 		}
 		for _, x := range row {

@@ -6,15 +6,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
 // Signature holds the arguments that the calls of all ranks for one collective share.
 type Signature struct {
-	Kind  mpi.CallKind
+	Kind  engine.CallKind
 	Root  int
 	Op    string
-	Elem  mpi.Kind
+	Elem  engine.Kind
 	Bytes int // -1 if ranks may differ
 }
 
@@ -28,18 +29,18 @@ func Of(c *mpi.Call) Signature {
 		s.Op = c.Op.Name()
 	}
 	own := c.Send
-	if c.Kind == mpi.CallBcast || own.IsInPlace() || own.Kind() == mpi.KindNone {
+	if c.Kind == engine.CallBcast || own.IsInPlace() || own.Kind() == engine.KindNone {
 		own = c.Recv
 	}
 	s.Elem = own.Kind()
 	switch c.Kind {
-	case mpi.CallBcast, mpi.CallReduce, mpi.CallAllreduce, mpi.CallScan, mpi.CallExscan, mpi.CallReduceScatter:
+	case engine.CallBcast, engine.CallReduce, engine.CallAllreduce, engine.CallScan, engine.CallExscan, engine.CallReduceScatter:
 		s.Bytes = own.Bytes()
-	case mpi.CallAllgather:
+	case engine.CallAllgather:
 		if c.RecvCounts == nil {
 			s.Bytes = c.Recv.Bytes()
 		}
-	case mpi.CallAlltoall:
+	case engine.CallAlltoall:
 		if c.SendCounts == nil {
 			s.Bytes = c.Recv.Bytes()
 		}
@@ -50,7 +51,7 @@ func Of(c *mpi.Call) Signature {
 // Fits reports whether both can be calls of one collective.
 func (s Signature) Fits(t Signature) bool {
 	return s.Kind == t.Kind && s.Root == t.Root && s.Op == t.Op &&
-		(s.Elem == t.Elem || s.Elem == mpi.KindNone || t.Elem == mpi.KindNone) &&
+		(s.Elem == t.Elem || s.Elem == engine.KindNone || t.Elem == engine.KindNone) &&
 		(s.Bytes == t.Bytes || s.Bytes < 0 || t.Bytes < 0)
 }
 
@@ -90,5 +91,5 @@ func Decode(text string) (s Signature, ok bool) {
 		}
 		n[i] = x
 	}
-	return Signature{Kind: mpi.CallKind(n[0]), Root: n[1], Elem: mpi.Kind(n[2]), Bytes: n[3], Op: fields[4]}, true
+	return Signature{Kind: engine.CallKind(n[0]), Root: n[1], Elem: engine.Kind(n[2]), Bytes: n[3], Op: fields[4]}, true
 }

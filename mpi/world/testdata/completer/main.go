@@ -27,6 +27,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/system"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -50,7 +51,7 @@ func receive(c *mpi.Comm) error {
 	c.Engine().(interface{ Carry(system.Mover) }).Carry(mover{})
 	calls := make([]*mpi.Call, 100)
 	for i := range calls {
-		calls[i] = &mpi.Call{Kind: mpi.CallRecv, Comm: c, Peer: 0, Tag: i, Recv: mpi.Of(make([]int64, 10))}
+		calls[i] = &mpi.Call{Kind: engine.CallRecv, Comm: c, Peer: 0, Tag: i, Recv: mpi.Of(make([]int64, 10))}
 	}
 	c.Engine().Post(calls)
 	if err := c.Barrier(); err != nil {
