@@ -70,7 +70,7 @@ func newConfig() *config {
 	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute (default: the cores of the machine, divided among its ranks)")
 	set.Least(&c.reps, "reps", 0, 1, "`repetitions` of the timed part (default 1, with -compare 5)")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
-	set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&c.noLease))
+	set.Lease(&c.noLease)
 	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .dot (graphviz), .txt (summary)")
 	c.world = world.Flags(set.FlagSet)
 	c.world.Ranks = 1

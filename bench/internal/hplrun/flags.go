@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
-	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/commandline"
@@ -61,7 +60,7 @@ func (p Program) flags() *options {
 	} else {
 		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
-		set.Func("lease", commthread.LeaseHelp, commthread.LeaseFlag(&o.noLease))
+		set.Lease(&o.noLease)
 		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary) or .dot (graphviz); one run of a driver with tasks")
 		runs += "; 5 with -compare, of each driver"
 	}
