@@ -3,9 +3,9 @@ package mpi
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/pages"
 )
@@ -13,25 +13,10 @@ import (
 // mapped maps the first byte of each Alloc to the function that frees it.
 var mapped sync.Map // unsafe.Pointer to func() error
 
-// Source returns memory for [Alloc], and a function that frees it: at least the given number
-// of zeroed bytes, starting at a page. It returns nil to decline.
-type Source func(bytes int) (b []byte, free func() error)
-
-var source atomic.Pointer[Source]
-
-// AllocFrom has Alloc take memory from s, unless s declines, until restore is called. It is
-// for tools that watch the memory of messages. The last call counts. Any goroutine.
-func AllocFrom(s Source) (restore func()) {
-	before := source.Swap(&s)
-	return func() { source.Store(before) }
-}
-
 // pagesFor returns memory for Alloc and the function that frees it.
 func pagesFor(bytes int) ([]byte, func() error, error) {
-	if s := source.Load(); s != nil {
-		if b, free := (*s)(bytes); b != nil {
-			return b, free, nil
-		}
+	if b, free := engine.FromSource(bytes); b != nil {
+		return b, free, nil
 	}
 	b, err := pages.Map(bytes, bytes >= hugeFrom)
 	return b, func() error { return pages.Unmap(b) }, err

@@ -63,7 +63,7 @@ func (c *Comm) checkReduction(k *Call) error {
 	if k.Op.code == opReplace {
 		return k.Fail(ErrKind, 0, 0, "Replace is for Accumulate")
 	}
-	if err := k.Op.Defined(data); err != nil && data.Len() > 0 {
+	if err := k.Op.defined(data); err != nil && data.Len() > 0 {
 		return k.Fail(ErrKind, 0, 0, "%v", err)
 	}
 	if k.Kind == engine.CallReduce && k.Peer != c.rank {
@@ -185,7 +185,7 @@ func (c *Comm) checkOneSided(k *Call) error {
 		if k.Op == nil || !k.Op.Predefined() {
 			return k.Fail(ErrKind, 0, 0, "Accumulate takes the predefined operations and Replace")
 		}
-		if err := k.Op.Defined(b); err != nil && b.Len() > 0 {
+		if err := k.Op.defined(b); err != nil && b.Len() > 0 {
 			return k.Fail(ErrKind, 0, 0, "%v", err)
 		}
 	case engine.CallAwaitNotify:

@@ -24,8 +24,7 @@
 //	               library (mpi/system)
 //
 // Programs use Comm, Buffer, Request, Status, Win and the operations (Sum ...). The types
-// Announcer, Call, Engine, PostWaiter and Source are for
-// engines and tools.
+// Announcer, Call, Engine, PostWaiter and Stander are for engines and tools.
 //
 // # What is promised
 //

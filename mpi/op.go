@@ -91,8 +91,8 @@ func (o *Op) Commutative() bool { return o.commutative }
 // Predefined reports whether o is one of the package's own operations.
 func (o *Op) Predefined() bool { return o.code != opUser }
 
-// Defined returns an error if o cannot combine elements of b.
-func (o *Op) Defined(b Buffer) error {
+// defined returns an error if o cannot combine elements of b.
+func (o *Op) defined(b Buffer) error {
 	switch {
 	case o.code == opUser && (b.kind != o.kind || b.ElemSize() != o.size):
 		return fmt.Errorf("operation %q is defined on %v (%d bytes), not on %v (%d bytes)", o.name, o.kind, o.size, b.kind, b.ElemSize())

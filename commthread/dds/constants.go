@@ -23,11 +23,11 @@ type Constants struct {
 // Fixed gives Open these constants instead of a calibration. All ranks must give the same.
 func Fixed(c Constants) Hint { return func(h *hints) { h.fixed = &c } }
 
-// First returns the length of the first strip in bytes: the shortest of 64 KiB, 128 KiB and
+// first returns the length of the first strip in bytes: the shortest of 64 KiB, 128 KiB and
 // so on up to 64 MiB whose transfer takes five times as long as arming it, a fault and
 // retiring it. That leaves a margin over the condition of HUNT, section 5.1, that the
 // transfer covers the cost of decomposition: o + M(size) + I/2 + M(N1) < RTT + G N1.
-func (c Constants) First() int {
+func (c Constants) first() int {
 	extra := float64(c.Fault + c.Arm + c.Retire)
 	n := cutUnit
 	for float64(n)*c.Gap < 5*extra && n < 64<<20 {
@@ -36,17 +36,17 @@ func (c Constants) First() int {
 	return n
 }
 
-// Smallest returns the size of the smallest decomposed message: two first strips.
-func (c Constants) Smallest() int { return 2 * c.First() }
+// smallest returns the size of the smallest decomposed message: two first strips.
+func (c Constants) smallest() int { return 2 * c.first() }
 
-// CutFor returns the cut of a message of n bytes without hints: equal strips, few enough
+// cutFor returns the cut of a message of n bytes without hints: equal strips, few enough
 // that each costs a small share of the time that it hides.
-func (c Constants) CutFor(n int) Cut {
-	first := c.First()
+func (c Constants) cutFor(n int) cut {
+	first := c.first()
 	if c.Gap == 0 || n < 2*first {
-		return Cut{Count: 1, Grow: 1}
+		return cut{Count: 1, Grow: 1}
 	}
-	return Cut{Count: min(n/first, 8+n>>20, 16), Grow: 1}
+	return cut{Count: min(n/first, 8+n>>20, 16), Grow: 1}
 }
 
 // inFlight returns how many strips of n bytes fill the link. A library with more of them in
@@ -75,13 +75,13 @@ func (c Constants) worth(n int, get bool) bool {
 // String formats the constants in the columns of HUNT's Table 1.
 func (c Constants) String() string {
 	return fmt.Sprintf("o %v, G %.3f us/KiB, RTT %v, I %v, protect %v + %v/page, retire %v + %v/page; strips from %d bytes on, the first of %d",
-		c.Overhead, c.Gap*1024/1e3, c.RTT, c.Fault, c.Arm, c.ArmPage, c.Retire, c.RetPage, c.Smallest(), c.First())
+		c.Overhead, c.Gap*1024/1e3, c.RTT, c.Fault, c.Arm, c.ArmPage, c.Retire, c.RetPage, c.smallest(), c.first())
 }
 
 // decide cuts a message of n bytes while others are outstanding: not at all then, because
 // messages hide each other (HUNT, section 5.3).
-func (e *Endpoint) decide(n, outstanding int, h *hints) Cut {
-	c := e.consts.CutFor(n)
+func (e *Endpoint) decide(n, outstanding int, h *hints) cut {
+	c := e.consts.cutFor(n)
 	switch {
 	case h.strips > 0:
 		c.Count = h.strips

@@ -72,11 +72,19 @@ func ForbidWays(full, device, user bool) Option {
 	}
 }
 
-// Bounds is Cut.bounds.
-func (c Cut) Bounds(n, unit int) []int { return c.bounds(n, unit) }
+// Bounds is cut.bounds.
+func (c cut) Bounds(n, unit int) []int { return c.bounds(n, unit) }
 
 // Under is under.
 func Under[T any](e mpi.Engine) (T, bool) { return under[T](e) }
 
 // Open reports whether strip i has landed and none of its pages makes readers wait.
 func (p *Pretend) Open(i int) bool { return p.strips[i].isOpen() }
+
+// Cut is how a message is cut into strips.
+type Cut = cut
+
+// CutFor, First and Smallest are what plans are made of.
+func (c Constants) CutFor(n int) Cut { return c.cutFor(n) }
+func (c Constants) First() int       { return c.first() }
+func (c Constants) Smallest() int    { return c.smallest() }

@@ -12,7 +12,7 @@ import (
 type header struct {
 	size  int
 	tag   int // of the strips
-	cut   Cut
+	cut   cut
 	order Direction
 	edge  int
 }
@@ -49,7 +49,7 @@ func (h *header) get(b []byte) error {
 		return fmt.Errorf("%d bytes that are no header of a lazy message: both sides use the methods of an endpoint", len(b))
 	}
 	*h = header{edge: int(le.Uint32(b[4:])), size: int(le.Uint64(b[8:])), tag: int(le.Uint64(b[16:])),
-		cut: Cut{Count: int(le.Uint64(b[24:])), Grow: math.Float64frombits(le.Uint64(b[32:]))}, order: Direction(b[40])}
+		cut: cut{Count: int(le.Uint64(b[24:])), Grow: math.Float64frombits(le.Uint64(b[32:]))}, order: Direction(b[40])}
 	if head, tail := h.ends(); h.size < 0 || h.edge <= 0 || len(b) != headerBytes+head+tail {
 		return fmt.Errorf("a header of %d bytes for a message of %d: the endpoints were opened with different versions", len(b), h.size)
 	}

@@ -10,7 +10,7 @@ import "math"
 // A message that starts while others are in flight is not decomposed: they hide each other
 // (HUNT, section 5.3). [PiggybackAfter] leaves the tail of a train unarmed. A message of
 // one strip is lazy if its transfer takes much longer than a fault.
-type Cut struct {
+type cut struct {
 	Count int     // strips, at least 1
 	Grow  float64 // ratio of the lengths of successive strips; 1: equal
 }
@@ -25,7 +25,7 @@ const maxStrips = 64
 
 // bounds cuts n bytes: strip i is [b[i], b[i+1]). There are fewer strips than Count if they
 // would be shorter than unit bytes.
-func (c Cut) bounds(n, unit int) []int {
+func (c cut) bounds(n, unit int) []int {
 	if c.Count <= 1 || n < 2*unit {
 		return []int{0, n}
 	}

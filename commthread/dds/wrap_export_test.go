@@ -19,7 +19,7 @@ func (w *Wrapped) Envelope() int { return w.tool.envelope }
 // HeaderLike returns a plain message that looks like such a header.
 func (w *Wrapped) HeaderLike() []byte {
 	b := make([]byte, w.tool.envelope)
-	h := header{size: 1 << 20, edge: w.tool.e.edge, cut: Cut{Count: 1, Grow: 1}}
+	h := header{size: 1 << 20, edge: w.tool.e.edge, cut: cut{Count: 1, Grow: 1}}
 	h.put(b)
 	return b
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -43,7 +44,7 @@ func NewPageWatch() *PageWatch { return &PageWatch{} }
 // begin directs mpi.Alloc to the arena, for one more rank.
 func (w *PageWatch) begin() {
 	if w.users.Add(1) == 1 {
-		undo := mpi.AllocFrom(w.alloc)
+		undo := engine.AllocFrom(w.alloc)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.undo = undo
