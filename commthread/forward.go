@@ -187,29 +187,47 @@ func (f *forwarder) await(w *waiter) {
 
 // aside waits on another goroutine than the thread's.
 func (t *Thread) aside(w *waiter) {
-	var parker osthread.Parker
-	w.wake = parker.Unpark
-	enlist := func() {
-		t.mu.Lock()
-		for _, k := range w.calls {
-			if h := t.forwarded[k]; h != nil {
-				h.wait = w
-			}
-		}
-		t.mu.Unlock()
+	x := &callWait{waiter: w, t: t}
+	w.wake = x.parker.Unpark
+	t.port.Aside(x)
+}
+
+// callWait is a wait for calls on another goroutine than the thread's.
+type callWait struct {
+	*waiter
+	t      *Thread
+	parker osthread.Parker
+}
+
+// Done, Register, Sleep and InBody are part of executor.Waiter.
+func (x *callWait) Done() bool { return x.done() }
+
+func (x *callWait) Register(wake func()) {
+	x.wake = wake
+	x.enlist()
+}
+
+func (x *callWait) Sleep() {
+	for x.enlist(); !x.done(); {
+		x.parker.Park()
 	}
-	t.port.Aside(w.done,
-		func(wake func()) { w.wake = wake; enlist() },
-		func() {
-			for enlist(); !w.done(); {
-				parker.Park()
-			}
-		},
-		func(number uint64, label string) {
-			t.warned.Do(func() {
-				fmt.Fprintf(warnings, "weft: task %d %q waits for messages inside its body: a worker more is started to use its core meanwhile; a task with the clause OnComm, or Send and Recv of the communication thread, would not need one\n", number, label)
-			})
-		})
+}
+
+func (x *callWait) InBody(number uint64, label string) {
+	x.t.warned.Do(func() {
+		fmt.Fprintf(warnings, "weft: task %d %q waits for messages inside its body: a worker more is started to use its core meanwhile; a task with the clause OnComm, or Send and Recv of the communication thread, would not need one\n", number, label)
+	})
+}
+
+// enlist has the waiter woken when one of its calls completes.
+func (x *callWait) enlist() {
+	x.t.mu.Lock()
+	defer x.t.mu.Unlock()
+	for _, k := range x.calls {
+		if h := x.t.forwarded[k]; h != nil {
+			h.wait = x.waiter
+		}
+	}
 }
 
 // Poll is part of mpi.Engine.
@@ -249,18 +267,40 @@ func (f *forwarder) onThread(g func()) {
 		g()
 		return
 	}
-	var over atomic.Bool
-	var parker osthread.Parker
-	wake := parker.Unpark
-	t.port.Aside(over.Load,
-		func(w func()) { wake = w; t.command(func() { g(); over.Store(true); wake() }) },
-		func() {
-			t.command(func() { g(); over.Store(true); wake() })
-			for !over.Load() {
-				parker.Park()
-			}
-		},
-		func(uint64, string) {})
+	x := &commandWait{t: t, g: g}
+	x.wake = x.parker.Unpark
+	t.port.Aside(x)
+}
+
+// commandWait is the wait of another goroutine for what the thread does in its place.
+type commandWait struct {
+	t      *Thread
+	g      func()
+	wake   func()
+	over   atomic.Bool
+	parker osthread.Parker
+}
+
+// Done, Register, Sleep and InBody are part of executor.Waiter.
+func (x *commandWait) Done() bool { return x.over.Load() }
+
+func (x *commandWait) Register(wake func()) {
+	x.wake = wake
+	x.t.command(x.run)
+}
+
+func (x *commandWait) Sleep() {
+	for x.t.command(x.run); !x.Done(); {
+		x.parker.Park()
+	}
+}
+
+func (x *commandWait) InBody(uint64, string) {}
+
+func (x *commandWait) run() {
+	x.g()
+	x.over.Store(true)
+	x.wake()
 }
 
 // command has the thread call g; if it has ended, the caller does.

@@ -128,29 +128,29 @@ func (p *port) Reason() error {
 }
 
 // Aside implements executor.Port.
-func (p *port) Aside(done func() bool, register func(wake func()), sleep func(), inBody func(task uint64, label string)) {
+func (p *port) Aside(x executor.Waiter) {
 	g := osthread.G()
 	rt := p.rt
 	if g == rt.w0.g.Load() && rt.w0.cur == nil && rt.w0.state.Load() != away {
-		register(rt.w0.parker.Unpark)
-		rt.w0.run(done, true)
+		x.Register(rt.w0.parker.Unpark)
+		rt.w0.run(x.Done, true)
 		return
 	}
 	for _, w := range *rt.workers.Load() {
 		if w.g.Load() == g && w.cur != nil && w.state.Load() != away {
-			inBody(w.cur.Seq(), w.cur.Label())
+			x.InBody(w.cur.Seq(), w.cur.Label())
 			if rt.opt.mode == seeded { // no spares: other bodies may have to send first
-				register(w.parker.Unpark)
-				w.run(done, true)
+				x.Register(w.parker.Unpark)
+				w.run(x.Done, true)
 				return
 			}
 			p.aside.Add(1)
 			defer p.aside.Add(-1)
-			w.Block(w.cur, sleep)
+			w.Block(w.cur, x.Sleep)
 			return
 		}
 	}
-	sleep()
+	x.Sleep()
 }
 
 // Asleep implements executor.Port.

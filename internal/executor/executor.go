@@ -67,13 +67,11 @@ type Port interface {
 	// Reason returns the errors of the tasks that have failed and are not reported yet;
 	// the cause, if the runtime was cancelled. Any goroutine.
 	Reason() error
-	// Aside waits for something outside of the runtime on the calling goroutine, which
-	// may be any: it returns when done reports true. sleep sleeps until the next call of
-	// the function that register is given, which is called once. The submitting
-	// goroutine runs tasks meanwhile; a worker inside a body gives its core to a spare,
-	// and inBody is told the number and label of its task. Inside Block it just sleeps; in
-	// the seeded mode, which has no spares, it runs other tasks, too.
-	Aside(done func() bool, register func(wake func()), sleep func(), inBody func(task uint64, label string))
+	// Aside waits for x, something outside of the runtime, on the calling goroutine, which
+	// may be any. The submitting goroutine runs tasks meanwhile; a worker inside a body gives
+	// its core to a spare. Inside Block it just sleeps; in the seeded mode, which has no
+	// spares, it runs other tasks, too.
+	Aside(x Waiter)
 	// Asleep says that the system's thread of this number sleeps, through no call of the
 	// runtime (in a page fault of a body): a spare worker has its core until awake is called.
 	// nil if it is no thread of a worker, or the mode has no spares. Any goroutine.
@@ -98,6 +96,19 @@ type Port interface {
 	// Waits says that the worker that calls it waits for messages inside a body, awake; false,
 	// that it does not any more.
 	Waits(yes bool)
+}
+
+// Waiter is what [Port.Aside] waits for. Its methods, and not functions, because these would
+// be allocated for every wait.
+type Waiter interface {
+	// Done reports whether the wait is over.
+	Done() bool
+	// Register has wake called once, on any goroutine, when Done may report true.
+	Register(wake func())
+	// Sleep returns when Done reports true.
+	Sleep()
+	// InBody is told that the body of this task waits.
+	InBody(task uint64, label string)
 }
 
 // Lender is an executor that lets workers make its calls: one at a time has its engine
