@@ -279,7 +279,7 @@ func (rt *Runtime) start() {
 	}
 	rt.domain, w.root = d, d
 	rt.mainScope = task.MainOf(d)
-	rt.spawner = task.Above(rt, 1)
+	rt.spawner = task.SpawnerOf(d)
 	for _, w := range all[1:] { // each starts when it is woken for the first time
 		w.state.Store(parked)
 		rt.parked.Add(1)

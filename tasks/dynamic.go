@@ -46,11 +46,11 @@ func dynamic(r *task.Record) *dynamicRecord { return (*dynamicRecord)(unsafe.Poi
 // does nothing; on a closed runtime it panics. Runtime.Spawn and Context.Spawn are short
 // for it.
 func Spawn(in Scope, name string, body func(*Context) error, cl ...Clause) {
-	spawnAt(in, 1+task.Callers(in), name, body, cl)
+	spawnAt(in, 1, name, body, cl)
 }
 
-// spawnAt is Spawn for wrappers: skip is the number of callers between it and the line that
-// reports should name.
+// spawnAt is Spawn, where skip is the number of callers between it and the place that
+// reports name, without those of the scope.
 func spawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Clause) {
 	dom := task.DomainOf(in)
 	r := dom.BeginNamed(&dynamicDecl.Decl, name)
@@ -60,7 +60,7 @@ func spawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Cl
 	x := dynamic(r)
 	x.name, x.body = name, body
 	var pc [1]uintptr
-	runtime.Callers(skip+2, pc[:])
+	runtime.Callers(skip+2+task.Callers(in), pc[:])
 	x.site = pc[0]
 	if body == nil {
 		r.Fail(errors.New("the body is nil"))

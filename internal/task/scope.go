@@ -41,6 +41,14 @@ func MainOf(d *Domain) Main { return Main{d} }
 func (m *Main) domain() *Domain { return m.d }
 func (m *Main) callers() int    { return 0 }
 
+// SpawnerOf returns the scope of the same domain for a method of the runtime that spawns in
+// place of its caller: Above(..., 1), without a second call through an interface.
+func SpawnerOf(d *Domain) Scope { return &spawner{Main{d}} }
+
+type spawner struct{ Main }
+
+func (s *spawner) callers() int { return 1 }
+
 // Body is a record as the body of its task sees it, behind a *tasks.Context: the Scope of
 // its children.
 type Body struct{ record Record }
