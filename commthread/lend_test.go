@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -95,7 +96,7 @@ func pollsOfWaiter(t *testing.T, s setup) int64 {
 // polled is an engine that tells of nothing: somebody must poll it.
 type polled struct{ *watched }
 
-func (p polled) Limits() mpi.Limits {
+func (p polled) Limits() engine.Limits {
 	l := p.watched.Limits()
 	l.ToldOfArrivals = false
 	return l

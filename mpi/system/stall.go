@@ -105,7 +105,7 @@ func (e *rankEngine) stalled(any bool, calls []*mpi.Call) {
 }
 
 // askAgain asks if it is time to.
-func (e *engine) askAgain(now int64) {
+func (e *rankEngine) askAgain(now int64) {
 	s := &e.stall
 	if now-s.began >= s.asked+s.pause {
 		s.asked = now - s.began
@@ -115,7 +115,7 @@ func (e *engine) askAgain(now int64) {
 }
 
 // tell tells the user of a wait that is no proven deadlock, or not yet.
-func (e *engine) tell(open []*mpi.Call, now int64) {
+func (e *rankEngine) tell(open []*mpi.Call, now int64) {
 	s := &e.stall
 	if waited := now - s.began; waited >= max(2*s.told, int64(tellStall)) {
 		s.told = waited
