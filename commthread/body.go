@@ -12,15 +12,15 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// body is a declared body that runs on the thread, as a coroutine of it: it has the
-// thread until it calls MPI or waits, and again when that has ended. A compute task
-// that the thread helps with is one, too.
+// body is a declared body on the thread, as a coroutine of it: it has the thread until it
+// calls MPI or waits, and again when that has ended. A compute task with which the thread
+// helps is one, too.
 type body struct {
 	rec   *task.Record
 	entry *entry // nil for a compute task
 	next  func() (struct{}, bool)
 	yield func(struct{}) bool
-	done  func() bool // what it waits for; nil while it has the thread
+	done  func() bool // ends its wait; nil while it has the thread
 	err   error
 }
 
@@ -42,9 +42,8 @@ func (t *Thread) begin(e *entry) {
 	})
 }
 
-// help runs a compute task, if one is ready, and reports whether there was one. It is a
-// coroutine like a body, so what waits for messages in it does not wait on top of
-// anything else.
+// help runs a ready compute task, and reports whether there was one. The task is a
+// coroutine like a body, so its waits for messages do not lie on top of another task.
 func (t *Thread) help() bool {
 	if t.traced && t.helped > 0 { // the events of a log nest
 		return false
@@ -61,9 +60,9 @@ func (t *Thread) help() bool {
 	return true
 }
 
-// start makes a coroutine of run and gives it the thread. A coroutine cannot outlive
-// the thread that made it, so one that ends by runtime.Goexit must not end the thread:
-// it panics instead, and goOn recovers.
+// start makes a coroutine of run and gives it the thread. A coroutine lives and dies with
+// the thread that made it, so a runtime.Goexit in it must not end the thread: start makes
+// it a panic, which goOn recovers.
 func (t *Thread) start(b *body, run func()) {
 	b.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		b.yield = yield
@@ -104,15 +103,15 @@ func (t *Thread) goOn(b *body) {
 func (t *Thread) pass(b *body) (more bool) {
 	defer func() {
 		if v := recover(); v != nil && v != errGoexit {
-			panic(v) // an error of this package or the runtime
+			panic(v) // an error of this package or of the runtime
 		}
 	}()
 	_, more = b.next()
 	return more
 }
 
-// endBody ends the task of a body. The peers of one that failed may wait for messages
-// that it has not sent; if its communicator was revoked, they know.
+// endBody ends the task of a body. If the body failed, its peers may wait for messages that
+// it has not sent; a revoked communicator tells them.
 func (t *Thread) endBody(b *body) {
 	for i := range t.bodies {
 		if t.bodies[i] == b {
@@ -134,7 +133,7 @@ func (t *Thread) endBody(b *body) {
 	t.port.Finish(b.rec, b.err)
 }
 
-// enter says which body the calling goroutine runs; nil for the thread itself.
+// enter records the body that the calling goroutine runs; nil for the thread itself.
 func (t *Thread) enter(r *task.Record) {
 	t.active.Store(osthread.G())
 	t.port.Enter(r)
@@ -155,12 +154,12 @@ func (t *Thread) resume() (moved bool) {
 	return moved
 }
 
-// await returns when done reports true: to a body, after others have had the thread; to
-// a worker that has the engine, after turns of its own; to the thread itself (an OnReady
-// hook that waits), after steps of its loop.
+// await returns when done reports true: to a body, after others have had the thread; to a
+// worker with the lease, after turns of its own; to the thread itself (an OnReady hook that
+// waits), after steps of its loop.
 func (t *Thread) await(done func() bool) {
 	if b := t.running(); b != nil {
-		r := t.port.Current() // perhaps a task run in place inside that of b
+		r := t.port.Current() // perhaps a task run in place inside b's
 		for !done() {
 			b.done = done
 			b.yield(struct{}{})
@@ -177,7 +176,7 @@ func (t *Thread) await(done func() bool) {
 	}
 }
 
-// awaitCalls is await for calls, which reports name.
+// awaitCalls is await for calls, which it shows in reports.
 func (t *Thread) awaitCalls(w *waiter) {
 	b := t.running()
 	if t.holder != 0 {

@@ -79,4 +79,4 @@ func SetWarnings(w io.Writer) { warnings = w }
 var ClockOffset, MeasureOffset = clockOffset, measureOffset
 
 // Owed reports whether peers may need progress of the thread's rank. After Stop.
-func Owed(t *Thread) bool { return t.owed }
+func Owed(t *Thread) bool { return t.needsHeartbeat }

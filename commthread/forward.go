@@ -14,18 +14,17 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// warnings is where a task that blocks a worker is named. Tests look at it.
+// warnings receives the names of tasks that block a worker. Tests read it.
 var warnings io.Writer = os.Stderr
 
-// forwarder is the engine that the program sees while a thread runs: the thread and
-// its bodies call the true engine, the calls of other goroutines are handed to the
-// thread.
+// forwarder is the program's engine while a thread runs: the thread and its bodies call the
+// true engine; other goroutines hand their calls to the thread.
 type forwarder struct {
-	mpi.Engine // the true one
+	mpi.Engine // the true engine
 	t          *Thread
 }
 
-// Unwrap returns the engine below, for tools that look for one that can do more.
+// Unwrap returns the engine below, for tools that need a more capable one.
 func (f *forwarder) Unwrap() mpi.Engine { return f.Engine }
 
 // waiter is a goroutine that waits for calls it has handed over.
@@ -44,7 +43,7 @@ func (w *waiter) done() bool {
 	return !w.any
 }
 
-// Post is part of mpi.Engine.
+// Post implements mpi.Engine.
 func (f *forwarder) Post(calls []*mpi.Call) {
 	t := f.t
 	if t.mine() {
@@ -65,12 +64,12 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 		t.forwarded[k] = &handed{by: stand[i], pcs: pcs}
 	}
 	t.handedOn = append(t.handedOn, stand)
-	t.lease.poked.Store(true)
+	t.lease.wakeRequested.Store(true)
 	t.mu.Unlock()
 	t.lease.summon()
 }
 
-// postCalls posts calls on the goroutine that may.
+// postCalls posts calls on the goroutine that may call the engine.
 func (t *Thread) postCalls(calls []*mpi.Call) { t.postBy(calls, func() { t.engine.Post(calls) }) }
 
 // postBy is postCalls with a form of Post.
@@ -85,15 +84,15 @@ func (t *Thread) postBy(calls []*mpi.Call, post func()) {
 	t.changed = true
 }
 
-// How long a call of PostWait is waited for by who has the engine: on a worker about as long
-// as a message between processes of one machine takes whose peer is late, and on the thread,
-// which a worker may share its core with, as long as it spins anyway.
+// Limits of a PostWait: on a worker about the time of a message between processes of one
+// machine whose peer is late; on the thread, which may share its core with a worker, its
+// usual spin.
 const (
 	stayHolding = 20 * time.Microsecond
 	stayShared  = spinShared
 )
 
-// PostWait is part of mpi.PostWaiter.
+// PostWait implements mpi.PostWaiter.
 func (f *forwarder) PostWait(calls []*mpi.Call, d time.Duration) {
 	t := f.t
 	w, can := f.Engine.(mpi.PostWaiter)
@@ -113,9 +112,9 @@ func (f *forwarder) PostWait(calls []*mpi.Call, d time.Duration) {
 
 // handed is a call that another goroutine has handed over.
 type handed struct {
-	by   *mpi.Call   // what the thread makes in its place
-	pcs  [10]uintptr // where
-	wait *waiter     // who waits for it; may be nil
+	by   *mpi.Call   // the thread's call in its place
+	pcs  [10]uintptr // call site
+	wait *waiter     // the waiting goroutine; may be nil
 }
 
 // where returns file:line of the call, outside of the packages that pass it on.
@@ -130,8 +129,8 @@ func (h *handed) where() string {
 	}
 }
 
-// standIn returns the call that the thread makes for k. When it has completed, k is
-// completed with the lock held, so that a waiter either sees that or is woken.
+// standIn returns the call that the thread makes for k. Its end completes k with the lock
+// held, so that a waiter either sees that or is woken.
 func (t *Thread) standIn(k *mpi.Call) *mpi.Call {
 	s := &mpi.Call{
 		Kind: k.Kind, Exclusive: k.Exclusive, Hidden: k.Hidden, Comm: k.Comm, Peer: k.Peer, Tag: k.Tag, Send: k.Send, Recv: k.Recv,
@@ -154,26 +153,26 @@ func (t *Thread) standIn(k *mpi.Call) *mpi.Call {
 	return s
 }
 
-// sent notes, as k is posted, whether the peers may need this rank's progress.
+// sent records, when k is posted, whether the peers may need this rank's progress.
 func (t *Thread) sent(k *mpi.Call) {
-	t.owed = !k.Kind.Collective() && (t.owed || k.Kind.Sends() || k.Kind.OneSided())
+	t.needsHeartbeat = !k.Kind.Collective() && (t.needsHeartbeat || k.Kind.Sends() || k.Kind.OneSided())
 }
 
-// Do is part of mpi.Engine.
+// Do implements mpi.Engine.
 func (f *forwarder) Do(k *mpi.Call) {
 	calls := []*mpi.Call{k}
 	f.Post(calls)
 	f.Await(false, calls)
 }
 
-// Await is part of mpi.Engine.
+// Await implements mpi.Engine.
 func (f *forwarder) Await(any bool, calls []*mpi.Call) {
 	t, w := f.t, &waiter{any: any, calls: calls}
 	if t.mine() {
 		f.await(w)
 		return
 	}
-	t.aside(w)
+	t.waitOffThread(w)
 }
 
 // await waits on the goroutine that may call the engine.
@@ -185,8 +184,8 @@ func (f *forwarder) await(w *waiter) {
 	f.t.awaitCalls(w)
 }
 
-// aside waits on another goroutine than the thread's.
-func (t *Thread) aside(w *waiter) {
+// waitOffThread waits on another goroutine than the thread's.
+func (t *Thread) waitOffThread(w *waiter) {
 	x := &callWait{waiter: w, t: t}
 	w.wake = x.parker.Unpark
 	t.port.Aside(x)
@@ -230,7 +229,7 @@ func (x *callWait) enlist() {
 	}
 }
 
-// Poll is part of mpi.Engine.
+// Poll implements mpi.Engine.
 func (f *forwarder) Poll() int {
 	t := f.t
 	switch {
@@ -251,7 +250,7 @@ func (f *forwarder) Poll() int {
 	return f.Engine.Poll()
 }
 
-// Sleep is part of mpi.Engine.
+// Sleep implements mpi.Engine.
 func (f *forwarder) Sleep(d time.Duration) {
 	if !f.t.mine() {
 		osthread.Sleep(d)
@@ -303,14 +302,14 @@ func (x *commandWait) run() {
 	x.wake()
 }
 
-// command has the thread call g; if it has ended, the caller does.
+// command makes the thread call g; if the thread has ended, the caller does.
 func (t *Thread) command(g func()) {
 	if !t.hand(g) {
 		g()
 	}
 }
 
-// hand has the thread call g, and reports whether it is still there to do so.
+// hand makes the thread call g, and reports whether the thread still exists.
 func (t *Thread) hand(g func()) bool {
 	t.mu.Lock()
 	if t.gone.Load() {
@@ -318,18 +317,18 @@ func (t *Thread) hand(g func()) bool {
 		return false
 	}
 	t.commands = append(t.commands, g)
-	t.lease.poked.Store(true)
+	t.lease.wakeRequested.Store(true)
 	t.mu.Unlock()
 	t.lease.summon()
 	return true
 }
 
-// Outstanding is part of mpi.Engine.
+// Outstanding implements mpi.Engine.
 func (f *forwarder) Outstanding(g func(*mpi.Call)) {
 	f.onThread(func() { f.Engine.Outstanding(g) })
 }
 
-// Cancel is part of mpi.Engine.
+// Cancel implements mpi.Engine.
 func (f *forwarder) Cancel(k *mpi.Call) {
 	f.onThread(func() {
 		f.t.mu.Lock()
@@ -344,48 +343,48 @@ func (f *forwarder) Cancel(k *mpi.Call) {
 	})
 }
 
-// Group is part of mpi.Engine.
+// Group implements mpi.Engine.
 func (f *forwarder) Group(h engine.Handle) (rank int, world []int) {
 	f.onThread(func() { rank, world = f.Engine.Group(h) })
 	return rank, world
 }
 
-// Create is part of mpi.Engine.
+// Create implements mpi.Engine.
 func (f *forwarder) Create(parent engine.Handle, members []int, seq uint32) (h engine.Handle, err error) {
 	f.onThread(func() { h, err = f.Engine.Create(parent, members, seq) })
 	return h, err
 }
 
-// Free is part of mpi.Engine.
+// Free implements mpi.Engine.
 func (f *forwarder) Free(h engine.Handle) (err error) {
 	f.onThread(func() { err = f.Engine.Free(h) })
 	return err
 }
 
-// Revoke is part of mpi.Engine.
+// Revoke implements mpi.Engine.
 func (f *forwarder) Revoke(h engine.Handle, reason string) {
-	f.onThread(func() { f.t.revokeKin(h, reason) })
+	f.onThread(func() { f.t.revokePair(h, reason) })
 }
 
-// Revoked is part of mpi.Engine.
+// Revoked implements mpi.Engine.
 func (f *forwarder) Revoked(h engine.Handle) (reason string, yes bool) {
 	f.onThread(func() { reason, yes = f.Engine.Revoked(h) })
 	return reason, yes
 }
 
-// NewWindow is part of mpi.Engine.
+// NewWindow implements mpi.Engine.
 func (f *forwarder) NewWindow(h engine.Handle, b mpi.Buffer) (w engine.Handle, err error) {
 	f.onThread(func() { w, err = f.Engine.NewWindow(h, b); f.t.windows++ })
 	return w, err
 }
 
-// FreeWindow is part of mpi.Engine.
+// FreeWindow implements mpi.Engine.
 func (f *forwarder) FreeWindow(w engine.Handle) (err error) {
 	f.onThread(func() { err = f.Engine.FreeWindow(w); f.t.windows-- })
 	return err
 }
 
-// Finalize is part of mpi.Engine.
+// Finalize implements mpi.Engine.
 func (f *forwarder) Finalize() error {
 	return fmt.Errorf("commthread: finalize: %w: stop the communication thread first", mpi.ErrState)
 }

@@ -14,8 +14,13 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// lazyOperation is one end of a message of an endpoint: a body of the comm thread with
-// nothing to allocate but its arrival.
+// A receive ends when every byte has arrived. A receive spawned with LazyRecv, of a message
+// sent with LazySend, into memory of an arena (package commthread/dds), lets tasks that read
+// it as tasks.Lazy(tasks.Input) start at its first strip: they wait where they touch missing
+// bytes. With Attend, a spare worker has their core meanwhile.
+
+// lazyOperation is one end of a message of an endpoint: a body on the comm thread that
+// allocates only its arrival.
 type lazyOperation struct {
 	task.Record
 	thread    *Thread
@@ -23,7 +28,7 @@ type lazyOperation struct {
 	buf       mpi.Buffer
 	peer, tag int
 	hints     []dds.Hint
-	arrival   *deps.Arrival // of a receive
+	arrival   *deps.Arrival // for a receive
 	arrived   bool
 	site      uintptr
 }
@@ -50,24 +55,22 @@ func lazyDecl(name string, run func(*lazyOperation) error, skip func(*lazyOperat
 
 func lazyOf(r *task.Record) *lazyOperation { return (*lazyOperation)(unsafe.Pointer(r)) }
 
-// LazySend spawns the sending of b to rank dst over an endpoint, whose other end
-// receives with LazyRecv, or with Recv of the endpoint. The task reads b, and ends when b
-// may be written to again. It is spawned like Send of a Thread; hints are those of the
-// endpoint and hs.
+// LazySend spawns the sending of b to rank dst over an endpoint, whose other end receives
+// with LazyRecv, or with Recv of the endpoint. The task reads b, and ends when b may be
+// written again. Spawn it like Send of a Thread; hs override the hints of the endpoint.
 func (t *Thread) LazySend(in tasks.Scope, e *dds.Endpoint, b mpi.Buffer, dst, tag int, hs []dds.Hint, cl ...tasks.Clause) {
 	t.lazy(in, lazySendDecl, e, b, deps.In, dst, tag, hs, cl)
 }
 
-// LazyRecv spawns the receiving into b of a message that another rank's endpoint has
-// sent. Tasks that read b as Lazy(Input) may start when its first strip has landed and
-// nothing but the network is needed for the rest; they wait where they touch what is
-// missing, or call dds.Touch before a kernel does. All others wait for the end of
-// the task: every byte is there. If b lies in no arena, or its arena cannot make readers
-// wait, both are the same.
+// LazyRecv spawns the receiving into b of a message that another rank's endpoint has sent.
+// Tasks that read b as Lazy(Input) may start when its first strip has landed and the rest
+// is in flight; they wait where they touch missing bytes, or call dds.Touch before a kernel
+// does. All others wait for the end of the task: every byte has arrived. If b lies in no
+// arena, or its arena cannot make readers wait, both are the same.
 //
-// Messages of one endpoint that are under way between two ranks at one time have
-// different tags: lazy tasks are independent (tasks.Independent). A message that fails
-// also fails its lazy readers, however far they have come.
+// Messages of one endpoint in flight between two ranks at the same time need different
+// tags: lazy tasks are independent (tasks.Independent). A message that fails also fails its
+// lazy readers, however far they have come.
 func (t *Thread) LazyRecv(in tasks.Scope, e *dds.Endpoint, b mpi.Buffer, src, tag int, hs []dds.Hint, cl ...tasks.Clause) {
 	t.lazy(in, lazyRecvDecl, e, b, deps.Out, src, tag, hs, cl)
 }
@@ -112,7 +115,7 @@ func (o *lazyOperation) send() error {
 }
 
 func (o *lazyOperation) receive() error {
-	defer o.lose() // unless it has arrived, whatever happens
+	defer o.lose() // in any case, unless it has arrived
 	x, err := o.end.Recv(o.buf, o.peer, o.tag, o.hints...)
 	if err != nil {
 		return err
@@ -123,7 +126,7 @@ func (o *lazyOperation) receive() error {
 	return x.Wait()
 }
 
-// lose releases the lazy readers of what will not come, which are skipped.
+// lose releases the lazy readers of a lost message, which are skipped.
 func (o *lazyOperation) lose() {
 	if o.arrived {
 		return
@@ -132,10 +135,10 @@ func (o *lazyOperation) lose() {
 	o.Exec.Schedule(o.arrival.Release(true))
 }
 
-// Attend has a spare worker take the core of a worker that waits in a fault on memory
-// of the arena, until its strip lands. It lasts until Stop, which comes before the arena
-// is closed. Any goroutine. Errors: dds.ErrNoFaults where nobody faults, which is no
-// trouble; those of dds.Arena.Watch.
+// Attend makes a spare worker take the core of a worker that waits in a fault on memory of
+// the arena, until its strip lands. It lasts until Stop, which must come before the close
+// of the arena. Any goroutine. Errors: dds.ErrNoFaults if the arena has no faults, which is
+// harmless; errors of dds.Arena.Watch.
 func (t *Thread) Attend(a *dds.Arena) error {
 	sleepers := sleepers{port: t.port, by: map[int]map[int]func(){}}
 	stop, err := a.Watch(sleepers.told)
@@ -151,15 +154,15 @@ func (t *Thread) Attend(a *dds.Arena) error {
 	return nil
 }
 
-// sleepers are the threads of workers that wait in faults, and the spares that have their
-// cores. It belongs to the watching goroutine, and when that has ended to who ended it.
+// sleepers lists the threads of workers that wait in faults, and the spares on their cores.
+// Owned by the watching goroutine, then by the goroutine that stops it.
 type sleepers struct {
 	port executor.Port
 	by   map[int]map[int]func() // by strip, by thread: gives the core back
 }
 
-// told hears of a fault, again perhaps, or of the landing of a strip, which ends all
-// waits for it.
+// told handles a fault, perhaps repeated, or the landing of a strip, which ends all waits
+// for it.
 func (s *sleepers) told(e dds.Sleep) {
 	on := s.by[e.Strip]
 	switch {
@@ -181,7 +184,7 @@ func (s *sleepers) told(e dds.Sleep) {
 	}
 }
 
-// wake gives all cores back: whoever stops watching does not hear of landings.
+// wake gives all cores back: without a watch no landing would.
 func (s *sleepers) wake() {
 	for _, on := range s.by {
 		for _, awake := range on {
@@ -190,7 +193,7 @@ func (s *sleepers) wake() {
 	}
 }
 
-// unattend ends what Attend began.
+// unattend ends the watches of Attend.
 func (t *Thread) unattend() {
 	t.mu.Lock()
 	stops := t.watches

@@ -7,14 +7,78 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// lease says who has the engine. The steps T1 to R4 are those of the package
-// documentation.
+// The lease. One word names the holder of the engine, and three more belong to it:
+//
+//	own            the thread's: it is awake, or has been woken
+//	free           nobody's: the thread sleeps or is about to
+//	called         nobody's: the thread has been woken, but a worker may be faster
+//	lent           a worker's: the thread sleeps or is about to
+//	wakeRequested  work has been queued, or a message has arrived
+//	asker          the worker that waits for the engine, if any
+//	until          the time at which the thread, if it sleeps, wakes up by itself
+//
+// The thread                            A goroutine that queues work
+//
+//	T1  a step; if a worker asks: T5       P1  put it into a list, wakeRequested = true
+//	T2  nothing to do: until = ...;        P2  if the word is free: free -> called,
+//	    own -> free                            and wake the thread
+//	T3  if wakeRequested, or a worker
+//	    asks: nobody's -> own, T1        A body on a worker
+//	T4  sleep until woken, or until;
+//	    own, or nobody's -> own: T1;       A1  asker = itself
+//	    lent: until = later, check         A2  nobody's -> lent: asker = none, it has it
+//	    the word once more, T4             A3  else sleep until it is granted
+//	T5  asker = none, own -> lent,
+//	    grant, T4                        A worker that returns the engine
+//
+//	A worker without tasks                 R1  the thread is needed: lent -> own, wake it
+//	                                       R2  a worker asks: asker = none, grant
+//	W1  nobody's -> lent                   R3  lent -> free; if a worker asks:
+//	W2  turns, until it finds a task,          nobody's -> lent, R2
+//	    is asked, or has nothing to        R4  if wakeRequested, or until is too late for
+//	    wait for: R1                           the pending calls: P2
+//
+// Nobody's is free or called. All are sequentially consistent. The arrows are
+// compare-and-swaps, except where the word is own or lent before, which only the holder
+// leaves (and T4 sees own come). So there is one user of the engine. A thread that has been
+// woken may wait for milliseconds behind another one on its core, so a worker does not wait
+// for it: if a worker takes the engine first, the thread finds the word lent, or free again,
+// when it comes (T4).
+//
+// No work is left behind. Take a P1. If P2 sees free, the thread is woken, by this P2 or by
+// a faster one, or a worker has taken the engine. If P2 sees own, the thread has yet to take
+// T2, and T3 comes after P1. If it sees called, the thread, or a worker before it, has yet
+// to take the engine, and checks after that. If it sees lent, the worker has yet to take R1
+// or R3, and R4 comes after P1 (after R1 the thread checks). No worker asks forever: after A1, A2 sees own
+// or lent, and the holder then has yet to check for an asker (T5, T3, R2, R3). Pending calls
+// are polled: at R4, either the thread's until is early enough, or it is woken; if it moves
+// its until meanwhile, it checks the word after that (T4), and R4 checks until after the
+// word was freed. No deadlock: the holder waits for no goroutine, except in R1, where a body
+// passes the engine to the thread and asks for it again, and the thread serves the asker
+// after every step. TestLease_protocol_exhaustively visits all interleavings, and finds each
+// of these checks missing if it is left out.
+//
+// A coroutine lives and dies with its thread. So a worker does not start or resume one: the
+// thread is needed then, and stays so until it has had the engine. A waiting body on a
+// worker is a loop of turns; a body that waits for the runtime (children, Block) returns
+// the engine meanwhile. The workers get one body at a time, so that no other worker waits
+// for it to end. A worker that has ended a task posts the operations that became ready by
+// itself, if the engine is free (Serve): that costs a microsecond or two, and waking the
+// thread twelve and a change of threads. On an engine that must be polled it also polls
+// between two tasks, at most every 50 us, and the thread then sleeps 2 ms at a time. Before the thread sleeps with pending calls, it
+// wakes a sleeping worker, which has its own core and polls in place of the thread.
+//
+// Workers borrow where each has its own core (executor.Port.Spacious), and the thread has
+// none. Where threads share cores, a polling waiter would keep the core from the threads
+// for which it waits.
+
+// lease is the state of the lease; comments name the steps above.
 type lease struct {
-	state atomic.Int32
-	poked atomic.Bool           // look at what has been brought; set with Thread.mu held, or by the engine
-	asker atomic.Pointer[asker] // waits for the engine
-	until atomic.Int64          // Nanotime at which the thread, if it sleeps, wakes up by itself
-	wake  func()                // ends the sleep of the thread. Immutable
+	state         atomic.Int32
+	wakeRequested atomic.Bool           // check the queued work; set with Thread.mu held, or by the engine
+	asker         atomic.Pointer[asker] // waits for the engine
+	until         atomic.Int64          // Nanotime at which the thread, if it sleeps, wakes up by itself
+	wake          func()                // ends the sleep of the thread. Immutable
 }
 
 // The states of a lease.
@@ -31,18 +95,18 @@ type asker struct {
 	parker  osthread.Parker
 }
 
-// summon wakes the thread if nobody has the engine (P2). Whoever calls it has set
-// poked. Any goroutine.
+// summon gives the engine to the thread if it is free (P2). The caller has set
+// wakeRequested. Any goroutine.
 func (l *lease) summon() {
 	if l.state.Load() == free && l.state.CompareAndSwap(free, called) {
 		l.wake()
 	}
 }
 
-// take is the way of a worker to an engine that nobody has (W1).
+// take takes an engine that nobody has for a worker (W1), and reports whether it did.
 func (l *lease) take() bool { return l.become(lent) }
 
-// become gives an engine that nobody has to the caller, and reports whether it did.
+// become changes the word from nobody's to another state, and reports whether it did.
 func (l *lease) become(to int32) bool {
 	for {
 		now := l.state.Load()
@@ -58,7 +122,7 @@ func (l *lease) become(to int32) bool {
 // ask returns when the calling worker has the engine.
 func (l *lease) ask(a *asker) {
 	const spins = 50
-	for !l.asker.CompareAndSwap(nil, a) { // A1: behind another one
+	for !l.asker.CompareAndSwap(nil, a) { // behind another one
 		osthread.Relax()
 	}
 	if l.take() { // A2
@@ -75,8 +139,8 @@ func (l *lease) ask(a *asker) {
 	a.granted.Store(false)
 }
 
-// grant gives the engine, which the caller has, to who asks for it, and reports whether
-// somebody did (T5, R2).
+// grant passes the caller's engine to the asking worker, and reports whether there was one
+// (T5, R2).
 func (l *lease) grant() bool {
 	a := l.asker.Load()
 	if a == nil {
@@ -89,12 +153,12 @@ func (l *lease) grant() bool {
 	return true
 }
 
-// layDown gives the engine up on the thread's side, until a time, and reports whether the
-// thread may sleep (T2, T3): otherwise it has it still.
+// layDown frees the engine on the thread's side, until a time, and reports whether the
+// thread may sleep (T2, T3); otherwise it still has the engine.
 func (l *lease) layDown(until int64) bool {
 	l.until.Store(until)
 	l.state.Store(free)
-	if l.poked.Load() || l.asker.Load() != nil {
+	if l.wakeRequested.Load() || l.asker.Load() != nil {
 		return !l.become(own)
 	}
 	return true
@@ -106,22 +170,22 @@ func (l *lease) regain() bool {
 	return l.state.Load() == own || l.become(own)
 }
 
-// stay says that the thread, which has found the engine lent, sleeps on until a later
-// time, and reports whether it may: a worker that has just given the engine back may have
-// counted on the time before.
+// stay extends the sleep of the thread, which has found the engine lent, to a later time,
+// and reports whether it may sleep: a worker that has just returned the engine may have
+// counted on the earlier time.
 func (l *lease) stay(until int64) bool {
 	l.until.Store(until)
 	return !l.regain()
 }
 
-// pass gives the engine from a worker to the thread (R1).
+// pass passes the engine from a worker to the thread (R1).
 func (l *lease) pass() {
 	l.state.Store(own)
 	l.wake()
 }
 
-// putBack gives the engine from a worker to nobody, for whom the thread has to wake up at
-// time due (R2 to R4).
+// putBack frees a worker's engine; if it stays free, the thread must wake up at time due
+// (R2 to R4).
 func (l *lease) putBack(due int64) {
 	for {
 		if l.grant() {
@@ -132,10 +196,10 @@ func (l *lease) putBack(due int64) {
 			break
 		}
 		if !l.take() {
-			return // who asked has it
+			return // the asker has it
 		}
 	}
-	if l.poked.Load() || l.until.Load() > due {
+	if l.wakeRequested.Load() || l.until.Load() > due {
 		l.summon()
 	}
 }

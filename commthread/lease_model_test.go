@@ -16,7 +16,7 @@ import (
 // then. Not verified: the engine, the Parker (package osthread), a second asker.
 type leaseModel struct {
 	word                 int32
-	poked, asker         bool
+	wakeRequested, asker bool
 	granted, token       bool // of the asker; of the thread's parker
 	late                 bool // until is later than any due time
 	work, fresh, pending bool // brought; left to the thread; calls are under way
@@ -31,9 +31,9 @@ type flaw string
 
 const (
 	soundLease     flaw = ""
-	noLookAtPoked  flaw = "the thread does not look at poked again before it sleeps"
+	noLookAtWake   flaw = "the thread does not look at wakeRequested again before it sleeps"
 	noLookAtAsker  flaw = "a worker that puts the engine back does not look for who asks"
-	noLookBehind   flaw = "a worker that puts the engine back does not look at poked"
+	noLookBehind   flaw = "a worker that puts the engine back does not look at wakeRequested"
 	noLookAtTime   flaw = "a worker that puts the engine back does not look when the thread wakes up"
 	noSecondLook   flaw = "the thread stays asleep for longer without a look at the word"
 	noWakeOnPass   flaw = "the engine is passed to the thread without waking it"
@@ -62,7 +62,7 @@ func (m *leaseModel) threadSteps(f flaw, step func(func(*leaseModel))) {
 	switch m.thread {
 	case "T1": // a step, and oblige
 		step(func(n *leaseModel) {
-			n.poked, n.work, n.fresh = false, false, false
+			n.wakeRequested, n.work, n.fresh = false, false, false
 			n.thread = "T2"
 			if n.asker {
 				n.thread, n.late = "T5", !n.pending
@@ -77,13 +77,13 @@ func (m *leaseModel) threadSteps(f flaw, step func(func(*leaseModel))) {
 	case "T2b":
 		step(func(n *leaseModel) {
 			n.word, n.thread = free, "T3"
-			if f == noLookAtPoked {
+			if f == noLookAtWake {
 				n.thread = "T4"
 			}
 		})
 	case "T3":
 		step(func(n *leaseModel) {
-			if n.thread = "T4"; n.poked || n.asker {
+			if n.thread = "T4"; n.wakeRequested || n.asker {
 				n.thread = "T3b"
 			}
 		})
@@ -136,10 +136,10 @@ func (m *leaseModel) idleSteps(f flaw, step func(func(*leaseModel))) {
 	case "takes":
 		step(func(n *leaseModel) { n.word, n.idle = lent, "has" })
 	case "has": // a turn, in which calls may be posted, or a coroutine turn out to be needed
-		step(func(n *leaseModel) { n.poked, n.work, n.idle = false, false, "R1" })
-		step(func(n *leaseModel) { n.poked, n.work, n.pending, n.idle = false, false, true, "R1" })
+		step(func(n *leaseModel) { n.wakeRequested, n.work, n.idle = false, false, "R1" })
+		step(func(n *leaseModel) { n.wakeRequested, n.work, n.pending, n.idle = false, false, true, "R1" })
 		if m.work {
-			step(func(n *leaseModel) { n.poked, n.work, n.fresh, n.idle = false, false, true, "R1" })
+			step(func(n *leaseModel) { n.wakeRequested, n.work, n.fresh, n.idle = false, false, true, "R1" })
 		}
 	default:
 		m.release(f, m.idle, func(n *leaseModel, to string) {
@@ -179,9 +179,9 @@ func (m *leaseModel) bodySteps(f flaw, step func(func(*leaseModel))) {
 			step(func(n *leaseModel) { n.granted, n.body = false, "has" })
 		}
 	case "has":
-		step(func(n *leaseModel) { n.poked, n.work, n.body = false, false, "R1" })
+		step(func(n *leaseModel) { n.wakeRequested, n.work, n.body = false, false, "R1" })
 		if m.work {
-			step(func(n *leaseModel) { n.poked, n.work, n.fresh, n.body = false, false, true, "P1" })
+			step(func(n *leaseModel) { n.wakeRequested, n.work, n.fresh, n.body = false, false, true, "P1" })
 		}
 	case "P1": // pass, and ask again
 		step(func(n *leaseModel) { n.word, n.body = own, "P2" })
@@ -243,7 +243,7 @@ func (m *leaseModel) release(f flaw, at string, to func(*leaseModel, string), st
 				to(n, "")
 			}
 		case "R4":
-			if n.poked && f != noLookBehind || n.late && n.pending && f != noLookAtTime {
+			if n.wakeRequested && f != noLookBehind || n.late && n.pending && f != noLookAtTime {
 				to(n, "P2a")
 			} else {
 				to(n, "")
@@ -277,7 +277,7 @@ func (n *leaseModel) summon(f flaw, at string, to func(*leaseModel, string)) {
 func (m *leaseModel) bringSteps(f flaw, at string, to func(*leaseModel, string), step func(func(*leaseModel))) {
 	switch at {
 	case "P1":
-		step(func(n *leaseModel) { n.work, n.poked = true, true; to(n, "P2a") })
+		step(func(n *leaseModel) { n.work, n.wakeRequested = true, true; to(n, "P2a") })
 	case "":
 	default:
 		step(func(n *leaseModel) { n.summon(f, at, to) })
@@ -350,7 +350,7 @@ func TestLease_protocol_exhaustively(t *testing.T) {
 	states, wrong := exploreLease(soundLease)
 	require.Empty(t, wrong)
 	t.Logf("%d states", states)
-	for _, f := range []flaw{noLookAtPoked, noLookAtAsker, noLookBehind, noLookAtTime, noSecondLook, noWakeOnPass, takeInTwoSteps, askLast, summonOwn, deafThread} {
+	for _, f := range []flaw{noLookAtWake, noLookAtAsker, noLookBehind, noLookAtTime, noSecondLook, noWakeOnPass, takeInTwoSteps, askLast, summonOwn, deafThread} {
 		_, wrong := exploreLease(f)
 		assert.NotEmpty(t, wrong, "not found: %s", f)
 		t.Logf("%s: %s", f, wrong)

@@ -13,13 +13,13 @@ func TestLease_worker_before_a_woken_thread(t *testing.T) {
 	woken := 0
 	l := lease{wake: func() { woken++ }}
 	require.True(t, l.layDown(after(time.Hour)))
-	l.poked.Store(true)
+	l.wakeRequested.Store(true)
 	l.summon()
 	l.summon()
 	require.Equal(t, 1, woken, "wake-ups of the thread")
 	require.True(t, l.take(), "a worker may have the engine before the thread")
 	require.False(t, l.regain(), "the thread has the engine of the worker")
-	l.poked.Store(false)
+	l.wakeRequested.Store(false)
 	l.putBack(after(time.Hour))
 	require.Equal(t, 1, woken, "wake-ups of the thread")
 	require.True(t, l.regain())

@@ -11,12 +11,12 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// What workers do with the engine, and how the thread gives it to them.
+// How workers use the engine, and how the thread lends it.
 
 var _ executor.Lender = (*taskExecutor)(nil)
 
-// layOut decides how the thread sleeps, and whether it lends the engine: not from a core
-// of its own, on which it is as good as a worker, and not where it must sleep inside it.
+// layOut decides how the thread sleeps, and whether it lends the engine: not from its own
+// core, where it polls as well as a worker, and not if it must sleep inside the engine.
 func (t *Thread) layOut() {
 	t.lease.wake = t.bed.Unpark
 	for e := t.engine; t.told && t.bell == nil; {
@@ -36,7 +36,7 @@ func (t *Thread) layOut() {
 	}
 }
 
-// standBy is the sleep of the thread while it does not have the engine.
+// standBy is the sleep of the thread without the engine.
 func (t *Thread) standBy(d time.Duration) {
 	for {
 		if t.told && t.bell == nil {
@@ -53,8 +53,8 @@ func (t *Thread) standBy(d time.Duration) {
 	}
 }
 
-// absence is how long the thread sleeps at a time while a worker has the engine. Where
-// the engine must be polled, it is there again a period after the worker has it no more.
+// absence returns the length of the thread's sleeps while a worker has the engine. If the
+// engine must be polled, the thread returns within a period of the worker's release.
 func (t *Thread) absence() time.Duration {
 	if t.told {
 		return noEnd
@@ -62,8 +62,7 @@ func (t *Thread) absence() time.Duration {
 	return t.period
 }
 
-// oblige gives the engine to a worker that asks for it, and returns when the thread has it
-// again.
+// oblige passes the engine to an asking worker, and returns when the thread has it again.
 func (t *Thread) oblige() {
 	if t.lease.asker.Load() == nil {
 		return
@@ -77,8 +76,8 @@ func (t *Thread) oblige() {
 	t.enter(nil)
 }
 
-// arm has the engine tell of arrivals while nobody is inside it, and returns when somebody
-// has to be there all the same; ok is false if there is something to do now.
+// arm makes the engine announce arrivals while it is free, and returns the time after which
+// it must be polled all the same; ok is false if there is work now.
 func (t *Thread) arm() (due time.Duration, ok bool) {
 	if t.bell == nil {
 		return noEnd, true
@@ -94,19 +93,19 @@ func (t *Thread) disarm() {
 
 // arrived is called by the engine, on any goroutine.
 func (t *Thread) arrived() {
-	t.lease.poked.Store(true)
+	t.lease.wakeRequested.Store(true)
 	t.lease.summon()
 }
 
-// borrowed is what a worker does that has just got the engine.
+// borrowed prepares a worker that has just got the engine.
 func (t *Thread) borrowed() {
 	t.holder = osthread.G()
 	t.active.Store(t.holder)
 	t.disarm()
 }
 
-// giveBack ends that: the thread gets the engine if it is needed, else who asks for it,
-// else nobody.
+// giveBack returns a worker's engine: to the thread if it is needed, else to an asking
+// worker, else it is free.
 func (t *Thread) giveBack() {
 	t.holder = 0
 	t.active.Store(0)
@@ -121,14 +120,14 @@ func (t *Thread) giveBack() {
 	}
 	d := min(t.nap(), due)
 	if !t.told {
-		d = max(d, t.period) // it has not slept longer: see absence
+		d = max(d, t.period) // its sleep was not longer: see absence
 	}
 	t.awaits.Store(t.useful())
 	t.lease.putBack(after(d))
 }
 
-// needed reports whether there is something that only the thread can do: coroutines live
-// and die with it.
+// needed reports whether there is work for the thread alone: coroutines live and die with
+// it.
 func (t *Thread) needed() bool {
 	if t.fresh || t.stop.Load() || t.still() {
 		return true
@@ -141,20 +140,20 @@ func (t *Thread) needed() bool {
 	return false
 }
 
-// useful reports whether polling may be of use: to this rank, or to its peers.
+// useful reports whether polling may help this rank or its peers.
 func (t *Thread) useful() bool {
 	busy, _ := t.underWay()
-	return busy || !t.told && (t.owed || t.windows > 0)
+	return busy || !t.told && (t.needsHeartbeat || t.windows > 0)
 }
 
-// now and then is every so many turns in which nothing moved.
+// nowAndThen is the number of fruitless turns between two slower checks.
 const nowAndThen = 16
 
-// Turn is part of executor.Lender.
+// Turn implements executor.Lender.
 func (x *taskExecutor) Turn(holds bool) bool {
 	t := (*Thread)(x)
 	if !holds {
-		if !t.awaits.Load() && !t.lease.poked.Load() || !t.lease.take() {
+		if !t.awaits.Load() && !t.lease.wakeRequested.Load() || !t.lease.take() {
 			return false
 		}
 		t.borrowed()
@@ -173,19 +172,19 @@ func (x *taskExecutor) Turn(holds bool) bool {
 	return false
 }
 
-// Wanted is part of executor.Lender.
+// Wanted implements executor.Lender.
 func (x *taskExecutor) Wanted() bool { return x.awaits.Load() && x.lease.state.Load() != lent }
 
-// Leave is part of executor.Lender.
+// Leave implements executor.Lender.
 func (x *taskExecutor) Leave() { (*Thread)(x).giveBack() }
 
-// Bring is part of executor.Lender.
+// Bring implements executor.Lender.
 func (x *taskExecutor) Bring(r *task.Record) { (*Thread)(x).ready(r) }
 
-// Serve is part of executor.Lender.
+// Serve implements executor.Lender.
 func (x *taskExecutor) Serve() {
 	t := (*Thread)(x)
-	poked, due := t.lease.poked.Load(), t.due()
+	poked, due := t.lease.wakeRequested.Load(), t.due()
 	switch {
 	case !poked && !due:
 	case t.lease.take():
@@ -230,7 +229,7 @@ func (t *Thread) leasable(r *task.Record) bool {
 }
 
 // enqueue gives a body to the workers, one at a time: a second one would keep a worker
-// waiting for the first. It reports whether it is the turn of r. The caller holds t.mu.
+// waiting for the first. It reports whether r goes now. The caller holds t.mu.
 func (t *Thread) enqueue(r *task.Record) bool {
 	if t.leasing {
 		t.leased = append(t.leased, r)
@@ -256,10 +255,10 @@ func (t *Thread) nextLeased(ended *task.Record) {
 	}
 }
 
-// Hold is part of executor.Lender.
+// Hold implements executor.Lender.
 func (x *taskExecutor) Hold(r *task.Record) { x.Resume(r) }
 
-// Resume is part of executor.Lender.
+// Resume implements executor.Lender.
 func (x *taskExecutor) Resume(r *task.Record) {
 	t := (*Thread)(x)
 	t.lease.ask(new(asker))
@@ -267,7 +266,7 @@ func (x *taskExecutor) Resume(r *task.Record) {
 	t.inLease = &body{rec: r}
 }
 
-// Pause is part of executor.Lender.
+// Pause implements executor.Lender.
 func (x *taskExecutor) Pause() {
 	t := (*Thread)(x)
 	t.inLease = nil
@@ -275,7 +274,7 @@ func (x *taskExecutor) Pause() {
 	t.nextLeased(nil) // the body may wait for it
 }
 
-// HandBack is part of executor.Lender.
+// HandBack implements executor.Lender.
 func (x *taskExecutor) HandBack(r *task.Record) {
 	t := (*Thread)(x)
 	switch {
@@ -289,7 +288,7 @@ func (x *taskExecutor) HandBack(r *task.Record) {
 	t.nextLeased(r)
 }
 
-// awaitHolding is await on a worker that has the engine.
+// awaitHolding is await on a worker with the lease.
 func (t *Thread) awaitHolding(done func() bool) {
 	t.port.Waits(true)
 	defer t.port.Waits(false)
@@ -299,7 +298,7 @@ func (t *Thread) awaitHolding(done func() bool) {
 	t.advanced()
 }
 
-// heldTurn is a turn on a worker that keeps the engine; if the thread is needed, it has the
+// heldTurn is a turn on a worker that keeps the lease; if the thread is needed, it gets the
 // engine in between.
 func (t *Thread) heldTurn() {
 	switch {
@@ -310,7 +309,7 @@ func (t *Thread) heldTurn() {
 	case t.polls%nowAndThen == 0:
 		t.saturate(osthread.Nanotime())
 		if !t.port.Spacious() {
-			osthread.Sleep(t.period) // others have come
+			osthread.Sleep(t.period) // more threads share the cores now
 		}
 	default:
 		osthread.Relax()

@@ -1,10 +1,10 @@
 package commthread
 
-// lineup holds operations that may be posted: the one with the highest priority goes
-// first, of equal ones the one that came first. It reuses its memory.
+// lineup holds operations that may be posted: highest priority first, then in order of
+// arrival. It reuses its memory.
 type lineup struct {
 	ops    []*operation
-	head   int // of ops: what is before it has gone
+	head   int // index in ops of the first remaining one
 	ranked int // operations with a priority
 }
 
@@ -25,7 +25,7 @@ func (l *lineup) push(o *operation) {
 	}
 }
 
-// pop takes the next operation; there is one.
+// pop takes the next operation; the lineup must not be empty.
 func (l *lineup) pop() *operation {
 	at := l.head
 	if l.ranked > 0 {

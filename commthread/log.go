@@ -15,19 +15,19 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// pair is whom messages go between, for their numbers.
+// pair is sender and receiver of messages, for their numbers.
 type pair struct {
 	comm     uint32
 	from, to int // in the world; -1 for collective operations
 	tag      int
 }
 
-// posting is what the log of a call says besides the call itself.
+// posting is the log's record of a call.
 type posting struct {
 	ready  time.Duration
 	posted time.Duration
-	seq    uint64 // of sends and collectives
-	order  uint64 // in which the calls of this rank were posted
+	seq    uint64 // for sends and collectives
+	order  uint64 // place among the posted calls of this rank
 }
 
 // noted is a message of the log.
@@ -46,8 +46,8 @@ func (t *Thread) now() time.Duration {
 	return time.Since(t.origin)
 }
 
-// number gives a call that is about to be posted its numbers. Receives are numbered when
-// the log is taken: what one from any source is a receive of is known only then.
+// number numbers a call that is about to be posted. Receives are numbered when the log is
+// taken, because the sender of one from any source is known only then.
 func (t *Thread) number(k *mpi.Call, p *posting) {
 	t.postings++
 	p.order, p.seq = t.postings, 0
@@ -62,8 +62,7 @@ func (t *Thread) number(k *mpi.Call, p *posting) {
 	p.seq = t.counts[to]
 }
 
-// watch has the log note calls of bodies and of other goroutines. The thread posts
-// them.
+// watch records calls of bodies and of other goroutines in the log. The thread posts them.
 func (t *Thread) watch(calls []*mpi.Call) {
 	if !t.traced {
 		return
@@ -114,9 +113,8 @@ func (t *Thread) note(k *mpi.Call, number uint64, p *posting) {
 	}
 }
 
-// numberReceives gives the receives their numbers: those that took the messages of one
-// sender with one tag did so in the order in which they were posted. The caller holds
-// t.mu.
+// numberReceives numbers the receives: the receives from one sender with one tag got their
+// messages in the order in which they were posted. The caller holds t.mu.
 func (t *Thread) numberReceives() {
 	slices.SortFunc(t.messages, func(a, b noted) int { return cmp.Compare(a.order, b.order) })
 	counts := map[pair]uint64{}
@@ -130,9 +128,9 @@ func (t *Thread) numberReceives() {
 	}
 }
 
-// Log returns the event log of the runtime with the messages of the thread, or nil
-// without the option dataflow.Trace: those of comm tasks, of bodies, and of other
-// goroutines, which have no task. The same rules as for Log of the runtime.
+// Log returns the event log of the runtime with the messages of the thread, or nil without
+// the option dataflow.Trace: messages of comm tasks, of bodies, and of other goroutines,
+// which have no task. The rules of the runtime's Log apply.
 func (t *Thread) Log() *dataflow.Log {
 	l := t.rt.Log()
 	if l == nil {
@@ -156,7 +154,7 @@ func (t *Thread) Log() *dataflow.Log {
 }
 
 // GatherLogs returns the logs of all ranks of c on rank 0, ordered by rank, with their
-// starts on the clock of rank 0; nil on the others. Collective over c, with no thread
+// starts on the clock of rank 0; nil on the others. Collective over c, without a thread
 // running on it or from outside of comm tasks.
 func GatherLogs(c *mpi.Comm, l *dataflow.Log) ([]*dataflow.Log, error) {
 	offset, err := clockOffset(c)
@@ -164,7 +162,7 @@ func GatherLogs(c *mpi.Comm, l *dataflow.Log) ([]*dataflow.Log, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	var broken error // told at the end: the others wait in Gather
+	var broken error // returned at the end: the others wait in Gather
 	if l != nil {
 		mine := *l
 		mine.Start = mine.Start.Add(offset)
@@ -204,8 +202,8 @@ func GatherLogs(c *mpi.Comm, l *dataflow.Log) ([]*dataflow.Log, error) {
 	return logs, nil
 }
 
-// clockOffset returns what to add to this rank's wall clock to get that of rank 0: 0 on
-// the same machine.
+// clockOffset returns the difference of rank 0's wall clock to this rank's: 0 on the same
+// machine.
 func clockOffset(c *mpi.Comm) (time.Duration, error) {
 	var mine, first [256]byte
 	copy(mine[:], c.Engine().Host())
@@ -220,8 +218,8 @@ func clockOffset(c *mpi.Comm) (time.Duration, error) {
 	return measureOffset(c, all)
 }
 
-// measureOffset is clockOffset for the ranks that are far: from the round trip of a
-// message with the shortest time, of several (Cristian's method).
+// measureOffset is clockOffset for the distant ranks: from the fastest of several round
+// trips (Cristian's method).
 func measureOffset(c *mpi.Comm, far []bool) (offset time.Duration, err error) {
 	const rounds, tag = 10, 0
 	for r := 1; r < c.Size(); r++ {

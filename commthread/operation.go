@@ -19,14 +19,14 @@ type operation struct {
 	task.Record
 	entry   entry
 	call    mpi.Call
-	status  *mpi.Status // gets that of the call; may be nil
+	status  *mpi.Status // gets the status of the call; may be nil
 	thread  *Thread
 	site    uintptr // of the spawn
-	posting posting // traced
-	refused bool    // the call was never posted, because it asks for what cannot be
+	posting posting // for the trace
+	refused bool    // the call was never posted, because its arguments are invalid
 }
 
-// decls are the declarations of the operations, by kind. Immutable after init.
+// decls holds the declarations of the operations, by kind. Immutable after init.
 var (
 	decls     [engine.CallFlush + 1]*task.Decl
 	firstDecl int
@@ -50,7 +50,7 @@ var errNotRun = errors.New("a comm task was run by a worker")
 
 func operationOf(r *task.Record) *operation { return (*operation)(unsafe.Pointer(r)) }
 
-// isOperation reports whether r is an operation and not a body of the program's.
+// isOperation reports whether r is an operation and not a body.
 func isOperation(r *task.Record) bool { return uint(r.Decl.ID-firstDecl) < uint(len(decls)) }
 
 func (o *operation) clear() {
@@ -60,8 +60,8 @@ func (o *operation) clear() {
 	o.entry = entry{}
 }
 
-// spawn begins an operation of kind k on c; nil if the spawn is void. skip is the number
-// of callers between this function and the one that reports name.
+// spawn begins an operation of kind k on c; nil if the spawn is void. skip is the number of
+// callers between this function and the one that reports name.
 func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k engine.CallKind, skip int) *operation {
 	r := task.DomainOf(in).Begin(decls[k])
 	if r == nil {
@@ -86,8 +86,8 @@ func (o *operation) submit(cl []tasks.Clause) {
 	submit(&o.Record, cl)
 }
 
-// submit hands r to the runtime with the clauses of its spawn. These are copied, so that
-// those of a caller need not be on the heap.
+// submit hands r to the runtime with the clauses of its spawn. It copies them, so that the
+// caller's need not be on the heap.
 func submit(r *task.Record, cl []tasks.Clause) {
 	if len(cl) == 0 {
 		task.Submit(r, nil)
@@ -102,9 +102,9 @@ func submit(r *task.Record, cl []tasks.Clause) {
 
 var clauses = sync.Pool{New: func() any { return new([]tasks.Clause) }}
 
-// access declares what the operation does to a buffer.
+// access declares the operation's access to a buffer.
 func (o *operation) access(b mpi.Buffer, m deps.Mode) {
-	if b.IsInPlace() || b.Err() != nil { // the latter is reported when it is posted
+	if b.IsInPlace() || b.Err() != nil { // an invalid buffer is reported when the call is posted
 		return
 	}
 	region, err := regionOf(b)
@@ -128,7 +128,7 @@ func regionOf(b mpi.Buffer) (deps.Region, error) {
 	return region, nil
 }
 
-// prepare makes the call ready for the engine, and reports whether it is one for it.
+// prepare prepares the call for the engine, and reports whether the engine must make it.
 func (o *operation) prepare(t *Thread) bool {
 	k := &o.call
 	k.Task = o.Seq()

@@ -14,12 +14,11 @@ import (
 )
 
 // Send spawns a task that sends b to rank dst of c. It reads b, and ends when b may be
-// written to again. As every method that spawns an operation it belongs to the goroutine
-// of the scope and returns at once: errors, also those of bad arguments, are the task's.
-// Operations with the same communicator, peer and tag (receives: that could match
-// the same message) are posted in the order of their spawns, whatever becomes ready
-// first; so are the collective operations of a communicator. That holds within one
-// scope.
+// written again. Like every method that spawns an operation, it belongs to the goroutine of
+// the scope and returns at once: errors, also of bad arguments, are errors of the task.
+// Operations with the same communicator, peer and tag (receives: that could match the same
+// message) are posted in the order of their spawns, in any order of readiness; so are the
+// collective operations of a communicator. This holds within one scope.
 func (t *Thread) Send(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, cl ...tasks.Clause) {
 	t.send(in, 2, c, engine.CallSend, b, dst, tag, cl)
 }
@@ -29,7 +28,7 @@ func (t *Thread) Ssend(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, 
 	t.send(in, 2, c, engine.CallSsend, b, dst, tag, cl)
 }
 
-// send spawns a send; skip is that of spawn.
+// send spawns a send; skip is as for spawn.
 func (t *Thread) send(in tasks.Scope, skip int, c *mpi.Comm, k engine.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
 	if o := t.spawn(in, c, k, skip); o != nil {
 		o.call.Send, o.call.Peer, o.call.Tag = b, dst, tag
@@ -44,13 +43,12 @@ func (t *Thread) Recv(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, src, tag int, c
 	t.recv(in, 2, c, nil, b, src, tag, cl)
 }
 
-// RecvStatus is Recv that also stores what Recv of a Comm returns; tasks that read st
-// wait for it.
+// RecvStatus is Recv that also stores the status in st; tasks that read st wait for it.
 func (t *Thread) RecvStatus(in tasks.Scope, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl ...tasks.Clause) {
 	t.recv(in, 2, c, st, b, src, tag, cl)
 }
 
-// recv spawns a receive; skip is that of spawn.
+// recv spawns a receive; skip is as for spawn.
 func (t *Thread) recv(in tasks.Scope, skip int, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl []tasks.Clause) {
 	if o := t.spawn(in, c, engine.CallRecv, skip); o != nil {
 		o.call.Recv, o.call.Peer, o.call.Tag = b, src, tag
@@ -62,8 +60,8 @@ func (t *Thread) recv(in tasks.Scope, skip int, c *mpi.Comm, st *mpi.Status, b m
 	}
 }
 
-// collective spawns a collective operation that reads send and writes recv; with
-// InPlace, it updates recv.
+// collective spawns a collective operation that reads send and writes recv; with InPlace,
+// it updates recv.
 func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k engine.CallKind, send, recv mpi.Buffer, op *mpi.Op, root int, cl []tasks.Clause) {
 	o := t.spawn(in, c, k, 2)
 	if o == nil {
@@ -91,8 +89,8 @@ func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k engine.CallKind, send
 	o.submit(cl)
 }
 
-// Barrier spawns a task that ends when all ranks of c have come to theirs. Order it
-// with others by clauses: Reads, Writes, Updates.
+// Barrier spawns a task that ends when all ranks of c have reached theirs. Order it with
+// other tasks by clauses: Reads, Writes, Updates.
 func (t *Thread) Barrier(in tasks.Scope, c *mpi.Comm, cl ...tasks.Clause) {
 	t.collective(in, c, engine.CallBarrier, mpi.Buffer{}, mpi.Buffer{}, nil, 0, cl)
 }
@@ -138,9 +136,9 @@ func (t *Thread) Allgather(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...t
 	t.collective(in, c, engine.CallAllgather, s, r, nil, 0, cl)
 }
 
-// ReduceScatter spawns a task that combines s of all ranks and puts counts[i] elements
-// of the result into r of rank i; nil stands for equal parts. counts is not changed
-// until the task has ended.
+// ReduceScatter spawns a task that combines s of all ranks and puts counts[i] elements of
+// the result into r of rank i; nil means equal parts. counts must not change until the task
+// has ended.
 func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, counts []int, op *mpi.Op, cl ...tasks.Clause) {
 	o := t.spawn(in, c, engine.CallReduceScatter, 1)
 	if o == nil {
@@ -164,9 +162,9 @@ func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cou
 }
 
 // Alltoall spawns tasks that put part i of s of rank j into part j of r of rank i. Each
-// part is a task of its own that reads or writes only its bytes: what reads one peer's
-// part starts when that has arrived. The parts are equally long. The communicator has
-// been given to Start or Use.
+// part is a separate task that reads or writes only its bytes: a reader of one peer's part
+// starts when that part has arrived. The parts are equally long. Call Start or Use with the
+// communicator first.
 func (t *Thread) Alltoall(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cl ...tasks.Clause) {
 	if err := cmp.Or(s.Err(), r.Err()); err != nil {
 		t.misuse(in, 2, c, fmt.Errorf("alltoall: %w", err), cl)
@@ -216,7 +214,7 @@ func checkParts(c *mpi.Comm, b mpi.Buffer, counts, displs []int) error {
 	return nil
 }
 
-// misuse spawns a task that fails; skip is that of spawn.
+// misuse spawns a task that fails; skip is as for spawn.
 func (t *Thread) misuse(in tasks.Scope, skip int, c *mpi.Comm, err error, cl []tasks.Clause) {
 	if o := t.spawn(in, c, engine.CallAlltoall, skip); o != nil {
 		o.Fail(err)
@@ -224,8 +222,8 @@ func (t *Thread) misuse(in tasks.Scope, skip int, c *mpi.Comm, err error, cl []t
 	}
 }
 
-// exchange spawns the messages of an all-to-all: receives first, then the sends, each
-// rank beginning with its neighbour so that not all send to one.
+// exchange spawns the messages of an all-to-all: receives first, then the sends, each rank
+// beginning with its neighbour so that not all send to one.
 func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []int, r mpi.Buffer, rc, rd []int, cl []tasks.Clause) {
 	t.mu.Lock()
 	k := t.family[c]
@@ -259,7 +257,8 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 	}, append([]tasks.Clause{tasks.Reads(from), tasks.Writes(to)}, cl...)...)
 }
 
-// access of a window: the operations on one window are posted in spawn order.
+// oneSided spawns an access of a window. The accesses of one window are posted in spawn
+// order.
 func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k engine.CallKind, fill func(*operation), cl []tasks.Clause) {
 	var c *mpi.Comm
 	if w != nil {
@@ -277,8 +276,8 @@ func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k engine.CallKind, fill fu
 	o.submit(cl)
 }
 
-// Put spawns a task that writes b to the window of rank target, from element at on. It
-// ends when b may be written to again.
+// Put spawns a task that writes b to the window of rank target, from element at on. It ends
+// when b may be written again.
 func (t *Thread) Put(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallPut, func(o *operation) {
 		o.call.Send, o.call.Peer, o.call.Offset = b, target, at
@@ -303,7 +302,7 @@ func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, c
 }
 
 // Accumulate spawns a task that combines b with op into the window of rank target, from
-// element at on. It ends when b may be written to again.
+// element at on. It ends when b may be written again.
 func (t *Thread) Accumulate(in tasks.Scope, w *mpi.Win, b mpi.Buffer, op *mpi.Op, target, at int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallAccumulate, func(o *operation) {
 		o.call.Send, o.call.Op, o.call.Peer, o.call.Offset = b, op, target, at
@@ -312,8 +311,8 @@ func (t *Thread) Accumulate(in tasks.Scope, w *mpi.Win, b mpi.Buffer, op *mpi.Op
 }
 
 // AwaitNotify spawns a task that ends when notification counter id of this rank has been
-// added to count times. written, which may be empty, is the part of the window that the
-// notified data lies in: tasks that read it wait for the notification.
+// incremented count times. written, which may be empty, is the part of the window with the
+// notified data: tasks that read it wait for the notification.
 func (t *Thread) AwaitNotify(in tasks.Scope, w *mpi.Win, written mpi.Buffer, id, count int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallAwaitNotify, func(o *operation) {
 		o.call.Tag, o.call.Count = id, count

@@ -7,7 +7,7 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// Option changes how a thread works.
+// Option changes the behaviour of a thread.
 type Option func(*options)
 
 type options struct {
@@ -34,30 +34,30 @@ func (o *options) check() error {
 // Place sets where the thread runs. Default: Auto.
 func Place(p Placement) Option { return func(o *options) { o.place = p } }
 
-// Window sets how many calls of comm tasks may be under way before posting waits, in
-// calls; MPI libraries get slow with many. It doubles whenever all of them wait for
-// something. Default: 256.
+// Window sets how many calls of comm tasks may be pending before posting waits; MPI
+// libraries get slow with many. It doubles whenever all of them wait for something.
+// Default: 256.
 func Window(n int) Option { return func(o *options) { o.window = n } }
 
-// Poll sets the period of polling while messages are under way on an engine that does
-// not tell of arrivals. Default: 25 times the measured cost of a timer wake-up, between
-// 0.2 and 1 ms.
+// Poll sets the period of polling while messages are pending on an engine that does not
+// announce arrivals. Default: 25 times the measured cost of a timer wake-up, between 0.2
+// and 1 ms.
 func Poll(d time.Duration) Option { return func(o *options) { o.poll = d } }
 
-// Lease says whether workers that have nothing to run, or a body with tasks.Leased, make
-// the calls of the rank in place of the thread, where they have a core each. Otherwise the
-// thread makes every call, as in the paper. Default: true.
+// Lease lets workers without tasks, or with a Leased body, make the calls of the rank in
+// place of the thread, where each has its own core. Otherwise the thread makes every call,
+// as in the paper. Default: true.
 func Lease(on bool) Option { return func(o *options) { o.lease = on } }
 
-// Placement says where a communication thread runs.
+// Placement selects where a communication thread runs.
 type Placement uint8
 
 // The placements. Auto takes a core for the thread if the workers leave one free, and
-// shares theirs if not.
+// otherwise shares theirs.
 const (
 	Auto      Placement = iota
-	Dedicated           // pinned to a core of its own, spins 100 us before it sleeps
-	Shared              // pinned nowhere, sleeps at once: a worker has the core
+	Dedicated           // pinned to its own core, spins 100 us before it sleeps
+	Shared              // not pinned, sleeps at once: a worker has the core
 	Help                // as Dedicated, and runs compute tasks when it has nothing to do
 )
 
@@ -65,7 +65,7 @@ func (p Placement) String() string {
 	return [...]string{"auto", "dedicated", "shared", "help"}[min(p, Help)]
 }
 
-// choose returns the placement that is possible, and the core claimed for it.
+// choose returns the best possible placement, and the core claimed for it.
 func (p Placement) choose(workers int) (Placement, *osthread.Claim) {
 	if p == Shared || p == Auto && workers >= osthread.NumCores() {
 		return Shared, nil

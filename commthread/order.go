@@ -8,14 +8,44 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// entry is a comm task from its spawn until it has been posted (an operation) or has
-// ended (a body). All fields but rec and op are guarded by Thread.mu.
+// The order of posts. MPI matches messages of one communicator, peer and tag in the order in
+// which they are posted; a task graph makes them ready in any order. So operations of one
+// key are posted in the order of their spawns: a ready one waits until the earlier ones have
+// been posted. A key is
+//
+//	send         communicator, destination, tag
+//	receive      communicator, source, tag; a wildcard conflicts with every key it could match
+//	collective   communicator
+//	one-sided    window
+//	fence        communicator, as a collective, and window
+//
+// A body may send and receive anything. Unless it is declared tasks.Independent, it starts
+// when all earlier operations have been posted and all earlier bodies have ended, and later
+// operations are posted when it has ended. This order holds among the tasks of one domain:
+// the main program, or the children of one task. Nothing orders tasks of different domains
+// with the same key; give them different tags or communicators.
+//
+// The states of an operation:
+//
+//	spawned     it has its place in the order of its domain (entry)
+//	ready       its dependences are satisfied
+//	offered     and no earlier one must be posted first: in receives or sendable
+//	posted      in the list pending
+//	completed   in finished, for a moment
+//	ended       the runtime has released its successors
+//
+// An operation whose producer has failed, or whose run was cancelled, is dropped instead:
+// its communicator is revoked, so that the peers do not wait for it, and it is skipped. An
+// operation with invalid arguments is refused when it is posted, with the same consequence.
+
+// entry is a comm task from its spawn until it has been posted (an operation) or has ended
+// (a body). Thread.mu guards all fields except rec and op.
 type entry struct {
 	rec   *task.Record
 	op    *operation // nil for a body
 	dom   *domainOrder
 	order uint64
-	queue *queue // of an operation: those that may not overtake it
+	queue *queue // of an operation: the operations that may not overtake it
 	ready bool
 	gone  bool // posted, dropped, or ended
 
@@ -52,22 +82,23 @@ func (l *entryList) remove(e *entry) {
 }
 
 // domainOrder is the program order of the comm tasks of one domain. Tasks of different
-// domains are not ordered among each other.
+// domains are not ordered.
 type domainOrder struct {
 	last    uint64
 	waiting entryList // operations not posted, bodies not ended
 	bodies  []*entry  // of these, the bodies that are not independent
 	queues  map[key]*queue
-	wide    []*entry // operations not posted that also meet some of other keys
+	wide    []*entry // operations not posted that conflict with other keys
 }
 
-// spareOrders are parts that are used again.
+// spareOrders holds parts for reuse.
 type spareOrders struct {
 	domains []*domainOrder
 	queues  []*queue
 }
 
-// key names what must be posted in program order: equal keys match the same messages.
+// key identifies operations that must be posted in program order: equal keys match the same
+// messages.
 type key struct {
 	class     class
 	comm      *mpi.Comm
@@ -102,15 +133,15 @@ func keyOf(k *mpi.Call) key {
 	return key{class: classReceive, comm: k.Comm, peer: k.Peer, tag: k.Tag}
 }
 
-// wide reports whether e meets operations of other keys: a receive from any source or
-// with any tag, a fence.
+// wide reports whether e conflicts with operations of other keys: a receive from any source
+// or with any tag, a fence.
 func (e *entry) wide() bool {
 	k := &e.op.call
 	return k.Kind.Receives() && (k.Peer == mpi.AnySource || k.Tag == mpi.AnyTag) || k.Kind == engine.CallFence
 }
 
 // meets reports whether e, which is wide, and f must be posted in program order: one
-// message could match both, or they are accesses to one window.
+// message could match both, or both access one window.
 func (e *entry) meets(f *entry) bool {
 	k, l := &e.op.call, &f.op.call
 	if k.Kind == engine.CallFence {
@@ -176,8 +207,8 @@ func (t *Thread) newQueue(k key) *queue {
 
 func (e *entry) independent() bool { return e.op == nil && e.rec.Flags&task.Independent != 0 }
 
-// blocker returns what was spawned before e and keeps it from being posted or started;
-// nil if nothing does.
+// blocker returns an earlier task that must be posted or end before e; nil if there is
+// none.
 func (e *entry) blocker() *entry {
 	d := e.dom
 	switch {
@@ -196,8 +227,8 @@ func (e *entry) blocker() *entry {
 	return d.wideBefore(e)
 }
 
-// wideBefore returns an operation of another key, spawned before e and not posted yet,
-// that e meets.
+// wideBefore returns an unposted operation of another key, spawned before e, that conflicts
+// with e.
 func (d *domainOrder) wideBefore(e *entry) *entry {
 	if len(d.wide) == 0 {
 		return nil
@@ -218,14 +249,13 @@ func (d *domainOrder) wideBefore(e *entry) *entry {
 	return nil
 }
 
-// offer puts e where the thread takes it from, if it is ready and may go. The caller
-// holds t.mu.
+// offer puts e into the thread's lists, if it is ready and may go. The caller holds t.mu.
 func (t *Thread) offer(e *entry) {
 	if !e.ready || e.gone || e.blocker() != nil {
 		return
 	}
 	e.gone = true
-	t.lease.poked.Store(true)
+	t.lease.wakeRequested.Store(true)
 	switch {
 	case e.op == nil:
 		t.startable = append(t.startable, e)
@@ -236,8 +266,8 @@ func (t *Thread) offer(e *entry) {
 	}
 }
 
-// passed takes e, which is posted, dropped or ended, out of program order, and offers
-// what it kept back. The caller holds t.mu.
+// passed removes e, which is posted, dropped or ended, from program order, and offers the
+// tasks that it blocked. The caller holds t.mu.
 func (t *Thread) passed(e *entry) {
 	if e.independent() {
 		return
@@ -250,7 +280,7 @@ func (t *Thread) passed(e *entry) {
 		d.bodies = slices.DeleteFunc(d.bodies, func(b *entry) bool { return b == e })
 		for f := d.waiting.first; f != nil; f = f.next {
 			if t.offer(f); f.op == nil {
-				break // the next body: it keeps back what is behind it
+				break // the next body blocks the tasks behind it
 			}
 		}
 	}
@@ -262,7 +292,7 @@ func (t *Thread) passed(e *entry) {
 	}
 }
 
-// unqueue takes an operation out of its key.
+// unqueue removes an operation from the queue of its key.
 func (t *Thread) unqueue(e *entry) {
 	d, q := e.dom, e.queue
 	k := q.key

@@ -11,8 +11,8 @@ import (
 )
 
 // Gatherv spawns a task that puts s of all ranks into r of rank root: counts[i] elements of
-// rank i to displs[i], one after another if displs is nil. The root gives both; they are not
-// changed until the task has ended. What lies between the parts is not touched.
+// rank i to displs[i], one after another if displs is nil. The root gives both; they must
+// not change until the task has ended. Elements between the parts are not accessed.
 func (t *Thread) Gatherv(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, counts, displs []int, root int, cl ...tasks.Clause) {
 	t.gather(in, c, engine.CallGather, s, r, counts, displs, root, cl)
 }
@@ -56,7 +56,7 @@ func (t *Thread) Scatterv(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, counts, dis
 	o.submit(cl)
 }
 
-// oneAfterAnother returns displs, or where parts of these lengths begin without gaps.
+// oneAfterAnother returns displs, or the beginnings of adjacent parts of these lengths.
 func oneAfterAnother(counts, displs []int) []int {
 	if counts == nil || displs != nil {
 		return displs
@@ -68,8 +68,8 @@ func oneAfterAnother(counts, displs []int) []int {
 	return displs
 }
 
-// accessParts declares what the operation does to the parts of a buffer; parts that touch
-// each other are one access. What is wrong with them is reported when it is posted.
+// accessParts declares the operation's accesses to the parts of a buffer; adjacent parts
+// are one access. Invalid parts are reported when the call is posted.
 func (o *operation) accessParts(c *mpi.Comm, b mpi.Buffer, counts, displs []int, m deps.Mode) {
 	if counts == nil {
 		o.access(b, m)

@@ -60,7 +60,7 @@ func TestQuiet_a_call_completes_before_the_word(t *testing.T) {
 							runtime.Quiet(quiet)
 							ct.turn()
 							ct.idle.busy()
-							ct.rest()
+							ct.idleStep()
 							return e.n
 						}
 						assert.Zero(t, rests(seen))

@@ -9,8 +9,8 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// threads are those of this process, so that the report of one can follow a circle of
-// ranks.
+// threads lists the threads of this process, so that the report of one can follow a cycle
+// of ranks.
 var threads struct {
 	mu  sync.Mutex
 	all map[place]*Thread // guarded by mu
@@ -45,13 +45,13 @@ func threadOf(p place) *Thread {
 	return threads.all[p]
 }
 
-// wait is one thing that a rank waits for.
+// wait is one wait of a rank.
 type wait struct {
 	peer int // in the world; -1 if none or any
 	text string
 }
 
-// waits returns the calls under way, and what is not posted yet.
+// waits returns the pending calls, and the unposted operations.
 func (t *Thread) waits() (all []wait) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,8 +115,8 @@ func waitOf(k *mpi.Call, who string) wait {
 	return w
 }
 
-// report says what the thread waits for, and whether ranks of this process wait for
-// each other in a circle.
+// report describes the thread's waits, and whether ranks of this process wait for each
+// other in a cycle.
 func (t *Thread) report() (lines []string) {
 	me := t.world.World(t.world.Rank())
 	for _, w := range t.waits() {
@@ -128,7 +128,7 @@ func (t *Thread) report() (lines []string) {
 	return lines
 }
 
-// circle follows what each rank waits for until a rank comes up again.
+// circle follows the waits of the ranks until a rank comes up again.
 func (t *Thread) circle(me int) string {
 	var path []string
 	seen := map[int]bool{}

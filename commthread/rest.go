@@ -7,9 +7,26 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// idleState is where the thread stands between its last work and its sleep.
+// The loop of the thread polls the engine, and sleeps between polls.
+//
+// An engine that announces arrivals (in-process ranks) is armed before the engine is freed,
+// and sets wakeRequested (mpi.Announcer). If the engine must be polled, the thread sleeps 25
+// times the measured cost of a timer wake-up, and at least 0.2 ms, between polls, because
+// polling steals from the worker on the same core: with a period of 50 us a quarter of it,
+// with 0.5 ms nothing measurable. Without pending calls it polls once per millisecond if it
+// has sent a message since the last collective operation or a window is open, because a peer
+// may need its progress; otherwise it sleeps until it gets work.
+//
+// When the runtime has reported a stall and cannot make progress by itself, the thread, or
+// the leased body, waits inside the engine (mpi.Stander), which then knows every rank that
+// does nothing else, and ends the program if some certainly wait for each other: with any
+// calls in one process, with one call each over mpi/system. Other stalls are reported again
+// after twice as long. A goroutine outside the runtime that makes its first call later is
+// not seen.
+
+// idleState is the state of the thread between its last work and its sleep.
 type idleState struct {
-	since     int64 // nothing to do since then; 0: busy
+	since     int64 // idle since then; 0: busy
 	completed int64 // last completion of a call
 	sleeps    int   // in a row
 }
@@ -17,19 +34,19 @@ type idleState struct {
 func (s *idleState) busy() { s.since, s.sleeps = 0, 0 }
 
 const (
-	spinAlone   = 100 * time.Microsecond // before the first sleep, with a core of its own
+	spinAlone   = 100 * time.Microsecond // before the first sleep, on its own core
 	spinShared  = 2 * time.Microsecond
-	saturated   = 200 * time.Microsecond // a full window in which nothing ends for so long grows
+	saturated   = 200 * time.Microsecond // a full window without an end for so long grows
 	heartbeat   = time.Millisecond       // peers may need our progress
-	hearing     = 10 * time.Millisecond  // somebody may have revoked something
-	worthASleep = 30 * time.Microsecond  // about what a timer's wake-up costs a core
+	hearing     = 10 * time.Millisecond  // a peer may have revoked a communicator
+	worthASleep = 30 * time.Microsecond  // about the core time of a timer's wake-up
 	relief      = 2 * time.Millisecond   // while workers poll between tasks
-	helpPeriod  = 500 * time.Microsecond // looks for compute tasks
+	helpPeriod  = 500 * time.Microsecond // between two checks for compute tasks
 	noEnd       = time.Hour
 )
 
-// rest is what the thread does after a step with nothing to do.
-func (t *Thread) rest() {
+// idleStep follows a step without work.
+func (t *Thread) idleStep() {
 	now := osthread.Nanotime()
 	s := &t.idle
 	if t.saturate(now); t.still() {
@@ -52,7 +69,7 @@ func (t *Thread) rest() {
 	t.sleep(t.nap())
 }
 
-// saturate opens the window if it has been full for a while in which nothing has ended.
+// saturate enlarges the window if it has been full for a while without an end.
 func (t *Thread) saturate(now int64) {
 	s := &t.idle
 	if s.since == 0 {
@@ -63,7 +80,7 @@ func (t *Thread) saturate(now int64) {
 	}
 }
 
-// nap returns how long the thread may sleep if nobody wakes it.
+// nap returns the time for which the thread may sleep if it is not woken.
 func (t *Thread) nap() time.Duration {
 	busy, full := t.underWay()
 	d := noEnd
@@ -77,7 +94,7 @@ func (t *Thread) nap() time.Duration {
 		d = t.period / 4
 	case busy:
 		d = t.period
-	case t.owed || t.windows > 0:
+	case t.needsHeartbeat || t.windows > 0:
 		d = heartbeat
 	default:
 		d = hearing
@@ -88,16 +105,15 @@ func (t *Thread) nap() time.Duration {
 	return d
 }
 
-// underWay reports whether any call of this rank is under way, and whether others wait
-// for room in the window.
+// underWay reports whether any call of this rank is pending, and whether others wait for
+// room in the window.
 func (t *Thread) underWay() (busy, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.posted > 0 || len(t.bodies)+len(t.checks) > 0 || len(t.forwarded) > 0, t.posted >= t.window && t.waiting()
 }
 
-// sleep gives the engine up for a time, at the end of which, or when something has been
-// brought, the thread has it again.
+// sleep frees the engine for a time, or until there is work; then the thread has it again.
 func (t *Thread) sleep(d time.Duration) {
 	due, ok := t.arm()
 	if !ok {
@@ -112,7 +128,7 @@ func (t *Thread) sleep(d time.Duration) {
 	t.awaits.Store(awaits)
 	t.active.Store(0)
 	if awaits && t.lends {
-		t.port.Rouse() // who waits on a core of its own does so awake
+		t.port.Rouse() // a worker with its own core polls instead
 	}
 	if t.lease.layDown(after(d)) {
 		t.standBy(d)
@@ -124,20 +140,20 @@ func (t *Thread) sleep(d time.Duration) {
 
 // pin places the thread, which has just been locked to the goroutine.
 func (t *Thread) pin() {
-	set := osthread.Usable() // a new thread has the mask of the one it was made by
+	set := osthread.Usable() // a new thread inherits the mask of its creator
 	if t.claim != nil && t.claim.Cores() != nil {
 		set = osthread.CPUSetOf(t.claim.Cores()[0])
 	}
 	_ = osthread.SetAffinity(set) // a refusal costs time, not correctness
 	_ = osthread.SetTimerSlack(1)
-	_ = osthread.SetTimeSlice(100 * time.Microsecond) // to get the core from a worker that computes
-	// Where that is allowed: it runs for microseconds, and late is lost.
+	_ = osthread.SetTimeSlice(100 * time.Microsecond) // to get the core from a computing worker
+	// If allowed: the thread runs for microseconds, and delays cost more.
 	_ = osthread.SetNice(-10)
 	osthread.CalmMonitor()
 }
 
-// pollPeriod returns the period of polling on an engine that does not tell of
-// arrivals: so long that the polling takes at most 4 % of a core.
+// pollPeriod returns the polling period for an engine that does not announce arrivals, such
+// that polling takes at most 4 % of a core.
 func pollPeriod(told bool) time.Duration {
 	const shortest, longest, share = 200 * time.Microsecond, time.Millisecond, 25
 	if told {

@@ -10,7 +10,15 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// revoke makes every operation on c and its kin fail, on all ranks, because r does not
+// Errors across ranks. A comm task that is skipped, cancelled or refused revokes its
+// communicator and the duplicate: pending and later operations on them fail on all ranks
+// with mpi.ErrRevoked and the reason, which names the rank and the first failed task. A body
+// that is skipped or fails (except with ErrRevoked itself) may have been expected on any
+// communicator: it revokes all that the thread knows, or has calls on; so does the
+// cancellation of the runtime. Operations that fail in the engine are errors of their
+// tasks, and poison their successors.
+
+// revoke makes every operation on c and its duplicate fail, on all ranks, because r does not
 // communicate as its peers expect; c is nil for a body, which may use any communicator.
 func (t *Thread) revoke(c *mpi.Comm, r *task.Record, err error) {
 	if err == nil {
@@ -28,11 +36,11 @@ func (t *Thread) revoke(c *mpi.Comm, r *task.Record, err error) {
 	if c == nil {
 		t.revokeAll(reason)
 	} else if !c.Freed() {
-		t.revokeKin(c.Handle(), reason)
+		t.revokePair(c.Handle(), reason)
 	}
 }
 
-// public returns the program's communicator that c is the duplicate of; c if it is none.
+// public returns the program's communicator of which c is the duplicate; otherwise c.
 func (t *Thread) public(c *mpi.Comm) *mpi.Comm {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,7 +50,7 @@ func (t *Thread) public(c *mpi.Comm) *mpi.Comm {
 	return c
 }
 
-// cause returns why r is not run: the first failure known.
+// cause returns the reason why r does not run: the first known failure.
 func (t *Thread) cause(r *task.Record) error {
 	if r.Err != nil {
 		return r.Err
@@ -53,20 +61,19 @@ func (t *Thread) cause(r *task.Record) error {
 	return t.port.Reason()
 }
 
-// firstLine returns what err says, without the stacks of panics and the failures that
-// came later.
+// firstLine returns the text of err without stacks of panics and later failures.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text
 }
 
-// revokeKin revokes a communicator and, if it has one, its duplicate.
-func (t *Thread) revokeKin(h engine.Handle, reason string) {
+// revokePair revokes a communicator and, if it has one, its duplicate.
+func (t *Thread) revokePair(h engine.Handle, reason string) {
 	t.engine.Revoke(h, reason)
 	t.mu.Lock()
-	var k *kin
+	var k *commPair
 	for c, of := range t.family {
-		if c.Handle() == h && !c.Freed() { // the number of one that was freed may have been used again
+		if c.Handle() == h && !c.Freed() { // a freed communicator's number may have been reused
 			k = of
 		}
 	}
@@ -84,7 +91,7 @@ func (t *Thread) revokeUnfreed(c *mpi.Comm, reason string) {
 	}
 }
 
-// revokeAll revokes every communicator that the thread knows of, or has a call on.
+// revokeAll revokes every communicator that the thread knows, or has a call on.
 func (t *Thread) revokeAll(reason string) {
 	all := map[*mpi.Comm]bool{}
 	t.mu.Lock()
@@ -98,7 +105,7 @@ func (t *Thread) revokeAll(reason string) {
 	}
 }
 
-// cancelled tells the peers that this rank starts no task any more.
+// cancelled tells the peers that this rank starts no more tasks.
 func (t *Thread) cancelled() {
 	reason := fmt.Sprintf("the runtime of rank %d of %s was cancelled", t.world.Rank(), t.world.Name())
 	if err := t.port.Reason(); err != nil && err != context.Canceled {

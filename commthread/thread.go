@@ -43,28 +43,28 @@ type Thread struct {
 	stopped bool
 
 	// Of who has the lease.
-	holder   uintptr // identity of the worker's goroutine; 0: the thread's own
-	fresh    bool    // there are bodies or commands that only the thread can deal with
-	window   int     // calls under way at which posting waits
-	posted   int     // calls of comm tasks under way
-	finished []*operation
-	settled  []*operation    // memory of finished, used in turn
-	taken    []*operation    // memory of a batch
-	calls    []*mpi.Call     // likewise
-	onDone   func(*mpi.Call) // completed
-	ring     func()          // arrived
-	checking bool            // a check of checks is being called
-	changed  bool            // calls may have ended since the last look at them
-	inLease  *body           // that has the engine, on a worker
-	bodies   []*body         // under way, and compute tasks that the thread helps with
-	helped   int             // of these, the latter
-	polls    uint64          // of the engine
-	idle     idleState
-	counts   map[pair]uint64 // messages by pair, for the trace
-	postings uint64          // calls, for the trace
-	owed     bool            // sent since the last collective: peers may need our progress
-	windows  int             // open
-	self     uintptr         // identity of the thread's own goroutine
+	holder         uintptr // identity of the worker's goroutine; 0: the thread's own
+	fresh          bool    // there are bodies or commands that only the thread can deal with
+	window         int     // calls under way at which posting waits
+	posted         int     // calls of comm tasks under way
+	finished       []*operation
+	settled        []*operation    // memory of finished, used in turn
+	taken          []*operation    // memory of a batch
+	calls          []*mpi.Call     // likewise
+	onDone         func(*mpi.Call) // completed
+	ring           func()          // arrived
+	checking       bool            // a check of checks is being called
+	changed        bool            // calls may have ended since the last look at them
+	inLease        *body           // that has the engine, on a worker
+	bodies         []*body         // under way, and compute tasks that the thread helps with
+	helped         int             // of these, the latter
+	polls          uint64          // of the engine
+	idle           idleState
+	counts         map[pair]uint64 // messages by pair, for the trace
+	postings       uint64          // calls, for the trace
+	needsHeartbeat bool            // sent since the last collective: peers may need our progress
+	windows        int             // open
+	self           uintptr         // identity of the thread's own goroutine
 
 	between atomic.Int64 // Nanotime of the last poll of a worker between two tasks
 
@@ -76,12 +76,12 @@ type Thread struct {
 	gone   atomic.Bool // set with mu held: the thread has ended, nothing is handed to it any more
 	warned sync.Once
 
-	// See "Deadlocks" of the package documentation.
+	// See quiet.go.
 	advances atomic.Uint64 // how often something has gone on; changed by who has the lease
 	quiet    atomic.Uint64 // the runtime did nothing at this number of advances; plus 1, 0: it did
 
 	mu        sync.Mutex
-	family    map[*mpi.Comm]*kin            // guarded by mu
+	family    map[*mpi.Comm]*commPair       // guarded by mu
 	domains   map[*task.Domain]*domainOrder // guarded by mu
 	bodyOf    map[*task.Record]*entry       // guarded by mu
 	spare     spareOrders                   // guarded by mu
@@ -102,17 +102,17 @@ type Thread struct {
 }
 
 // kin are the communicators that fail together.
-type kin struct {
+type commPair struct {
 	public, private *mpi.Comm
 	exchanges       int // all-to-alls spawned, for their tags
 }
 
-// Start takes the engine of c's rank over, and makes a thread the executor of comm
-// tasks of rt. From then on the thread makes all MPI calls of the rank: those of comm
-// tasks, and those of any goroutine, which are handed to it. Collective over c (it is
-// duplicated for the thread's own messages). The submitting goroutine of rt calls it,
-// with no communication under way. Errors: options that make no sense, a runtime that
-// is closed or has a thread already, and those of the duplication.
+// Start takes over the engine of c's rank, and makes a thread the executor of comm tasks of
+// rt. From then on the thread makes all MPI calls of the rank: calls of comm tasks, and
+// calls of any goroutine, which are handed to it. Collective over c (it is duplicated for
+// the thread's messages). The submitting goroutine of rt calls it, without pending
+// communication. Errors: invalid options, a runtime that is closed or has a thread already,
+// and errors of the duplication.
 func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	o := defaults()
 	for _, f := range opts {
@@ -126,7 +126,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	}
 	t := &Thread{
 		world: c, rt: rt, opt: o, window: o.window, traced: rt.Log() != nil, origin: time.Now(),
-		family: map[*mpi.Comm]*kin{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{},
+		family: map[*mpi.Comm]*commPair{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{},
 		forwarded: map[*mpi.Call]*handed{}, inCalls: map[*body][]*mpi.Call{}, counts: map[pair]uint64{}, ended: make(chan struct{}),
 	}
 	t.onDone, t.ring = t.completed, t.arrived
@@ -157,7 +157,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 // started counts the groups of threads whose first rank is in this process.
 var started atomic.Uint64
 
-// join makes what the threads of all ranks have in common.
+// join agrees with the threads of the other ranks.
 func (t *Thread) join() error {
 	if err := t.Use(t.world); err != nil {
 		return err
@@ -173,8 +173,8 @@ func (t *Thread) join() error {
 
 // Run runs body with a runtime and its communication thread: dataflow.Run with rtOpts,
 // Start with opts, and Stop when body has returned. It blocks until all tasks and messages
-// of this rank have ended. The errors are those of the three and of body; if body fails,
-// c is revoked, so that its other ranks fail as well instead of waiting. Collective over c.
+// of this rank have ended. It returns the errors of the three and of body; if body fails,
+// it revokes c, so that its other ranks fail as well instead of waiting. Collective over c.
 func Run(c *mpi.Comm, body func(*dataflow.Runtime, *Thread) error, rtOpts []dataflow.Option, opts ...Option) error {
 	return dataflow.Run(func(rt *dataflow.Runtime) error {
 		t, err := Start(c, rt, opts...)
@@ -198,9 +198,9 @@ func Run(c *mpi.Comm, body func(*dataflow.Runtime, *Thread) error, rtOpts []data
 	}, rtOpts...)
 }
 
-// Use prepares another communicator of the rank for operations that need messages of
-// the thread's own (Alltoall). Collective over c; c stays usable by itself. Done once
-// for a communicator, it does nothing when called again.
+// Use prepares another communicator of the rank for operations that need messages of the
+// thread (Alltoall). Collective over c; c stays usable by itself. A second call for a
+// communicator does nothing.
 func (t *Thread) Use(c *mpi.Comm) error {
 	if c == nil {
 		return errors.New("commthread: use: the communicator is nil")
@@ -218,15 +218,14 @@ func (t *Thread) Use(c *mpi.Comm) error {
 	private.SetName(c.Name() + ".thread")
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k := &kin{public: c, private: private}
+	k := &commPair{public: c, private: private}
 	t.family[c], t.family[private] = k, k
 	return nil
 }
 
-// Stop waits for every task of the runtime and for the calls of other goroutines that
-// are under way, ends the thread and gives the engine back to the goroutine that
-// started it, which alone may call Stop, outside of tasks. It returns what Wait
-// returns; a second Stop returns nil.
+// Stop waits for every task of the runtime and for the pending calls of other goroutines,
+// ends the thread and returns the engine to the goroutine that started it, which alone may
+// call Stop, outside of tasks. It returns the result of Wait; a second Stop returns nil.
 func (t *Thread) Stop() error {
 	if err := t.port.Mine("Stop of the communication thread"); err != nil || t.stopped {
 		return err
@@ -250,8 +249,8 @@ func (t *Thread) Stop() error {
 // Placement returns where the thread runs.
 func (t *Thread) Placement() Placement { return t.place }
 
-// run is the goroutine of the thread. It ends without unlocking, so that its pinned
-// thread ends, too.
+// run is the goroutine of the thread. It ends without unlocking, so that its pinned thread
+// ends, too.
 func (t *Thread) run() {
 	defer close(t.ended)
 	runtime.LockOSThread()
@@ -268,13 +267,13 @@ func (t *Thread) work() {
 	if t.step() {
 		t.idle.busy()
 	} else {
-		t.rest()
+		t.idleStep()
 	}
 	t.oblige()
 }
 
-// over reports whether the thread has been stopped and nothing is left to do; then
-// other goroutines call the engine themselves again.
+// over reports whether the thread has been stopped and nothing is left to do; then other
+// goroutines call the engine themselves again.
 func (t *Thread) over() bool {
 	if !t.stop.Load() {
 		return false
@@ -288,7 +287,7 @@ func (t *Thread) over() bool {
 	return over
 }
 
-// step does what the thread can do now, and reports whether that was anything.
+// step does the present work of the thread, and reports whether there was any.
 func (t *Thread) step() bool {
 	moved, ran := t.turn(), t.fresh
 	if ran {
@@ -303,7 +302,7 @@ func (t *Thread) step() bool {
 	return moved || ran
 }
 
-// turn is the part of a step that whoever has the engine can do.
+// turn is the part of a step that any holder of the lease can do.
 func (t *Thread) turn() bool {
 	poked := t.accept()
 	moved := false
@@ -323,14 +322,14 @@ func (t *Thread) turn() bool {
 	return poked || moved
 }
 
-// accept takes over what other goroutines have brought, and posts what may be posted. It
-// reports whether there was news.
+// accept takes over the work of other goroutines, and posts operations. It reports whether
+// there was a request.
 func (t *Thread) accept() bool {
-	if !t.lease.poked.Load() {
+	if !t.lease.wakeRequested.Load() {
 		return false
 	}
 	t.mu.Lock()
-	t.lease.poked.Store(false)
+	t.lease.wakeRequested.Store(false)
 	calls, dropped := t.handedOn, t.dropped
 	t.handedOn, t.dropped = nil, nil
 	t.fresh = len(t.commands)+len(t.startable) > 0
@@ -347,7 +346,7 @@ func (t *Thread) accept() bool {
 	return true // also if there was nothing: what has changed is to be looked at again
 }
 
-// startBodies does what accept leaves to the thread.
+// startBodies does the part of accept that only the thread can do.
 func (t *Thread) startBodies() {
 	t.mu.Lock()
 	commands, start := t.commands, t.startable
@@ -384,8 +383,8 @@ func (t *Thread) post() (some bool) {
 
 const batchSize = 64 // calls posted at once
 
-// batch takes operations to be posted, and opens the way for those behind them, which
-// may be in it, too.
+// batch takes operations to be posted, and unblocks those behind them, which may join the
+// batch.
 func (t *Thread) batch() []*operation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -397,7 +396,7 @@ func (t *Thread) batch() []*operation {
 		}
 		if t.port.Skips(&o.Record) {
 			t.dropped = append(t.dropped, &o.entry)
-			t.lease.poked.Store(true)
+			t.lease.wakeRequested.Store(true)
 			continue
 		}
 		o.posting.posted = now
@@ -410,8 +409,7 @@ func (t *Thread) batch() []*operation {
 	return batch
 }
 
-// next takes the operation to be posted next, nil if there is none. The caller holds
-// t.mu.
+// next takes the next operation to be posted, nil if there is none. The caller holds t.mu.
 func (t *Thread) next() *operation {
 	switch {
 	case t.receives.len() > 0:
@@ -422,18 +420,17 @@ func (t *Thread) next() *operation {
 	return nil
 }
 
-// waiting reports whether operations wait for room in the window. The caller holds
-// t.mu.
+// waiting reports whether operations wait for room in the window. The caller holds t.mu.
 func (t *Thread) waiting() bool { return t.receives.len()+t.sendable.len() > 0 }
 
-// grow opens the window when everything in it waits: two ranks whose windows hold only
-// calls that wait for each other's next ones would never move again.
+// grow doubles the window when all its calls wait: two ranks whose windows hold only calls
+// that wait for each other's next ones would never move again.
 func (t *Thread) grow() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.posted >= t.window && t.waiting() {
 		t.window *= 2
-		t.lease.poked.Store(true)
+		t.lease.wakeRequested.Store(true)
 	}
 }
 
@@ -455,7 +452,7 @@ func (t *Thread) settle() bool {
 			}
 		}
 		if t.waiting() {
-			t.lease.poked.Store(true)
+			t.lease.wakeRequested.Store(true)
 		}
 		t.mu.Unlock()
 		for i, o := range done {
@@ -473,15 +470,14 @@ func (t *Thread) settle() bool {
 	return true
 }
 
-// wake makes the thread look at what has been brought to it. Any goroutine.
+// wake makes the thread check its queued work. Any goroutine.
 func (t *Thread) wake() {
 	t.mu.Lock()
-	t.lease.poked.Store(true)
+	t.lease.wakeRequested.Store(true)
 	t.mu.Unlock()
 	t.lease.summon()
 }
 
-// mine reports whether the caller may call the engine: it is the thread, the body
-// that the thread runs at the moment, or a worker that has the engine; anybody, when the
-// thread has ended.
+// mine reports whether the caller may call the engine: the thread, the body that the thread
+// runs now, or a worker with the lease; any goroutine, when the thread has ended.
 func (t *Thread) mine() bool { return t.active.Load() == osthread.G() || t.gone.Load() }

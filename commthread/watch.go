@@ -10,7 +10,7 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// check is what is left of a body that has returned.
+// check is the remainder of a body that has returned.
 type check struct {
 	rec  *task.Record
 	done func() (bool, error)
@@ -18,12 +18,11 @@ type check struct {
 }
 
 // Watch keeps the task of ctx, whose body has the clause OnComm and calls Watch, from
-// ending until done reports true; it ends then with the error of done. So a body starts
-// messages and returns, and nobody waits for them: done is called when some call of this
-// rank has ended, by who has the engine then. It does not block; it may start further
-// operations, and ask for the state of those it has started (mpi.Testsome and the like,
-// which do not poll here). An error but mpi.ErrRevoked revokes what the failure of a body
-// does.
+// ending until done reports true; it then ends with the error of done. So a body can start
+// messages and return, and no goroutine waits for them. The holder of the lease calls done
+// when some call of this rank has ended. done must not block; it may start further
+// operations, and test its own (mpi.Testsome and the like, which do not poll here). An
+// error except mpi.ErrRevoked revokes communicators like the failure of a body.
 func (t *Thread) Watch(ctx *tasks.Context, done func() (bool, error)) {
 	r := t.port.Current()
 	if t.holder != 0 {
@@ -39,14 +38,14 @@ func (t *Thread) Watch(ctx *tasks.Context, done func() (bool, error)) {
 	t.checks = append(t.checks, k)
 }
 
-// ask reports whether what k has kept may end, and how.
+// ask reports whether the task of k may end, and its error.
 func (t *Thread) ask(k *check) (over bool, err error) {
 	t.checking = true
 	defer func() { t.checking = false }()
 	return k.done()
 }
 
-// finish ends what k has kept.
+// finish ends the task of k.
 func (t *Thread) finish(k *check, err error) {
 	if err != nil && !errors.Is(err, mpi.ErrRevoked) {
 		t.revoke(nil, k.rec, fmt.Errorf("it failed: %w", err))
@@ -54,10 +53,10 @@ func (t *Thread) finish(k *check, err error) {
 	k.end.Fail(err)
 }
 
-// check looks after the tasks that Watch keeps, and reports whether one of them has ended.
+// check tests the tasks that Watch keeps, and reports whether one of them has ended.
 func (t *Thread) check() (moved bool) {
 	t.changed = false
-	for i := 0; i < len(t.checks); { // the end of a task may bring another
+	for i := 0; i < len(t.checks); { // the end of a task may add another
 		k := t.checks[i]
 		over, err := t.ask(k)
 		if !over {
