@@ -45,8 +45,7 @@
 //
 // # Cost
 //
-// An operation costs the spawning goroutine about 0.3 us beyond a task's spawn, a switch
-// between bodies 0.1 us. A sleeping thread takes a wake-up, 12 to 50 us, to notice work. On an
+// A switch between bodies costs 0.1 us. A sleeping thread takes a wake-up, 12 to 50 us, to notice work. On an
 // engine that must be polled the thread takes at most 4 % of the core that it shares.
 //
 // # Terms

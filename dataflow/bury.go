@@ -7,17 +7,23 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// What a body that waits does for others. It cannot go on before what was started on top of
-// it has ended, so it runs what it waits for, its own descendants, and bodies that wait for
-// nothing themselves. A body that may wait for an event goes to a spare worker.
+// A body that waits (for its children, in WaitOn, for a task to be run in place) runs others
+// meanwhile, on top of its stack, and continues only when these have ended. So that a body
+// whose event has come does not stay below bodies that wait for theirs, it runs only its own
+// descendants, tasks that only this worker may run, and tasks whose bodies get no Context,
+// which wait for nothing. If only a task of another kind is ready, a spare worker takes over
+// core and task (instead), unless the wait ends within 25 us; the body sleeps until its
+// condition holds, or until a task arrives that its worker alone may run. Waiting bodies may
+// take a quarter of the spares of the process; beyond that they run on top of each other, and
+// the lowest continues last. The main program, which may be in WaitOn, runs any task.
 
 const (
 	wayShare  = 4                     // part of the spare workers that waiting bodies may take
 	wayBudget = 25 * time.Microsecond // a short wait costs less than the change of threads
 )
 
-// instead returns the task that w, which waits inside a body and has found r, runs on top of
-// that body; nil if none, and then the wait may be over.
+// instead returns the task for w to run on top of its body, which waits: r, which w has found,
+// or another; nil if there is none, and then the wait may be over.
 func (w *worker) instead(r *task.Record, done func() bool) *task.Record {
 	if w.rt.opt.mode != parallel || !w.buries(r) {
 		return r
@@ -46,9 +52,9 @@ func (w *worker) instead(r *task.Record, done func() bool) *task.Record {
 	return nil
 }
 
-// buries reports whether the body that w is in may have to wait for long if r runs on top of
-// it: r may wait for an event, and need not end before that body goes on. What w alone may
-// run cannot go elsewhere.
+// buries reports whether r may delay the current body of w for long if it runs on top of it:
+// r may wait for an event, and the body does not depend on it. A task that only w may run
+// cannot go elsewhere.
 func (w *worker) buries(r *task.Record) bool {
 	if r.Decl.Plain || r.Flags&task.Internal != 0 || r.Worker != 0 {
 		return false
@@ -61,8 +67,8 @@ func (w *worker) buries(r *task.Record) bool {
 	return true
 }
 
-// standAside sleeps until done reports true, or there is mail for w, while a spare worker has
-// its core.
+// standAside sleeps until done reports true, or mail for w arrives; a spare worker has its
+// core meanwhile.
 func (w *worker) standAside(done func() bool) {
 	w.publish()
 	w.flushReturns()

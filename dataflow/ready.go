@@ -27,6 +27,7 @@ import (
 // one. Waiters that only one worker can run (OnWorker, or a task to be run in place) may be
 // late, so the next waiter leaves with them. Tasks of the executor, which starts bodies in
 // program order, take no locks: their commutative accesses are registered as Inout.
+
 // schedule queues the nodes that became ready when a task ended. The most urgent of them,
 // if it may run here, runs next.
 func (w *worker) schedule(n *deps.Node) {
@@ -214,8 +215,8 @@ func (w *worker) notify(work int64) {
 	w.rt.wake()
 }
 
-// look returns a ready task, or nil if a look at every queue found none. It has not got
-// its commutative locks.
+// look returns a ready task, or nil if it found none in any queue. The task does not have its
+// commutative locks yet.
 func (w *worker) look() *task.Record {
 	rt := w.rt
 	if r := w.next; r != nil {

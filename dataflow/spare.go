@@ -11,10 +11,10 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
-// A spare worker takes over (relieve) the core of a body inside Block: an idle spare, if
-// possible of the same core, or a new one. The process has at most 2048, each a thread
-// beside the sleeper's: Go ends a process with 10 000 threads, and systems often allow a
-// user 4096. In further bodies the function runs all the same, so that bodies that wait for
+// A spare worker takes over (relieve) the core of a body inside Block, or in a wait (bury.go):
+// an idle spare, if possible of the same core, or a new one. The process has at most 2048,
+// each a thread beside the sleeper's: Go ends a process with 10 000 threads, and systems often
+// allow a user 4096. In further bodies the function of Block runs all the same, so that bodies that wait for
 // each other inside Block go on, and the core is idle until a spare of the same runtime is
 // free (Runtime.short, served by rest). A program can still deadlock with more bodies inside
 // Block than spares and cores together, all waiting for a task that has not started: the
@@ -125,7 +125,9 @@ type relief struct {
 }
 
 // relieve puts a spare worker to work on the core of w until end: an idle one, if possible
-// of the same core, or a new one. At the limit, the core is idle until a spare is free.
+// of the same core, or a new one if the process has fewer than most. It runs first before
+// other tasks, if first is not nil. At the limit, the core is idle until a spare is free; with
+// a first task, relieve returns nil instead.
 func (rt *Runtime) relieve(w *worker, first *task.Record, most int64) *relief {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -151,7 +153,8 @@ func (rt *Runtime) relieve(w *worker, first *task.Record, most int64) *relief {
 	return s
 }
 
-// take puts w, an idle spare, to work for s. The caller holds rt.mu.
+// take puts w, an idle spare, to work for s, beginning with first if that is not nil. The
+// caller holds rt.mu.
 func (s *relief) take(w *worker, first *task.Record) {
 	s.w = w
 	w.next = first // of its goroutine, which touches it only when the state has changed
@@ -161,7 +164,8 @@ func (s *relief) take(w *worker, first *task.Record) {
 	w.parker.Unpark()
 }
 
-// newSpare starts a worker beyond those of the option Workers. The caller holds rt.mu.
+// newSpare starts a worker beyond the number in the option Workers; it begins with first if
+// that is not nil. The caller holds rt.mu.
 func (rt *Runtime) newSpare(core int, first *task.Record) *worker {
 	all := *rt.workers.Load()
 	w := rt.newWorker(len(all), core)
