@@ -80,7 +80,7 @@ type subject struct {
 }
 
 func newSubject() *subject {
-	s := &subject{t: &Thread{domains: map[*task.Domain]*domainOrder{}}}
+	s := &subject{t: &Thread{programOrder: programOrder{domains: map[*task.Domain]*domainOrder{}}}}
 	for range 3 {
 		s.domains = append(s.domains, new(task.Domain))
 		s.comms = append(s.comms, new(mpi.Comm))

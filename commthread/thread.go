@@ -50,34 +50,50 @@ import (
 // spawn comm tasks belong to the goroutine of the scope they are given, the others to
 // the goroutine that started the thread, unless they say otherwise.
 type Thread struct {
-	// Immutable after Start.
+	fixed
+	stopped bool // of the goroutine that started the thread
+	holderState
+	shared
+
+	mu sync.Mutex // guards the following
+	programOrder
+	inbox
+	leaseQueue
+	pending  entryList // operations posted and not completed
+	checks   []*check  // kept by Watch; of the holder, changed under mu
+	messages []noted
+	watches  []func() // end what Attend began
+}
+
+// fixed does not change after Start.
+type fixed struct {
 	world   *mpi.Comm
-	engine  mpi.Engine    // what who has the lease calls
-	bell    mpi.Announcer // of the engine; nil if it has none, or is not told of arrivals
+	engine  mpi.Engine    // the holder of the lease calls it
+	bell    mpi.Announcer // of the engine; nil if it has none, or does not announce arrivals
 	lends   bool          // workers may borrow the engine
 	rt      *dataflow.Runtime
 	port    executor.Port
 	opt     options
 	place   Placement
-	told    bool // the engine knows of arrivals
-	period  time.Duration
+	told    bool          // the engine announces arrivals
+	period  time.Duration // of polls between sleeps
 	traced  bool
 	origin  time.Time // of the times of messages
 	restore func() error
 	claim   *osthread.Claim
 	procs   func()
 	ended   chan struct{}
-	unwatch func() bool // take back the watch for a cancellation
-	group   uint64      // of the threads that were started together
+	unwatch func() bool // ends the watch for a cancellation
+	group   uint64      // the same in all threads that were started together
+}
 
-	// Of the goroutine that started it.
-	stopped bool
-
-	// Of who has the lease.
+// holderState belongs to the holder of the lease.
+type holderState struct {
 	holder         uintptr // identity of the worker's goroutine; 0: the thread's own
-	fresh          bool    // there are bodies or commands that only the thread can deal with
-	window         int     // calls under way at which posting waits
-	posted         int     // calls of comm tasks under way
+	self           uintptr // identity of the thread's own goroutine
+	fresh          bool    // there are bodies or commands for the thread alone
+	window         int     // pending calls at which posting waits
+	posted         int     // pending calls of comm tasks
 	finished       []*operation
 	settled        []*operation    // memory of finished, used in turn
 	taken          []*operation    // memory of a batch
@@ -85,51 +101,57 @@ type Thread struct {
 	onDone         func(*mpi.Call) // completed
 	ring           func()          // arrived
 	checking       bool            // a check of checks is being called
-	changed        bool            // calls may have ended since the last look at them
-	inLease        *body           // that has the engine, on a worker
-	bodies         []*body         // under way, and compute tasks that the thread helps with
-	helped         int             // of these, the latter
+	changed        bool            // calls may have ended since the last check
+	inLease        *body           // the body that has the engine, on a worker
+	bodies         []*body         // started and not ended, with compute tasks that the thread runs
+	helped         int             // number of these compute tasks
 	polls          uint64          // of the engine
 	idle           idleState
 	counts         map[pair]uint64 // messages by pair, for the trace
 	postings       uint64          // calls, for the trace
 	needsHeartbeat bool            // sent since the last collective: peers may need our progress
 	windows        int             // open
-	self           uintptr         // identity of the thread's own goroutine
+}
 
-	between atomic.Int64 // Nanotime of the last poll of a worker between two tasks
-
+// shared is read and written by any goroutine without a lock.
+type shared struct {
 	lease  lease
-	bed    osthread.Parker // of the thread, if it does not sleep in the engine
+	bed    osthread.Parker // the thread sleeps in it, if it does not sleep in the engine
 	active atomic.Uintptr  // identity of the goroutine that may call the engine now
-	awaits atomic.Bool     // something is under way that polling is of use for, or was
+	awaits atomic.Bool     // polling may be of use: something is pending, or was
 	stop   atomic.Bool
-	gone   atomic.Bool // set with mu held: the thread has ended, nothing is handed to it any more
+	gone   atomic.Bool // set with mu held: the thread has ended and takes no more work
 	warned sync.Once
 
-	// See quiet.go.
-	advances atomic.Uint64 // how often something has gone on; changed by who has the lease
+	between  atomic.Int64  // Nanotime of the last poll of a worker between two tasks
+	advances atomic.Uint64 // see quiet.go; the holder changes it
 	quiet    atomic.Uint64 // the runtime did nothing at this number of advances; plus 1, 0: it did
+}
 
-	mu        sync.Mutex
-	family    map[*mpi.Comm]*commPair       // guarded by mu
-	domains   map[*task.Domain]*domainOrder // guarded by mu
-	bodyOf    map[*task.Record]*entry       // guarded by mu
-	spare     spareOrders                   // guarded by mu
-	sendable  lineup                        // guarded by mu: may be posted
-	receives  lineup                        // guarded by mu: may be posted
-	startable []*entry                      // guarded by mu: bodies that may start
-	dropped   []*entry                      // guarded by mu: to be skipped
-	commands  []func()                      // guarded by mu: of other goroutines, for the thread
-	handedOn  [][]*mpi.Call                 // guarded by mu: calls of other goroutines, to be posted
-	leased    []*task.Record                // guarded by mu: bodies that wait for the one before them
-	leasing   bool                          // guarded by mu: a body has been given to the workers
-	pending   entryList                     // guarded by mu: operations posted and not completed
-	forwarded map[*mpi.Call]*handed         // guarded by mu: calls of other goroutines
-	inCalls   map[*body][]*mpi.Call         // guarded by mu: what bodies wait for
-	checks    []*check                      // what Watch keeps; of who has the engine, changed under mu
-	messages  []noted                       // guarded by mu
-	watches   []func()                      // guarded by mu: end what Attend began
+// programOrder keeps operations and bodies until they may start; guarded by Thread.mu.
+type programOrder struct {
+	family    map[*mpi.Comm]*commPair
+	domains   map[*task.Domain]*domainOrder
+	bodyOf    map[*task.Record]*entry
+	spare     spareOrders
+	sendable  lineup   // sends that may be posted
+	receives  lineup   // receives that may be posted
+	startable []*entry // bodies that may start
+}
+
+// inbox is the work that other goroutines queue for the thread; guarded by Thread.mu.
+type inbox struct {
+	commands  []func()
+	handedOn  [][]*mpi.Call         // forwarded calls, to be posted
+	forwarded map[*mpi.Call]*handed // forwarded calls, until they complete
+	inCalls   map[*body][]*mpi.Call // the calls that bodies wait for
+	dropped   []*entry              // to be skipped
+}
+
+// leaseQueue is the order of bodies on the lease; guarded by Thread.mu.
+type leaseQueue struct {
+	leased  []*task.Record // bodies that wait for the one before them
+	leasing bool           // a worker has a body
 }
 
 // commPair holds two communicators that fail together.
@@ -156,9 +178,12 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 		return nil, errors.New("commthread: start: the communicator or the runtime is nil")
 	}
 	t := &Thread{
-		world: c, rt: rt, opt: o, window: o.window, traced: rt.Log() != nil, origin: time.Now(),
-		family: map[*mpi.Comm]*commPair{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{},
-		forwarded: map[*mpi.Call]*handed{}, inCalls: map[*body][]*mpi.Call{}, counts: map[pair]uint64{}, ended: make(chan struct{}),
+		fixed: fixed{
+			world: c, rt: rt, opt: o, traced: rt.Log() != nil, origin: time.Now(), ended: make(chan struct{}),
+		},
+		holderState:  holderState{window: o.window, counts: map[pair]uint64{}},
+		programOrder: programOrder{family: map[*mpi.Comm]*commPair{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{}},
+		inbox:        inbox{forwarded: map[*mpi.Call]*handed{}, inCalls: map[*body][]*mpi.Call{}},
 	}
 	t.onDone, t.ring = t.completed, t.arrived
 	var err error
