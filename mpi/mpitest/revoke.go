@@ -177,6 +177,11 @@ func revokeOwn(r *rank) {
 	if r.Rank() == 0 {
 		q = append(q, c.Irecv(mpi.Of(blank(1)), 1, 0), c.Issend(mpi.Of(blank(1)), 1, 1), c.Ibarrier())
 		c.Revoke(errors.New("me too"))
+	} else {
+		// Until this rank knows of it, a collective operation of its own, as in Free, would
+		// match the barrier that rank 0 has abandoned.
+		_, err := c.Recv(mpi.Of(blank(1)), 0, 2)
+		r.wants(err, mpi.ErrRevoked, "operation of a rank that has not revoked")
 	}
 	for _, p := range q {
 		r.wants(wait(p), mpi.ErrRevoked, "pending operation")
