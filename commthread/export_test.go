@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -80,3 +81,6 @@ var ClockOffset, MeasureOffset = clockOffset, measureOffset
 
 // Owed reports whether peers may need progress of the thread's rank. After Stop.
 func Owed(t *Thread) bool { return t.needsHeartbeat }
+
+// Brisk reports whether workers end tasks in short succession.
+func Brisk(t *Thread) bool { return t.service.brisk(osthread.Nanotime()) }

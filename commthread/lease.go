@@ -49,24 +49,24 @@ import (
 // a faster one, or a worker has taken the engine. If P2 sees own, the thread has yet to take
 // T2, and T3 comes after P1. If it sees called, the thread, or a worker before it, has yet
 // to take the engine, and checks after that. If it sees lent, the worker has yet to take R1
-// or R3, and R4 comes after P1 (after R1 the thread checks). No worker asks forever: after A1, A2 sees own
-// or lent, and the holder then has yet to check for an asker (T5, T3, R2, R3). Pending calls
-// are polled: at R4, either the thread's until is early enough, or it is woken; if it moves
-// its until meanwhile, it checks the word after that (T4), and R4 checks until after the
-// word was freed. No deadlock: the holder waits for no goroutine, except in R1, where a body
-// passes the engine to the thread and asks for it again, and the thread serves the asker
-// after every step. TestLease_protocol_exhaustively visits all interleavings, and finds each
-// of these checks missing if it is left out.
+// or R3, and R4 comes after P1 (after R1 the thread checks). An arrival may leave out P2
+// after P1 if until is near (between.go): if the thread sleeps at that until, it checks when
+// it wakes up; if it has been awake since, T3 or R4 came after P1, too. No worker asks
+// forever: after A1, A2 sees own or lent, and the holder then has yet to check for an asker
+// (T5, T3, R2, R3). Pending calls are polled: at R4, either the thread's until is early
+// enough, or it is woken; if it moves its until meanwhile, it checks the word after that
+// (T4), and R4 checks until after the word was freed. No deadlock: the holder waits for no
+// goroutine, except in R1, where a body passes the engine to the thread and asks for it
+// again, and the thread serves the asker after every step. TestLease_protocol_exhaustively
+// visits all interleavings, and finds each of these checks missing if it is left out.
 //
 // A coroutine lives and dies with its thread. So a worker does not start or resume one: the
 // thread is needed then, and stays so until it has had the engine. A waiting body on a
 // worker is a loop of turns; a body that waits for the runtime (children, Block) returns
 // the engine meanwhile. The workers get one body at a time, so that no other worker waits
-// for it to end. A worker that has ended a task posts the operations that became ready by
-// itself, if the engine is free (Serve): that costs a microsecond or two, and waking the
-// thread twelve and a change of threads. On an engine that must be polled it also polls
-// between two tasks, at most every 50 us, and the thread then sleeps 2 ms at a time. Before the thread sleeps with pending calls, it
-// wakes a sleeping worker, which has its own core and polls in place of the thread.
+// for it to end. A worker that has ended a task makes the calls that are due, if the engine is
+// free (Serve, between.go). Before the thread sleeps with pending calls, it wakes a sleeping
+// worker, which has its own core and polls in place of the thread.
 //
 // Workers borrow where each has its own core (executor.Port.Spacious), and the thread has
 // none. Where threads share cores, a polling waiter would keep the core from the threads

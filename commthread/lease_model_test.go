@@ -8,7 +8,8 @@ import (
 )
 
 // The protocol of the lease as a model: the thread, a worker that is idle now and then, a
-// worker with a body that needs the engine, and two goroutines that bring something each.
+// worker with a body that needs the engine, a goroutine that brings work, and an arrival,
+// which may leave the thread asleep if that wakes up soon by itself.
 // Steps are those of the code: one atomic access each. Every interleaving is visited.
 // Verified: the engine never has two users; when nobody is left who would do anything,
 // nothing that was brought lies about, no coroutine waits for the thread, nobody asks for
@@ -41,6 +42,8 @@ const (
 	askLast        flaw = "the asker tries to take the engine before it asks"
 	summonOwn      flaw = "who brings something does not wake the thread"
 	deafThread     flaw = "the thread does not take the engine for which it was woken"
+	deferLong      flaw = "an arrival leaves the thread asleep for long"
+	deferEarly     flaw = "an arrival looks when the thread wakes up, and then announces itself"
 )
 
 func (m leaseModel) next(f flaw) (all []leaseModel) {
@@ -68,6 +71,12 @@ func (m *leaseModel) threadSteps(f flaw, step func(func(*leaseModel))) {
 				n.thread, n.late = "T5", !n.pending
 			}
 		})
+		if m.pending && !m.asker { // the calls have completed
+			step(func(n *leaseModel) {
+				n.wakeRequested, n.work, n.fresh, n.pending = false, false, false, false
+				n.thread = "T2"
+			})
+		}
 	case "T5": // grant
 		step(func(n *leaseModel) { n.asker, n.word, n.thread = false, lent, "T5b" })
 	case "T5b":
@@ -278,9 +287,31 @@ func (m *leaseModel) bringSteps(f flaw, at string, to func(*leaseModel, string),
 	switch at {
 	case "P1":
 		step(func(n *leaseModel) { n.work, n.wakeRequested = true, true; to(n, "P2a") })
+	case "E1": // an arrival
+		step(func(n *leaseModel) {
+			if to(n, "E2"); f == deferEarly {
+				n.deferEarly(to)
+				return
+			}
+			n.work, n.wakeRequested = true, true
+		})
+	case "E2":
+		step(func(n *leaseModel) { to(n, "P2a") }) // no worker ends a task soon
+		if !m.late || f == deferLong {
+			step(func(n *leaseModel) { to(n, "") })
+		}
+	case "E3": // only with deferEarly
+		step(func(n *leaseModel) { n.work, n.wakeRequested = true, true; to(n, "") })
 	case "":
 	default:
 		step(func(n *leaseModel) { n.summon(f, at, to) })
+	}
+}
+
+// deferEarly is the first step of an arrival with that flaw.
+func (n *leaseModel) deferEarly(to func(*leaseModel, string)) {
+	if to(n, "P1"); !n.late {
+		to(n, "E3")
 	}
 }
 
@@ -325,7 +356,7 @@ func (m *leaseModel) wrong() string {
 
 // explore visits every state, and returns the first that is wrong, and how many there are.
 func exploreLease(f flaw) (states int, wrong string) {
-	start := leaseModel{thread: "T1", idle: "computes", body: "A1", bring: [2]string{"P1", "P1"}, turns: 1, late: true}
+	start := leaseModel{thread: "T1", idle: "computes", body: "A1", bring: [2]string{"P1", "E1"}, turns: 1, late: true}
 	if f == askLast {
 		start.body = "A0"
 	}
@@ -350,7 +381,7 @@ func TestLease_protocol_exhaustively(t *testing.T) {
 	states, wrong := exploreLease(soundLease)
 	require.Empty(t, wrong)
 	t.Logf("%d states", states)
-	for _, f := range []flaw{noLookAtWake, noLookAtAsker, noLookBehind, noLookAtTime, noSecondLook, noWakeOnPass, takeInTwoSteps, askLast, summonOwn, deafThread} {
+	for _, f := range []flaw{noLookAtWake, noLookAtAsker, noLookBehind, noLookAtTime, noSecondLook, noWakeOnPass, takeInTwoSteps, askLast, summonOwn, deafThread, deferLong, deferEarly} {
 		_, wrong := exploreLease(f)
 		assert.NotEmpty(t, wrong, "not found: %s", f)
 		t.Logf("%s: %s", f, wrong)

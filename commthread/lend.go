@@ -94,7 +94,9 @@ func (t *Thread) disarm() {
 // arrived is called by the engine, on any goroutine.
 func (t *Thread) arrived() {
 	t.lease.wakeRequested.Store(true)
-	t.lease.summon()
+	if !t.defers() {
+		t.lease.summon()
+	}
 }
 
 // borrowed prepares a worker that has just got the engine.
@@ -107,18 +109,21 @@ func (t *Thread) borrowed() {
 // giveBack returns a worker's engine: to the thread if it is needed, else to an asking
 // worker, else it is free.
 func (t *Thread) giveBack() {
+	const tries = 4
+	due, ok := noEnd, false
+	for i := 0; i < tries && !t.needed(); i++ {
+		if due, ok = t.arm(); ok {
+			break
+		}
+		t.turn() // a message has just arrived
+	}
 	t.holder = 0
 	t.active.Store(0)
-	if t.needed() {
-		t.lease.pass()
-		return
-	}
-	due, ok := t.arm()
 	if !ok {
 		t.lease.pass()
 		return
 	}
-	d := min(t.nap(), due)
+	d := t.resting(due)
 	if !t.told {
 		d = max(d, t.period) // its sleep was not longer: see absence
 	}
@@ -189,38 +194,12 @@ func (x *taskExecutor) Serve() {
 	case !poked && !due:
 	case t.lease.take():
 		t.borrowed()
-		if due {
-			t.pollBetween()
-		} else {
-			t.accept()
-			if t.settle() {
-				t.advanced()
-			}
-		}
+		t.serve(due)
 		t.giveBack()
 	case poked:
 		t.lease.summon()
 	}
 }
-
-// pollSpacing is the least time between two polls that workers make between tasks.
-const pollSpacing = 50 * time.Microsecond
-
-// due reports whether a worker between two tasks had better poll: it costs a worker 1 to 2
-// microseconds, and waking the thread for it 24 on a virtual core. Any goroutine.
-func (t *Thread) due() bool {
-	return !t.told && t.awaits.Load() && osthread.Nanotime()-t.between.Load() > int64(pollSpacing)
-}
-
-// pollBetween is that poll.
-func (t *Thread) pollBetween() {
-	t.turn()
-	t.between.Store(osthread.Nanotime())
-}
-
-// relieved reports whether workers poll between tasks, so that the thread need not: their
-// tasks are short.
-func (t *Thread) relieved() bool { return osthread.Nanotime()-t.between.Load() < int64(relief) }
 
 // leasable reports whether a body that is ready may run on a worker.
 func (t *Thread) leasable(r *task.Record) bool {

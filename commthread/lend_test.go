@@ -353,3 +353,57 @@ func TestReport_of_a_worker_that_polls(t *testing.T) {
 	assert.Contains(t, text, `"halo"`)
 	assert.Contains(t, text, "tag 42")
 }
+
+// A message that arrives during a long task after short ones is handled before the task
+// ends, although arrivals waited for the ends of the short ones.
+func TestLend_a_long_task_after_short_ones(t *testing.T) {
+	spacious(t)
+	hangs(t)
+	const rounds = 30
+	var started, answered atomic.Int64
+	succeed(t, 2, lending, func(r rank) error {
+		for i := range int64(rounds) {
+			if r.Rank() == 1 {
+				for started.Load() <= i {
+					osthread.Relax()
+				}
+				x := 7
+				if err := errors.Join(r.Comm.Send(mpi.One(&x), 0, 1), recv(r.Comm, &x, 0, 2)); err != nil {
+					return err
+				}
+				answered.Add(1)
+			} else if err := shortThenLong(r, func() { started.Add(1) }, func() bool { return answered.Load() > i }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// shortThenLong runs short tasks until arrivals wait for their ends, and then one that ends
+// when rank 1 has had an answer to the message that it sends meanwhile.
+func shortThenLong(r rank, start func(), answered func() bool) error {
+	var x, y int
+	r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 1, 1)
+	r.ct.Send(r.rt, r.Comm, mpi.One(&x), 1, 2)
+	for !commthread.Brisk(r.ct) {
+		r.rt.Spawn("short", func(*tasks.Context) error { spin(20 * time.Microsecond); return nil }, tasks.Writes(&y))
+		if err := r.rt.WaitOn(&y); err != nil {
+			return err
+		}
+	}
+	r.rt.Spawn("long", func(*tasks.Context) error {
+		start()
+		for !answered() {
+			osthread.Relax()
+		}
+		return nil
+	}, tasks.Writes(&y))
+	return r.rt.Wait()
+}
+
+func spin(d time.Duration) {
+	for end := osthread.Nanotime() + int64(d); osthread.Nanotime() < end; {
+		osthread.Relax()
+	}
+}

@@ -10,12 +10,13 @@ import (
 // The loop of the thread polls the engine, and sleeps between polls.
 //
 // An engine that announces arrivals (in-process ranks) is armed before the engine is freed,
-// and sets wakeRequested (mpi.Announcer). If the engine must be polled, the thread sleeps 25
-// times the measured cost of a timer wake-up, and at least 0.2 ms, between polls, because
-// polling steals from the worker on the same core: with a period of 50 us a quarter of it,
-// with 0.5 ms nothing measurable. Without pending calls it polls once per millisecond if it
-// has sent a message since the last collective operation or a window is open, because a peer
-// may need its progress; otherwise it sleeps until it gets work.
+// and sets wakeRequested (mpi.Announcer); between.go tells when that wakes the thread. If the
+// engine must be polled, the thread sleeps 25 times the measured cost of a timer wake-up, and
+// at least 0.2 ms, between polls, because polling steals from the worker on the same core:
+// with a period of 50 us a quarter of it, with 0.5 ms nothing measurable. Without pending
+// calls it polls once per millisecond if it has sent a message since the last collective
+// operation or a window is open, because a peer may need its progress; otherwise it sleeps
+// until it gets work.
 //
 // When the runtime has reported a stall and cannot make progress by itself, the thread, or
 // the leased body, waits inside the engine (mpi.Stander), which then knows every rank that
@@ -40,7 +41,6 @@ const (
 	heartbeat   = time.Millisecond       // peers may need our progress
 	hearing     = 10 * time.Millisecond  // a peer may have revoked a communicator
 	worthASleep = 30 * time.Microsecond  // about the core time of a timer's wake-up
-	relief      = 2 * time.Millisecond   // while workers poll between tasks
 	helpPeriod  = 500 * time.Microsecond // between two checks for compute tasks
 	noEnd       = time.Hour
 )
@@ -66,7 +66,7 @@ func (t *Thread) idleStep() {
 		osthread.Relax()
 		return
 	}
-	t.sleep(t.nap())
+	t.sleep()
 }
 
 // saturate enlarges the window if it has been full for a while without an end.
@@ -87,9 +87,9 @@ func (t *Thread) nap() time.Duration {
 	switch {
 	case full:
 		d = saturated
-	case t.told:
 	case busy && t.relieved():
 		d = max(relief, t.period)
+	case t.told:
 	case busy && t.idle.sleeps < 2: // a handshake may need several polls
 		d = t.period / 4
 	case busy:
@@ -105,21 +105,37 @@ func (t *Thread) nap() time.Duration {
 	return d
 }
 
+// resting is nap on an armed engine that must be called again after due, unless a worker
+// does that between tasks.
+func (t *Thread) resting(due time.Duration) time.Duration {
+	d := t.nap()
+	if !t.told {
+		return min(d, due)
+	}
+	t.service.dueAt.Store(after(due))
+	if t.relieved() {
+		return min(d, max(relief, t.period))
+	}
+	return min(d, due)
+}
+
 // underWay reports whether any call of this rank is pending, and whether others wait for
 // room in the window.
 func (t *Thread) underWay() (busy, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.service.patient.Store(len(t.bodies)+len(t.forwarded) == 0 && t.inLease == nil)
 	return t.posted > 0 || len(t.bodies)+len(t.checks) > 0 || len(t.forwarded) > 0, t.posted >= t.window && t.waiting()
 }
 
 // sleep frees the engine for a time, or until there is work; then the thread has it again.
-func (t *Thread) sleep(d time.Duration) {
+func (t *Thread) sleep() {
 	due, ok := t.arm()
 	if !ok {
 		return
 	}
-	if d = min(d, due); d <= worthASleep {
+	d := t.resting(due)
+	if d <= worthASleep {
 		t.disarm()
 		osthread.Relax()
 		return

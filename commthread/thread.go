@@ -123,7 +123,7 @@ type shared struct {
 	gone   atomic.Bool // set with mu held: the thread has ended and takes no more work
 	warned sync.Once
 
-	between  atomic.Int64  // Nanotime of the last poll of a worker between two tasks
+	service  service
 	advances atomic.Uint64 // see quiet.go; the holder changes it
 	quiet    atomic.Uint64 // the runtime did nothing at this number of advances; plus 1, 0: it did
 }
