@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -43,8 +44,12 @@ func TestPlace_choice(t *testing.T) {
 // A thread that helps runs compute tasks while the only worker is elsewhere; with the
 // other placements nobody does.
 func TestPlace_help_computes(t *testing.T) {
-	for _, p := range []commthread.Placement{commthread.Help, commthread.Shared} {
-		succeed(t, 1, setup{cts: []commthread.Option{commthread.Place(p)}}, func(r rank) error {
+	for _, c := range []struct {
+		p   commthread.Placement
+		rts []dataflow.Option
+	}{{p: commthread.Help}, {p: commthread.Help, rts: []dataflow.Option{dataflow.Trace(0)}}, {p: commthread.Shared}} {
+		p := c.p
+		succeed(t, 1, setup{cts: []commthread.Option{commthread.Place(p)}, rts: c.rts}, func(r rank) error {
 			var ran atomic.Int32
 			for range 100 {
 				r.rt.Spawn("compute", func(*tasks.Context) error { ran.Add(1); return nil })
