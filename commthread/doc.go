@@ -45,26 +45,15 @@
 //
 // # Cost
 //
-// A switch between bodies costs 0.1 us. A sleeping thread takes a wake-up, 12 to 50 us, to notice work. On an
+// A switch between bodies costs 0.1 us. A sleeping thread takes a wake-up, 12 to 50 us, to
+// notice work; workers that end short tasks make the calls in its place, for 1 to 2 us. On an
 // engine that must be polled the thread takes at most 4 % of the core that it shares.
-//
-// # Terms
-//
-//	operation   a comm task that is one MPI call: Send, Recv, Bcast ... A descriptor without
-//	            a body (PaRSEC: remote dependency)
-//	body        a function of the program on the thread (tasks.OnComm); it may make any MPI
-//	            call, also blocking ones (TAMPI: task-aware blocking mode)
-//	posted      handed to the engine; pending until it completes
-//	window      the number of pending operations at which posting waits
-//	forwarded   a call of another goroutine, made by the thread in its place (funneled)
-//	comm pair   a communicator and the thread's private duplicate of it
-//	lease       the right to call the engine: the thread's, nobody's, or a worker's
-//	turn        one round of progress: accept, poll, settle
 //
 // # Source
 //
-// thread.go: the loop, ownership, locks, and the designs that were rejected. order.go: the
-// order of posts. lease.go: the protocol of the lease and its proof. lend.go: workers with
-// the lease. rest.go: polling and sleep. body.go: coroutines. forward.go: calls of other
-// goroutines. revoke.go: errors across ranks. lazy.go: messages read while they arrive.
+// thread.go: the terms, the loop, ownership, locks, and the designs that were rejected.
+// order.go: the order of posts. lease.go: the protocol of the lease and its proof. lend.go:
+// workers with the lease. between.go: service between tasks. rest.go: polling and sleep.
+// body.go: coroutines. forward.go: calls of other goroutines. revoke.go: errors across
+// ranks. lazy.go: messages read while they arrive.
 package commthread

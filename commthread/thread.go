@@ -15,6 +15,19 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
+// Terms:
+//
+//	operation   a comm task that is one MPI call: Send, Recv, Bcast ... A descriptor without
+//	            a body (PaRSEC: remote dependency)
+//	body        a function of the program on the thread (tasks.OnComm); it may make any MPI
+//	            call, also blocking ones (TAMPI: task-aware blocking mode)
+//	posted      handed to the engine; pending until it completes
+//	window      the number of pending operations at which posting waits
+//	forwarded   a call of another goroutine, made by the thread in its place (funneled)
+//	comm pair   a communicator and the thread's private duplicate of it
+//	lease       the right to call the engine: the thread's, nobody's, or a worker's
+//	turn        one round of progress: accept, poll, settle
+//
 // The thread is a loop (run, work): accept takes over queued work and posts calls, the engine
 // polls, settle ends the tasks of completed calls, startBodies and resume run bodies, and
 // idleStep sleeps when nothing moved. accept, Poll and settle form a turn, which any holder of

@@ -43,29 +43,11 @@
 // takes about 0.13 us on one worker (bench/taskbench). A wake-up of a sleeping worker costs
 // 12 us. Bodies below a microsecond are better fused.
 //
-// # Terms
-//
-//	worker            a goroutine locked to a thread, pinned to a core, that runs tasks.
-//	                  Worker 0 is the goroutine that made the runtime: it spawns, and runs
-//	                  tasks inside Spawn (above the window), Wait, WaitOn and Close
-//	                  (OpenMP: thread of the team; StarPU: CPU worker)
-//	spare             a worker on the core of one that is inside Block (OmpSs-2: the
-//	                  blocking API's substitute thread)
-//	external          a record-keeping worker for goroutines that end held events
-//	window            the number of unfinished tasks of the main program, or of children of
-//	                  one task, at which Spawn begins to run some (throttling)
-//	successor         a task that became ready because this worker ended another; the first
-//	                  one runs next on the same worker, with its data in cache (immediate
-//	                  successor)
-//	submission queue  tasks of the main program that were ready when spawned, in order
-//	executor          the communication thread, seen from here (internal/executor)
-//	lease             the right to call the executor's engine, which workers may borrow
-//
 // # Source
 //
-// queue.go and ready.go: the queues, and the paths of ready tasks. idle.go: sleep and
-// wake-up, with the proof that no wake-up is lost. window.go: throttling. spare.go: Block.
-// bury.go: waits inside bodies. worker.go and end.go: bodies and their ends, errors. stall.go: the stall report. port.go
-// and lend.go: the communication thread. runtime.go: start, Wait and Close, lock order, and
-// the designs that were rejected.
+// queue.go and ready.go: the terms of this package, the queues, and the paths of ready tasks.
+// idle.go: sleep and wake-up, with the proof that no wake-up is lost. window.go: throttling.
+// spare.go: Block. bury.go: waits inside bodies. worker.go and end.go: bodies and their ends,
+// errors. stall.go: the stall report. port.go and lend.go: the communication thread.
+// runtime.go: start, Wait and Close, lock order, and the designs that were rejected.
 package dataflow

@@ -11,6 +11,24 @@ import (
 	"github.com/weft-hpc/weft/internal/task"
 )
 
+// Terms:
+//
+//	worker            a goroutine locked to a thread, pinned to a core, that runs tasks.
+//	                  Worker 0 is the goroutine that made the runtime: it spawns, and runs
+//	                  tasks inside Spawn (above the window), Wait, WaitOn and Close
+//	                  (OpenMP: thread of the team; StarPU: CPU worker)
+//	spare             a worker on the core of one that is inside Block (OmpSs-2: the
+//	                  blocking API's substitute thread)
+//	external          a record-keeping worker for goroutines that end held events
+//	window            the number of unfinished tasks of the main program, or of children of
+//	                  one task, at which Spawn begins to run some (throttling)
+//	successor         a task that became ready because this worker ended another; the first
+//	                  one runs next on the same worker, with its data in cache (immediate
+//	                  successor)
+//	submission queue  tasks of the main program that were ready when spawned, in order
+//	executor          the communication thread, seen from here (internal/executor)
+//	lease             the right to call the executor's engine, which workers may borrow
+//
 // The queues, in the order in which a worker looks:
 //
 //	next              its successor                          own, no synchronization

@@ -13,10 +13,9 @@
 //	potrf.Spawn(rt, a[k][k])          // returns at once
 //	trsm.Spawn(rt, a[k][k], a[i][k])  // will wait for potrf: both access a[k][k]
 //
-// Spawn never waits for the task. The runtime (package dataflow) finds the dependences from
-// the memory regions of the arguments, and runs each body when all its inputs are ready.
-// The result is the same as if each Spawn had called the function directly: that is the
-// specification.
+// Spawn does not wait for the task. The runtime (package dataflow) finds the dependences from
+// the memory of the arguments, and runs each body when its inputs are ready. The result is
+// that of a program in which each Spawn calls the function directly.
 //
 // # Parameters
 //
@@ -68,14 +67,11 @@
 // # Mistakes
 //
 // With the option dataflow.Verify the tasks run one by one, and each body is compared with
-// its declaration: inputs must be unchanged, outputs written everywhere and not read
-// before, accesses of children covered by their parent. Errors name task, parameter and
-// remedy. File verify.go lists the mistakes found and missed, and the costs. Run
+// its declaration; file verify.go lists the mistakes found and missed, and the costs. Run
 // the program with dataflow.Seeded, and under the race detector, as well.
 //
 // # Cost
 //
-// A Spawn of a declared task with three parameters allocates nothing in steady state and
-// costs about 0.1 us on a 2.6 GHz EPYC core including its execution; bodies below a
-// microsecond are better fused.
+// A declared task with three parameters allocates nothing in steady state and costs about
+// 0.1 us on a 2.6 GHz EPYC core; bodies below a microsecond are better fused.
 package tasks
