@@ -3,6 +3,7 @@ package dataflow
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -123,4 +124,15 @@ func auditRecords(w *worker, home map[*task.Record]bool) error {
 func (rt *Runtime) AskForReport() {
 	rt.stalls.asked.Store(rt.moves() + 1)
 	rt.w0.parker.Unpark()
+}
+
+// HoldBack makes the workers leave most tasks to the submitter, as after many short bodies.
+func (rt *Runtime) HoldBack() { rt.tiny.Store(rt.opt.goroutines() > 1) }
+
+// TakeAllBodiesForShort makes workers believe that every body is short, until the call of
+// restore.
+func TakeAllBodiesForShort() (restore func()) {
+	short, long := shortBody, longBody
+	shortBody, longBody = math.MaxInt64, math.MaxInt64
+	return func() { shortBody, longBody = short, long }
 }

@@ -78,7 +78,7 @@ func (w *worker) idle(done func() bool) *task.Record {
 	defer w.leave()
 	var deadline int64
 	for i := 1; ; i++ {
-		if r := w.search(); r != nil {
+		if r := w.find(); r != nil {
 			w.found()
 			return r
 		}
@@ -87,6 +87,11 @@ func (w *worker) idle(done func() bool) *task.Record {
 			return nil
 		}
 		if w.polls() {
+			deadline = 0
+			continue
+		}
+		if w.heldBack() && !w.wanted() {
+			w.nap()
 			deadline = 0
 			continue
 		}
@@ -127,7 +132,7 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 	rt.spinning.Add(-1)
 	rt.stuckCheck(w)
 	// A submitter that queued work before it could see this worker parked has not woken it.
-	if r = w.search(); r != nil || done() {
+	if r = w.findAll(); r != nil || done() {
 		if w.state.CompareAndSwap(parked, active) {
 			rt.parked.Add(-1)
 			rt.wakeMore()

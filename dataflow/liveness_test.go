@@ -528,3 +528,45 @@ func TestAttach_from_elsewhere(t *testing.T) {
 		return port.Detach()
 	}, dataflow.Workers(2)))
 }
+
+// A submitter that is stuck, in a body or in its program, does not keep the tasks that it
+// waits for from a worker that leaves most tasks to it.
+func TestHeldBack_stuck_submitter(t *testing.T) {
+	defer dataflow.TakeAllBodiesForShort()()
+	for name, program := range map[string]func(rt *dataflow.Runtime, done chan bool){
+		"body": func(rt *dataflow.Runtime, done chan bool) {
+			rt.Spawn("waits", func(*tasks.Context) error { <-done; return nil }, tasks.OnWorker(0))
+			rt.Spawn("ends it", func(*tasks.Context) error { close(done); return nil })
+		},
+		"program": func(rt *dataflow.Runtime, done chan bool) {
+			x := new(int)
+			rt.Spawn("first", func(*tasks.Context) error { return nil }, tasks.Updates(x))
+			rt.Spawn("ends it", func(*tasks.Context) error { close(done); return nil }, tasks.Updates(x))
+			<-done
+		},
+		"Block": func(rt *dataflow.Runtime, done chan bool) {
+			rt.Spawn("ends it", func(*tasks.Context) error { close(done); return nil })
+			rt.Block(func() { <-done })
+		},
+		"children": func(rt *dataflow.Runtime, done chan bool) {
+			rt.Spawn("parent", func(ctx *tasks.Context) error {
+				for range 40 {
+					ctx.Spawn("child", func(*tasks.Context) error { return nil })
+				}
+				defer close(done)
+				return ctx.Wait()
+			}, tasks.OnWorker(1))
+			<-done
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 20 {
+				require.NoError(t, audited(t, func(rt *dataflow.Runtime) error {
+					rt.HoldBack()
+					program(rt, make(chan bool))
+					return rt.Wait()
+				}, dataflow.Workers(2)))
+			}
+		})
+	}
+}

@@ -486,6 +486,7 @@ type config struct {
 	workers int
 	jitter  uint64 // of the lengths of bodies; 0: none
 	opts    []dataflow.Option
+	begin   func(*dataflow.Runtime) // called before the program; nil for nothing
 }
 
 func (c *config) String() string { return c.name }
@@ -506,6 +507,9 @@ func (c *config) run(p *program) (cells []uint64, order []int, err error) {
 	m := newMemory(p.seed)
 	err, bad := inspected(func(rt *dataflow.Runtime) error {
 		e.rt = rt
+		if c.begin != nil {
+			c.begin(rt)
+		}
 		f := &frame{mem: m, world: e}
 		f.walk(p.steps)
 		return rt.Wait()
@@ -693,6 +697,20 @@ func fuzzConfigs() []*config {
 func TestRandom_programs_agree(t *testing.T) {
 	randomPrograms(t, 60, limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
 		agree(t, p, slices.Concat(serialConfigs(), seededConfigs(seed, 4), parallelConfigs(seed))...)
+	})
+}
+
+// So they do while the other workers leave most tasks to the submitter.
+func TestRandom_programs_agree_held_back(t *testing.T) {
+	defer dataflow.TakeAllBodiesForShort()()
+	randomPrograms(t, 40, limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
+		var all []*config
+		for _, workers := range []int{2, 3, 4} {
+			c := newConfig("held back", workers, seed)
+			c.begin = (*dataflow.Runtime).HoldBack
+			all = append(all, c)
+		}
+		agree(t, p, append(serialConfigs(), all...)...)
 	})
 }
 

@@ -194,7 +194,11 @@ func (w *worker) push(r *task.Record) {
 // then run r and reuse its record.
 func (w *worker) weigh(r *task.Record) int64 {
 	if r.Flags&task.Costed != 0 && !w.external {
-		return max(r.PeekCold().Cost, 0)
+		cost := r.PeekCold().Cost
+		if cost >= longBody && w.rt.tiny.Load() {
+			w.rt.tiny.Store(false)
+		}
+		return max(cost, 0)
 	}
 	return wakeCost
 }
@@ -219,6 +223,9 @@ func (w *worker) notify(work int64) {
 // commutative locks yet.
 func (w *worker) look() *task.Record {
 	rt := w.rt
+	if w.heldBack() {
+		return w.lookSeldom()
+	}
 	if r := w.next; r != nil {
 		w.next = nil
 		if rt.prio.top.Load() > int64(r.Prio) {
@@ -286,6 +293,22 @@ func (w *worker) random(n int) int {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return int((z ^ z>>31) >> 1 % uint64(n))
+}
+
+// find is look for a worker without work.
+func (w *worker) find() *task.Record {
+	if w.heldBack() {
+		return w.lookSeldom()
+	}
+	return w.findAll()
+}
+
+// findAll looks at all queues, also at the worker's own: it can hold what was left to worker 0.
+func (w *worker) findAll() *task.Record {
+	if r := w.dq.pop(); r != nil {
+		return r
+	}
+	return w.search()
 }
 
 // search looks for work outside the worker's own queue.

@@ -75,12 +75,14 @@ type Runtime struct {
 	state     atomic.Uint32 // of the domains: task.Open ...
 	port      atomic.Pointer[port]
 	lender    atomic.Pointer[executor.Lender]
-	skip      atomic.Bool   // tasks that have not started are skipped
-	ids       atomic.Uint64 // task numbers given out
+	skip      atomic.Bool // tasks that have not started are skipped
 	workers   atomic.Pointer[[]*worker]
 	throttled atomic.Bool
 	late      atomic.Bool // a goroutine sleeps in wakeLater
 	_         [cacheLine]byte
+	ids       atomic.Uint64 // task numbers given out
+	_         [cacheLine]byte
+	tiny      atomic.Bool  // bodies are too short to share the tasks
 	parked    atomic.Int32 // workers in state parked
 	_         [cacheLine]byte
 	spinning  atomic.Int32 // workers in state spinning, and promised wake-ups
@@ -239,6 +241,9 @@ func (rt *Runtime) newWorker(id, core int) *worker {
 	w.alloc = task.NewAllocator(&rt.ids)
 	if rt.opt.trace > 0 {
 		w.log = newEventLog(rt)
+	}
+	if rt.opt.goroutines() > 1 {
+		w.untimed = timedOften
 	}
 	return w
 }

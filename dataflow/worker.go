@@ -50,6 +50,10 @@ type worker struct {
 	done       uint64         // tasks of the main program ended here
 	children   uint64         // other tasks ended here
 	unwoken    int64          // ns of queued work without a wake-up
+	untimed    int64          // bodies up to the next one that is timed; none is if not positive
+	lengths    bodyLengths    // worker 0
+	nextLook   int64          // held back: the time of the next look at all queues
+	seen       uint64         // held back: moves of worker 0 at the last look
 	retFirst   *deps.Node     // ended records of one other allocator, returned together
 	retLast    *deps.Node
 	retHome    *task.Allocator
@@ -212,7 +216,9 @@ func (w *worker) execute(r *task.Record) {
 		if invariant.Enabled && r.Decl.Verify != nil {
 			r.Decl.Verify(r).Before() // fills outputs with NaN
 		}
-		if err := r.Decl.Run(r); err != nil {
+		if w.untimed--; w.untimed == 0 {
+			w.runTimed(r)
+		} else if err := r.Decl.Run(r); err != nil {
 			r.Err = err
 		}
 	}

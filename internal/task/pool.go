@@ -20,7 +20,7 @@ type Pool struct {
 const (
 	firstSlab = 8
 	maxSlab   = 128
-	idBlock   = 1 << 10
+	idBlock   = 1 << 6
 )
 
 // Allocator makes and reuses records for one inserting goroutine: the main program, or a
@@ -30,6 +30,7 @@ type Allocator struct {
 	inbox   atomic.Pointer[deps.Node] // records that ended elsewhere; a stack, taken whole
 	domains atomic.Pointer[Domain]    // the same for domains
 	_       [112]byte                 // other goroutines write the words above
+	blocks  atomic.Uint64             // of task numbers, used up or begun
 	pools   []*Pool
 	reuse   *Domain // free domains
 	id, end uint64  // task numbers left in the current block
@@ -44,10 +45,14 @@ func (a *Allocator) NextID() uint64 {
 	if a.id == a.end {
 		a.end = a.source.Add(idBlock)
 		a.id = a.end - idBlock
+		a.blocks.Store(a.blocks.Load() + 1)
 	}
 	a.id++
 	return a.id
 }
+
+// Blocks returns how many blocks of 64 task numbers a has begun. Any goroutine.
+func (a *Allocator) Blocks() uint64 { return a.blocks.Load() }
 
 func (a *Allocator) pool(d *Decl) *Pool {
 	if d.ID < len(a.pools) {
