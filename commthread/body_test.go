@@ -19,7 +19,7 @@ import (
 )
 
 // A body that panics, fails or ends its goroutine fails its task and revokes its
-// communicator. The thread, and bodies that are in the middle of something, go on.
+// communicator. The thread and the other started bodies go on.
 func TestBody_failures_leave_the_thread_alive(t *testing.T) {
 	broken := errors.New("broken")
 	for name, fail := range map[string]func() error{
@@ -63,7 +63,7 @@ func TestBody_failures_leave_the_thread_alive(t *testing.T) {
 	}
 }
 
-// A body that is told that its communicator was revoked does not revoke others.
+// A body that fails with ErrRevoked does not revoke other communicators.
 func TestBody_revoked_is_not_a_reason_to_revoke(t *testing.T) {
 	succeed(t, 2, setup{}, func(r rank) error {
 		other, err := r.apart()
@@ -86,7 +86,7 @@ func TestBody_revoked_is_not_a_reason_to_revoke(t *testing.T) {
 	})
 }
 
-// Loops around Test get on, wherever they are.
+// Loops around Test make progress on every goroutine.
 func TestBody_polling(t *testing.T) {
 	inModes(t, func(t *testing.T, s setup) {
 		succeed(t, 2, s, func(r rank) error {
@@ -119,8 +119,8 @@ func done(q *mpi.Request) bool {
 	return over && err == nil
 }
 
-// What bodies on workers may do, bodies on the thread may: wait for children and
-// events, block, spawn reductions and comm tasks.
+// Bodies on the thread may do the same as bodies on workers: wait for children and events,
+// block, spawn reductions and comm tasks.
 func TestBody_contexts(t *testing.T) {
 	add := tasks.Declare1("add", func(x []int64) { x[0]++ }, tasks.Reduction(int64(0), func(dst, src []int64) { dst[0] += src[0] }))
 	inModes(t, func(t *testing.T, s setup) {
@@ -162,7 +162,7 @@ func TestBody_contexts(t *testing.T) {
 	})
 }
 
-// What is blocked on fails as the body itself would.
+// A panic, an error or Goexit inside Block ends the body in the same way.
 func TestBody_block_fails(t *testing.T) {
 	broken := errors.New("broken")
 	errs := run(t, 1, setup{}, func(r rank) error {
@@ -206,7 +206,7 @@ func TestBody_chains(t *testing.T) {
 	})
 }
 
-// Operations that are to be run in place are tasks like the others.
+// If(false) and Final do not change operations: they are tasks like the others.
 func TestBody_clauses_of_operations(t *testing.T) {
 	inModes(t, func(t *testing.T, s setup) {
 		succeed(t, 1, s, func(r rank) error {
@@ -229,7 +229,7 @@ func (r rank) Sendrecv2(x, y *int) error {
 	return err
 }
 
-// A task with OnComm that was spawned before there was a thread runs on it.
+// A task with OnComm that was spawned before the start of the thread runs on the thread.
 func TestBody_spawned_before_start(t *testing.T) {
 	hangs(t)
 	withWorld(t, 1, func(c *mpi.Comm) error {
@@ -247,8 +247,8 @@ func TestBody_spawned_before_start(t *testing.T) {
 	})
 }
 
-// Bodies start in program order, and the first one may be ready last: what is behind it does
-// not have the commutative lock that it needs.
+// Bodies start in program order, and the first one may be ready last: the bodies behind it do
+// not hold the commutative lock that it needs.
 func TestBody_commutative_in_program_order(t *testing.T) {
 	for _, clauses := range [][]tasks.Clause{{tasks.OnComm}, {tasks.OnComm, tasks.Independent}} {
 		for _, workers := range []int{1, 2} {

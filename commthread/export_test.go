@@ -9,7 +9,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Audit returns what a thread that has been stopped should not hold any more.
+// Audit returns an error for everything that a stopped thread still holds.
 func Audit(t *Thread) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,9 +47,9 @@ func Audit(t *Thread) error {
 	return errors.Join(errs...)
 }
 
-// UnderWay counts what a report would name: calls posted, made by bodies and handed over,
-// and comm tasks that are ready and wait for their turn. It does not look into the
-// calls: the thread may not be done with the last of them.
+// UnderWay counts the entries of a report: calls that are posted, made by bodies or handed
+// over, and ready comm tasks that wait for their turn. It does not read the calls, which the
+// thread may still be completing.
 func UnderWay(t *Thread) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

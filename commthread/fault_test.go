@@ -19,7 +19,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// waitings are what the other ranks wait in for rank 0, which does not come.
+// waitings are the calls in which the other ranks wait for rank 0, which makes no such call.
 var waitings = map[string]func(r rank, w *mpi.Win, x, y []int){
 	"recv":      func(r rank, _ *mpi.Win, _, y []int) { r.ct.Recv(r.rt, r.Comm, mpi.Of(y), 0, 0) },
 	"any":       func(r rank, _ *mpi.Win, _, y []int) { r.ct.Recv(r.rt, r.Comm, mpi.Of(y), mpi.AnySource, mpi.AnyTag) },
@@ -49,7 +49,7 @@ var waitings = map[string]func(r rank, w *mpi.Win, x, y []int){
 	},
 }
 
-// failing runs three ranks of which rank 0 does what fail says while the others wait.
+// failing runs three ranks: rank 0 calls fail while the others wait.
 func failing(t *testing.T, how string, fail func(r rank, w *mpi.Win, x []int)) []error {
 	return run(t, 3, setup{}, func(r rank) error {
 		x, y, mem := make([]int, 3), make([]int, 3), make([]int, 3)
@@ -69,8 +69,8 @@ func failing(t *testing.T, how string, fail func(r rank, w *mpi.Win, x []int)) [
 	})
 }
 
-// A failed producer ends the programs of all ranks, whatever they wait in, and all know
-// which task it was.
+// A failed producer ends the programs of all ranks in every kind of wait, and every error
+// names the failed task.
 func TestFault_failing_producer(t *testing.T) {
 	for how, same := range waitings {
 		t.Run(how, func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestFault_failing_producer(t *testing.T) {
 	}
 }
 
-// So does a runtime that is cancelled, a comm task whose arguments are wrong, a body
-// that fails, a child that fails, and a program that returns early.
+// All programs end, too, after a cancelled runtime, a comm task with wrong arguments, a failed
+// body, a failed child, and a program that returns early.
 func TestFault_other_failures(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail func(r rank, w *mpi.Win, x []int)
@@ -248,7 +248,7 @@ func TestFault_truncated(t *testing.T) {
 	})
 }
 
-// Ranks that call different collective operations are told so.
+// Ranks that call different collective operations get an error.
 func TestFault_mismatched_collectives(t *testing.T) {
 	errs := run(t, 2, setup{}, func(r rank) error {
 		x, y := 1, 0
@@ -265,8 +265,8 @@ func TestFault_mismatched_collectives(t *testing.T) {
 	assert.ErrorIs(t, errors.Join(errs...), mpi.ErrOrder)
 }
 
-// freedWatch is an engine that panics when what was freed is named, as one that counts
-// communicators anew would.
+// freedWatch is an engine that panics when a call names a freed communicator. An engine that
+// uses its numbers again would reach another communicator.
 type freedWatch struct {
 	mpi.Engine
 	freed map[engine.Handle]bool
@@ -285,8 +285,8 @@ func (w *freedWatch) Revoke(h engine.Handle, reason string) {
 	w.Engine.Revoke(h, reason)
 }
 
-// A communicator that was handed to Use and freed does not trouble the thread later, when a
-// failing body or an operation on it revokes; the others are revoked as ever.
+// After Use and Free of a communicator, a failing body or operation revokes the other
+// communicators only.
 func TestFault_after_free(t *testing.T) {
 	for how, fail := range map[string]func(rt *dataflow.Runtime, ct *commthread.Thread, c, d *mpi.Comm, x []int){
 		"body": func(rt *dataflow.Runtime, _ *commthread.Thread, _, _ *mpi.Comm, _ []int) {

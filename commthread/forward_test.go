@@ -18,7 +18,7 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// warned is what the threads have written to standard error.
+// warned returns the warnings that the threads have written to standard error.
 var warned struct {
 	mu   sync.Mutex
 	text strings.Builder // guarded by mu
@@ -72,7 +72,7 @@ func TestForward_warns_once(t *testing.T) {
 	assert.Contains(t, text, "OnComm")
 }
 
-// Everything that mpi offers works on any goroutine while a thread runs, several at the
+// All calls of package mpi work on any goroutine while a thread runs, and on several at the
 // same time.
 func TestForward_any_goroutine(t *testing.T) {
 	inModes(t, func(t *testing.T, s setup) {
@@ -101,7 +101,7 @@ func TestForward_any_goroutine(t *testing.T) {
 	})
 }
 
-// exercise uses what mpi offers to two ranks.
+// exercise makes each kind of call on two ranks.
 func exercise(c *mpi.Comm) error {
 	peer := 1 - c.Rank()
 	x, y, z := []int{c.Rank(), 5}, []int{-1, -1}, -1
@@ -198,7 +198,7 @@ func TestForward_after_stop(t *testing.T) {
 	})
 }
 
-// Start refuses what cannot be, and leaves everything as it was.
+// A Start that fails changes nothing.
 func TestForward_start_refuses(t *testing.T) {
 	withWorld(t, 1, func(c *mpi.Comm) error {
 		return dataflow.Run(func(rt *dataflow.Runtime) error {
@@ -231,7 +231,7 @@ func TestForward_start_refuses(t *testing.T) {
 	})
 }
 
-// A call that waits is not left behind by Stop.
+// Stop waits for the pending calls of other goroutines.
 func TestForward_stop_waits_for_calls(t *testing.T) {
 	succeed(t, 2, setup{}, func(r rank) error {
 		got := make(chan error, 1)
@@ -268,7 +268,7 @@ func (s *stays) PostWait(calls []*mpi.Call, d time.Duration) {
 	s.Engine.Post(calls)
 }
 
-// Who has the engine exchanges in one step of it, for which others do not wait long; the
+// A goroutine that may call the engine makes an exchange in one step of it, which is short;
 // exchanges of other goroutines are handed over.
 func TestForward_exchange_in_one_step(t *testing.T) {
 	for name, c := range map[string]struct {

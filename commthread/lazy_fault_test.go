@@ -38,8 +38,8 @@ func waits(t *testing.T) (yes bool, why string) {
 	return name == dds.Uffd, why
 }
 
-// longMessage is a number of numbers, late one that comes with the last strip; the very last
-// come with the header.
+// longMessage is the length of a message in numbers. Number late comes with the last strip;
+// the last few come with the header.
 const (
 	longMessage = 1 << 20
 	late        = longMessage - 1<<14
@@ -48,7 +48,7 @@ const (
 // lazyFault sends a long message from rank 0 to rank 1, where a task reads a late part of it while
 // it arrives, and trouble is called as soon as that has started, on a goroutine of its
 // own. It returns the errors of the ranks, how many readers began, and what the last
-// one read. All that can be left behind is looked for.
+// one read. It checks that nothing is left behind.
 func lazyFault(t *testing.T, trouble func(w *local.World, rts []*dataflow.Runtime)) (errs []error, began int64, read float64) {
 	t.Helper()
 	var world *local.World
@@ -111,8 +111,8 @@ func lazyFault(t *testing.T, trouble func(w *local.World, rts []*dataflow.Runtim
 	return errs, readers.Load(), read
 }
 
-// A reader whose message is lost while it runs fails, whoever ends the message: its
-// runtime is cancelled, or that of the sender is. Nobody hangs.
+// A reader fails if its message is lost while it runs, because the runtime of the receiver or
+// of the sender is cancelled. No rank hangs.
 func TestLazyRecv_lost_while_it_is_read(t *testing.T) {
 	yes, why := waits(t)
 	if !yes {
@@ -138,7 +138,7 @@ func TestLazyRecv_lost_while_it_is_read(t *testing.T) {
 	}
 }
 
-// What flies has left its sender, which may die: the reader gets all of it, or fails.
+// A sender dies while its message is in flight: the reader gets all of the message, or fails.
 func TestLazyRecv_sender_dies_while_it_is_read(t *testing.T) {
 	if yes, why := waits(t); !yes {
 		t.Skip("readers start when all is there: " + why)
@@ -237,8 +237,8 @@ func attended(t *testing.T, attend bool) (first string) {
 	return *order.Load()
 }
 
-// A worker that waits in a fault does not keep its core from other tasks if somebody
-// attends to it; the control: if nobody does, it does.
+// With Attend, a worker that waits in a fault does not keep its core from other tasks; without
+// it, the control, it does.
 func TestAttend_other_tasks_run(t *testing.T) {
 	if yes, why := waits(t); !yes {
 		t.Skip("nobody can be made to wait here: " + why)
@@ -247,8 +247,8 @@ func TestAttend_other_tasks_run(t *testing.T) {
 	assert.Equal(t, "reader", attended(t, false))
 }
 
-// Several workers may wait for one strip; each has its core back afterwards: the runtime
-// ends, and with it everybody.
+// Several workers may wait for one strip; each has its core back afterwards, so the runtime
+// can end.
 func TestAttend_several_readers(t *testing.T) {
 	if yes, why := waits(t); !yes {
 		t.Skip("nobody can be made to wait here: " + why)

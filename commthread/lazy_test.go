@@ -59,8 +59,8 @@ func sumOf(x []float64, sum *float64) {
 	}
 }
 
-// Lazy readers see what was sent, and who overwrites the buffer waits for the readers
-// and for the message, in all modes.
+// Lazy readers see the bytes that were sent, and a task that overwrites the buffer waits for
+// the readers and for the message, in all modes.
 func TestLazyRecv(t *testing.T) {
 	const n, rounds = 1 << 16, 4
 	for name, opt := range map[string]dataflow.Option{"parallel": dataflow.Workers(1), "serial": dataflow.Serial(), "seeded": dataflow.Seeded(7)} {
@@ -133,8 +133,7 @@ func TestLazyRecv_starts_early(t *testing.T) {
 	assert.EqualValues(t, 1, late.Load(), "the other one after its end")
 }
 
-// A message that cannot be received fails its lazy readers, which are skipped, and what
-// comes after them.
+// If a message cannot be received, its lazy readers and their successors are skipped.
 func TestLazyRecv_error(t *testing.T) {
 	ran := atomic.Bool{}
 	err := lazyPair(t, "gige", func(c *mpi.Comm, rt *dataflow.Runtime, ct *commthread.Thread, e *dds.Endpoint, a *dds.Arena) error {

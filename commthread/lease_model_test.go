@@ -9,12 +9,11 @@ import (
 
 // The protocol of the lease as a model: the thread, a worker that is idle now and then, a
 // worker with a body that needs the engine, a goroutine that brings work, and an arrival,
-// which may leave the thread asleep if that wakes up soon by itself.
-// Steps are those of the code: one atomic access each. Every interleaving is visited.
-// Verified: the engine never has two users; when nobody is left who would do anything,
-// nothing that was brought lies about, no coroutine waits for the thread, nobody asks for
-// the engine, and if the engine must be looked at, the thread sleeps no longer than until
-// then. Not verified: the engine, the Parker (package osthread), a second asker.
+// which may leave the thread asleep if that wakes up soon by itself. A step is one atomic
+// access of the code. The test visits every interleaving. Verified: the engine never has two
+// users; when no goroutine can take a step, no work is queued, no coroutine waits for the
+// thread, no worker asks for the engine, and if the engine must be polled, the thread wakes
+// up in time. Not verified: the engine, the Parker (package osthread), a second asker.
 type leaseModel struct {
 	word                 int32
 	wakeRequested, asker bool
@@ -318,7 +317,7 @@ func (n *leaseModel) deferEarly(to func(*leaseModel, string)) {
 // nobodys reports whether the engine can be taken.
 func (m *leaseModel) nobodys() bool { return m.word == free || m.word == called }
 
-// users counts who may call the engine.
+// users returns the number of goroutines that may call the engine.
 func (m *leaseModel) users() (n int) {
 	switch m.thread {
 	case "T1", "T2", "T2b", "T5":
@@ -333,7 +332,7 @@ func (m *leaseModel) users() (n int) {
 	return n
 }
 
-// wrong says what is wrong with a state; "" if nothing is.
+// wrong returns the property that a state violates, "" if it violates none.
 func (m *leaseModel) wrong() string {
 	still := m.thread == "T4" && !m.token && m.idle == "computes" && m.bring == [2]string{} &&
 		(m.body == "done" || m.body == "A3" && !m.granted)
@@ -354,7 +353,7 @@ func (m *leaseModel) wrong() string {
 	return ""
 }
 
-// explore visits every state, and returns the first that is wrong, and how many there are.
+// exploreLease visits every state, and returns their number and the first violation.
 func exploreLease(f flaw) (states int, wrong string) {
 	start := leaseModel{thread: "T1", idle: "computes", body: "A1", bring: [2]string{"P1", "E1"}, turns: 1, late: true}
 	if f == askLast {

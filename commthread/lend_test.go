@@ -145,9 +145,9 @@ func TestLend_a_worker_polls_between_tasks(t *testing.T) {
 	}
 }
 
-// A leased body runs on a worker if that may be, and on the thread if not; either way it
-// may send and receive, wait for children, block, and run beside bodies of the thread that
-// its peer must get through before it can answer.
+// A leased body runs on a worker if workers may borrow the engine, and on the thread if not.
+// In both cases it may send and receive, wait for children, block, and run beside bodies of
+// the thread that its peer must get through before it can answer.
 func TestLend_bodies(t *testing.T) {
 	spacious(t)
 	for name, c := range map[string]struct {
@@ -190,8 +190,8 @@ func TestLend_bodies(t *testing.T) {
 	}
 }
 
-// A body that has the engine, and waits, lets the thread go on with what only that can: a
-// coroutine without which the peer never answers.
+// A waiting body with the lease passes the engine to the thread for work that only the thread
+// can do: here a coroutine that the peer needs before it answers.
 func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 	spacious(t)
 	begun := make(chan struct{})
@@ -223,8 +223,8 @@ func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 	require.NoError(t, errors.Join(errs...))
 }
 
-// While a body has the engine, another one that is ready for it keeps no worker from other
-// tasks, even if it is more urgent.
+// While a body has the lease, another ready leased body does not occupy a worker, even if its
+// priority is higher.
 func TestLend_one_body_at_a_time(t *testing.T) {
 	spacious(t)
 	s := lending
@@ -250,8 +250,8 @@ func TestLend_one_body_at_a_time(t *testing.T) {
 	require.NoError(t, errors.Join(errs...))
 }
 
-// A leased body that fails revokes what a body of the thread does, gives the engine back,
-// and so does one whose predecessor has failed.
+// A leased body that fails, or whose predecessor has failed, revokes the same communicators as
+// a body of the thread, and gives the engine back.
 func TestLend_failing_bodies(t *testing.T) {
 	spacious(t)
 	broken := errors.New("broken")

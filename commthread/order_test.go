@@ -14,7 +14,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// item is a comm task of the model: what it is, and what has become of it.
+// item is a comm task of the model with its state.
 type item struct {
 	domain      int
 	kind        engine.CallKind // CallNone for a body
@@ -35,8 +35,8 @@ func (i *item) String() string {
 	return fmt.Sprintf("%v comm %d win %d peer %d tag %d", i.kind, i.comm, i.win, i.peer, i.tag)
 }
 
-// meets says which operations must be posted in program order, as the package
-// documentation does.
+// meets reports whether two operations must be posted in program order, by the rules in
+// order.go.
 func (i *item) meets(j *item) bool {
 	a, b := i.kind, j.kind
 	switch {
@@ -50,10 +50,10 @@ func (i *item) meets(j *item) bool {
 	return a.OneSided() && b.OneSided() && i.win == j.win
 }
 
-// model is a program so far, and the definition of what may be posted.
+// model is the program up to now, with the definition of the items that may be posted.
 type model struct{ items []*item }
 
-// may says whether item n may be posted or started now.
+// may reports whether item n may be posted or started now.
 func (m *model) may(n int) bool {
 	i := m.items[n]
 	if !i.ready || i.over || i.independent {
@@ -109,7 +109,7 @@ func (s *subject) enlist(i *item) {
 	s.t.enlist(i.e)
 }
 
-// offered returns what the thread could take now.
+// offered returns the items that the thread could take now.
 func (s *subject) offered() map[*entry]bool {
 	all := map[*entry]bool{}
 	for _, ops := range [...][]*operation{s.t.receives.all(), s.t.sendable.all()} {
@@ -208,7 +208,7 @@ func pick(rng *rand.Rand, items []*item, ok func(*item) bool) *item {
 	return some[rng.IntN(len(some))]
 }
 
-// take takes one of what is offered, in no special order.
+// take takes any of the offered items.
 func (s *subject) take(m *model, rng *rand.Rand) (*item, error) {
 	t := s.t
 	var e *entry
@@ -236,7 +236,7 @@ func (s *subject) take(m *model, rng *rand.Rand) (*item, error) {
 	return nil, errors.New("something that was never spawned is offered")
 }
 
-// compare checks that exactly what may be posted is offered.
+// compare checks that the items offered are those that may be posted.
 func (s *subject) compare(m *model) error {
 	offered := s.offered()
 	for n, i := range m.items {
@@ -267,8 +267,8 @@ func (s *subject) empty() error {
 	return nil
 }
 
-// Whatever the order of readiness, exactly what the definition allows is offered, and
-// everything is in the end.
+// In every order of readiness, the items offered are those that the definition allows, and
+// in the end all have been offered.
 func TestOrder_against_the_definition(t *testing.T) {
 	s := newSubject() // one for all: what is used again is clean
 	for seed := range uint64(400) {

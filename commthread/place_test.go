@@ -16,8 +16,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// Auto takes a core of its own if the worker leaves one, and shares if not; the others
-// do as they are told as far as there are cores.
+// Auto takes a core of its own if the workers leave one, and shares one if not; the other
+// placements are followed as far as there are cores.
 func TestPlace_choice(t *testing.T) {
 	cores := osthread.NumCores()
 	place := func(n int, p commthread.Placement) (got []commthread.Placement) {

@@ -86,7 +86,7 @@ func newProgram(seed uint64, ranks int) *program {
 	return p
 }
 
-// memory is that of one rank.
+// memory is the memory of one rank.
 type memory struct {
 	x      [buffers][]int64
 	window []int64
@@ -107,7 +107,7 @@ func (p *program) part(m *memory, slot int) []int64 {
 	return m.window[slot*p.length : (slot+1)*p.length : (slot+1)*p.length]
 }
 
-// mix is what a computation does to x.
+// mix is the computation on x.
 func mix(x, y []int64) {
 	for k := range x {
 		x[k] = 31*x[k] + y[k] + 7

@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The proof that a rank stands still as a model: the watchdog's looks, who has the lease, on
-// whom calls complete, and two workers. Steps are those of the package documentation, one
-// atomic access each. Every interleaving is visited. Verified: who has the lease never stands
-// still while a task is queued or in the hands of a worker. Not verified: the queues, the
-// lease (TestLease_protocol_exhaustively), events and goroutines from outside.
+// The proof that a rank stands still as a model: the looks of the watchdog, the holder of the
+// lease, on which calls complete, and two workers. A step is one atomic access of the
+// protocol in quiet.go. The test visits every interleaving. Verified: the
+// holder of the lease never stands still while a task is queued or a worker has one. Not
+// verified: the queues, the lease (TestLease_protocol_exhaustively), events and goroutines
+// from outside.
 type quietModel struct {
 	advances, moves, quiet int8
 	seenAdvances           int8 // at D1

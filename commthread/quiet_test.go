@@ -21,8 +21,8 @@ func (s *stands) Unwrap() mpi.Engine { return s.Engine }
 
 func (s *stands) StandStill(func() bool) { s.n++ }
 
-// A call that completes between the runtime's look and its word that nothing goes on makes
-// the word void: the tasks behind the call run, and may send.
+// A call completes between the runtime's look and its call of Quiet, which then has no effect:
+// the tasks behind the completed call run, and may send.
 func TestQuiet_a_call_completes_before_the_word(t *testing.T) {
 	for name, receive := range map[string]func(rt *dataflow.Runtime, ct *Thread, c *mpi.Comm, x *int) error{
 		"of a task": func(rt *dataflow.Runtime, ct *Thread, c *mpi.Comm, x *int) error {

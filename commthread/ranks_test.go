@@ -28,7 +28,7 @@ type rank struct {
 	setup
 }
 
-// peer is the other one of two ranks.
+// peer returns the other of two ranks.
 func (r rank) peer() int { return 1 - r.Rank() }
 
 // apart returns another communicator of all ranks, when each of them has left the
@@ -42,7 +42,7 @@ func (r rank) apart() (*mpi.Comm, error) {
 	return c, c.Barrier()
 }
 
-// setup is what a program runs with besides the number of ranks.
+// setup is the configuration of a run, without the number of ranks.
 type setup struct {
 	rts    []dataflow.Option // after Workers(1)
 	cts    []commthread.Option
@@ -85,8 +85,8 @@ func hangs(t testing.TB) {
 }
 
 // run runs body on so many ranks of this process, each with a runtime and a
-// communication thread, and returns what commthread.Run returned on each. Then it
-// looks at what they left behind.
+// communication thread, and returns the results of commthread.Run. Then it checks that they
+// have left nothing behind.
 func run(t testing.TB, n int, s setup, body func(r rank) error) []error {
 	t.Helper()
 	hangs(t)
@@ -124,7 +124,7 @@ func run(t testing.TB, n int, s setup, body func(r rank) error) []error {
 	return errs
 }
 
-// audit looks at what belongs to the process.
+// audit checks the state of the process.
 func audit(procs, goroutines int) error {
 	if after := runtime.GOMAXPROCS(0); after != procs {
 		return fmt.Errorf("GOMAXPROCS was %d and is %d", procs, after)

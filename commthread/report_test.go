@@ -43,7 +43,7 @@ func stalling(t *testing.T, n int, ct []commthread.Option, body func(r rank) (pe
 	return reports
 }
 
-// hangGuard is far longer than anything takes on the slowest machine.
+// hangGuard is far longer than any step of a test takes on the slowest machine.
 const hangGuard = 30 * time.Second
 
 // A receive that nobody sends is named: peer, tag, communicator, bytes, line.
@@ -60,7 +60,7 @@ func TestReport_names_what_is_pending(t *testing.T) {
 	assert.NotContains(t, text, "wait for each other")
 }
 
-// So are calls in bodies, calls of other goroutines, operations that wait for their
+// The report also names calls in bodies, calls of other goroutines, operations that wait for their
 // turn and those that found the window full.
 func TestReport_names_calls_and_turns(t *testing.T) {
 	var x, y, z, gone int

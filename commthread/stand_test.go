@@ -29,8 +29,8 @@ func standing(t *testing.T, body func(r rank) error) error {
 	})
 }
 
-// A deadlock of ranks with communication threads ends the run, whoever waits: comm tasks,
-// bodies on the thread or with the lease, tasks, the program itself.
+// A deadlock of ranks with communication threads ends the run, if comm tasks, bodies on the
+// thread, bodies with the lease, tasks, or the program itself wait.
 func TestStand_deadlock_ends_the_run(t *testing.T) {
 	receive := func(r rank) error {
 		x := 0
@@ -75,8 +75,8 @@ func TestStand_deadlock_ends_the_run(t *testing.T) {
 	}
 }
 
-// What stands still for a while, and is no deadlock: a body that sleeps, a goroutine inside
-// Block, a held event, and a message of which one side comes late.
+// No deadlock, although the rank stands still for a while: a body that sleeps, a goroutine
+// inside Block, a held event, a message whose sender or receiver is late.
 func TestStand_that_is_no_deadlock(t *testing.T) {
 	const pause = 2500 * time.Millisecond // longer than two looks of the engine
 	send := func(r rank) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// A ring of ranks: what each adds up has been through all of them.
+// A ring of ranks: each sum has been through all of them.
 func TestThread_ring(t *testing.T) {
 	inModes(t, func(t *testing.T, s setup) {
 		for _, n := range []int{1, 2, 3, 4} {
