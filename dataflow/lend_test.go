@@ -1,0 +1,165 @@
+package dataflow
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/executor"
+	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// lender is an executor that lends its engine. Workers end its comm tasks in Serve. Its methods
+// run on one worker.
+type lender struct {
+	noBodies
+	port    executor.Port
+	readied int // comm tasks by Ready
+	brought []*task.Record
+	served  int
+	turns   atomic.Int64
+}
+
+func (l *lender) Ready(r *task.Record) { l.readied++; l.port.Finish(r, r.Decl.Run(r)) }
+func (l *lender) Bring(r *task.Record) { l.brought = append(l.brought, r) }
+
+func (l *lender) Serve() {
+	all := l.brought
+	l.brought = nil
+	for _, r := range all {
+		l.served++
+		l.port.Finish(r, r.Decl.Run(r))
+	}
+}
+
+func (l *lender) Turn(bool) bool        { l.turns.Add(1); return false }
+func (l *lender) Wanted() bool          { return false }
+func (l *lender) Leave()                {}
+func (l *lender) Hold(*task.Record)     {}
+func (l *lender) Pause()                {}
+func (l *lender) Resume(*task.Record)   {}
+func (l *lender) HandBack(*task.Record) {}
+
+// lent runs body with a lender on one worker that has a core to itself.
+func lent(t *testing.T, body func(rt *Runtime, l *lender) error) {
+	t.Helper()
+	err := Run(func(rt *Runtime) error {
+		l := &lender{}
+		p, err := rt.attach(l)
+		if err != nil {
+			return err
+		}
+		if l.port = p; !p.Spacious() {
+			t.Skip("the worker shares its core")
+		}
+		p.Lend(l)
+		return errors.Join(body(rt, l), rt.Wait(), p.Detach())
+	}, Workers(1), Stall(10*time.Second, true))
+	require.NoError(t, err)
+}
+
+// A worker brings comm tasks that become ready to an executor that lends its engine, and serves
+// them.
+func TestLend_brings_and_serves(t *testing.T) {
+	add := tasks.Declare1("add", func(x *int) { *x++ }, tasks.Inout)
+	double := tasks.Declare1("double", func(x *int) { *x *= 2 }, tasks.Inout, tasks.OnComm)
+	x := 1
+	lent(t, func(rt *Runtime, l *lender) error {
+		for range 3 {
+			add.Spawn(rt, &x)
+			double.Spawn(rt, &x)
+		}
+		err := rt.Wait()
+		assert.Equal(t, 3, l.served)
+		assert.Zero(t, l.readied)
+		return err
+	})
+	assert.Equal(t, 22, x)
+}
+
+// A worker without work makes progress calls.
+func TestLend_turns_without_work(t *testing.T) {
+	lent(t, func(rt *Runtime, l *lender) error {
+		rt.Spawn("held", func(ctx *tasks.Context) error {
+			e := ctx.Hold()
+			go func() {
+				for l.turns.Load() < 10 {
+					time.Sleep(time.Millisecond)
+				}
+				e.Done()
+			}()
+			return nil
+		})
+		return rt.Wait()
+	})
+}
+
+// The watchdog sees ends of nested tasks on every kind of worker, and what the executor reports.
+func TestLend_moves(t *testing.T) {
+	lent(t, func(rt *Runtime, l *lender) error {
+		n := rt.moves()
+		for _, move := range []func(){
+			l.port.Moved,
+			func() { rt.w0.inner.Add(1) },
+			func() { rt.port.Load().w.inner.Add(1) },
+			func() { rt.external.inner.Add(1) },
+			func() { rt.stalls.waits.Add(1) },
+		} {
+			move()
+			n++
+			assert.Equal(t, n, rt.moves())
+		}
+		return nil
+	})
+}
+
+// pause is a wait of a program in a call of its executor.
+type pause struct {
+	over atomic.Bool
+	wake func()
+}
+
+func (p *pause) Done() bool            { return p.over.Load() }
+func (p *pause) Register(wake func())  { p.wake = wake }
+func (p *pause) Sleep()                {}
+func (p *pause) InBody(uint64, string) {}
+
+// reporting is an executor that has something to report, and then ends a pause.
+type reporting struct {
+	noBodies
+	pause *pause
+}
+
+func (*reporting) Ready(*task.Record) {}
+
+func (r *reporting) Report() []string {
+	time.AfterFunc(time.Millisecond, func() {
+		r.pause.over.Store(true)
+		r.pause.wake()
+	})
+	return []string{"  a call that takes long"}
+}
+
+// A stall during a call of the program after a Wait is printed; it is no error of a later Wait,
+// also if stalls are errors of waits.
+func TestLend_stall_in_a_call_after_a_wait(t *testing.T) {
+	p := &pause{}
+	err := Run(func(rt *Runtime) error {
+		port, err := rt.attach(&reporting{pause: p})
+		if err != nil {
+			return err
+		}
+		if err := rt.Wait(); err != nil {
+			return err
+		}
+		port.Aside(p)
+		return errors.Join(rt.Wait(), port.Detach())
+	}, Workers(1), Stall(40*time.Millisecond, true))
+	assert.NoError(t, err)
+	assert.True(t, p.over.Load())
+}
