@@ -46,60 +46,75 @@ func TestTruncate_fault(t *testing.T) {
 	}
 }
 
-// Messages of several senders arrive in another order; messages of one sender keep theirs.
+// Messages of several senders arrive in another order; messages of one sender keep theirs on a
+// communicator. The control: without the fault, the messages of the first sender come first.
 func TestReorder(t *testing.T) {
-	const n = 200
 	overtaken := false
 	for seed := uint64(0); seed < 20 && !overtaken; seed++ {
-		err := guarded(t, func() error {
-			return Run(3, func(c *mpi.Comm) error {
-				d, err := c.Dup()
-				if err != nil {
-					return err
-				}
-				if c.Rank() > 0 {
-					for i := range n {
-						if err := []*mpi.Comm{c, d}[i%2].Send(mpi.One(&i), 0, i%3); err != nil {
-							return err
-						}
-					}
-					return c.Barrier()
-				}
-				if err := c.Barrier(); err != nil {
-					return err
-				}
-				last := map[[2]int]int{}
-				newest := map[int]int{}
-				var left [2]int
-				for total := 0; total < 2*n; {
-					for k, q := range []*mpi.Comm{c, d} {
-						st, found, err := q.Iprobe(mpi.AnySource, mpi.AnyTag)
-						if err != nil {
-							return err
-						}
-						if !found {
-							continue
-						}
-						x := 0
-						if st, err = q.Recv(mpi.One(&x), st.Source, mpi.AnyTag); err != nil {
-							return err
-						}
-						if at, old := last[[2]int{k, st.Source}]; old && x <= at {
-							return fmt.Errorf("message %d of rank %d after %d", x, st.Source, at)
-						}
-						last[[2]int{k, st.Source}] = x
-						overtaken = overtaken || x < newest[st.Source]
-						newest[st.Source] = max(newest[st.Source], x)
-						left[k]++
-						total++
-					}
-				}
-				return nil
-			}, Inject(Faults{Seed: seed, Reorder: true}))
-		})
-		require.NoError(t, err)
+		overtaken = overtakes(t, Faults{Seed: seed, Reorder: true})
 	}
 	assert.True(t, overtaken, "no message has overtaken another")
+	assert.False(t, overtakes(t, Faults{}))
+}
+
+// overtakes reports whether a message of rank 2 comes before one of rank 1, which sends all of
+// its messages on two communicators first. Rank 0 makes no call before all have been sent.
+func overtakes(t *testing.T, faults Faults) (overtaken bool) {
+	const n = 200
+	sent := []chan bool{make(chan bool), make(chan bool), make(chan bool)}
+	close(sent[0])
+	require.NoError(t, guarded(t, func() error {
+		return Run(3, func(c *mpi.Comm) error {
+			d, err := c.Dup()
+			if err != nil {
+				return err
+			}
+			both := []*mpi.Comm{c, d}
+			if c.Rank() == 0 {
+				<-sent[2]
+				overtaken, err = receiveReordered(both, 2*n)
+				return err
+			}
+			<-sent[c.Rank()-1]
+			defer close(sent[c.Rank()])
+			for i := range n {
+				if err := both[i%2].Send(mpi.One(&i), 0, i%3); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, Inject(faults))
+	}))
+	return overtaken
+}
+
+// receiveReordered receives messages with numbers that grow for each sender, and reports
+// whether one of rank 2 has come before one of rank 1 on the same communicator.
+func receiveReordered(comms []*mpi.Comm, messages int) (overtaken bool, err error) {
+	last := map[[2]int]int{} // number, by communicator and sender
+	for messages > 0 {
+		for k, c := range comms {
+			st, found, err := c.Iprobe(mpi.AnySource, mpi.AnyTag)
+			if err != nil {
+				return false, err
+			}
+			if !found {
+				continue
+			}
+			x, src := 0, st.Source
+			if _, err = c.Recv(mpi.One(&x), src, mpi.AnyTag); err != nil {
+				return false, err
+			}
+			if at, old := last[[2]int{k, src}]; old && x <= at {
+				return false, fmt.Errorf("message %d of rank %d after %d", x, src, at)
+			}
+			last[[2]int{k, src}] = x
+			_, second := last[[2]int{k, 2}]
+			overtaken = overtaken || src == 1 && second
+			messages--
+		}
+	}
+	return overtaken, nil
 }
 
 func TestReorder_traffic(t *testing.T) {
