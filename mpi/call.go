@@ -11,6 +11,9 @@ import (
 // starts it, and [Call.Complete] ends it. It belongs to the engine from Post to its
 // completion and must not be copied meanwhile. Programs use the methods of [Comm] and
 // [Request] instead.
+//
+// InLine is the number of sends to one peer with one tag, or of gets from one window and
+// target, that must be under way at a time; the engine may hold back more. 0: all.
 type Call struct {
 	Kind      engine.CallKind
 	Exclusive bool // CallLock
@@ -19,7 +22,7 @@ type Call struct {
 	Comm      *Comm
 	Peer      int
 	Tag       int
-	InLine    int // CallSend, CallSsend: calls to one peer with one tag that must be under way at a time; the engine may hold back more; 0: all
+	InLine    int // CallSend, CallSsend, CallGet: see below
 	Send      Buffer
 	Recv      Buffer
 	Op        *Op

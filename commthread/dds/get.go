@@ -99,7 +99,9 @@ func (t *Transfer) postGet(w *mpi.Win, ends []*mpi.Call) {
 		s := &t.strips[i]
 		first, n := int(s.from-t.base())/size, int(s.to-s.from)/size
 		t.calls = t.part(t.calls, w, t.offset+first, b.Part(first, n))
-		t.notice(t.calls[len(t.calls)-1], i)
+		c := t.calls[len(t.calls)-1]
+		c.InLine = t.e.consts.inFlight(int(s.to - s.from))
+		t.notice(c, i)
 	}
 	var ready []*mpi.Call
 	for _, c := range t.calls {

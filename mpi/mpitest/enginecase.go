@@ -15,6 +15,7 @@ func engineCases() []Case {
 		one("engine/name, host and limits", engineAbout),
 		one("engine/calls in one batch", engineBatch),
 		one("engine/sends in line", engineInLine),
+		one("engine/gets in line", engineGetsInLine),
 		one("engine/every call completes once", engineOnce),
 		one("engine/poll counts completions", enginePoll),
 		one("engine/await any of many", engineAwaitAny),
@@ -117,6 +118,44 @@ func engineInLine(r *rank) {
 			r.must(k.Err)
 		}
 	}
+}
+
+// engineGetsInLine reads a window in parts, of which the engine may hold some back. All bytes
+// are there when the calls have completed, and after a flush or a fence.
+func engineGetsInLine(r *rank) {
+	sizes := []int{20_000, 1, 7000, 0, 30_000, 500}
+	const sum = 57_501
+	w := r.open(mpi.Of(words(seedOf(r.Rank()), sum)))
+	for _, width := range []int{1, 2, len(sizes)} {
+		for _, end := range []string{"await", "flush", "fence"} {
+			r.at("%d at a time, %s", width, end)
+			got := blank(sum)
+			var calls []*mpi.Call
+			at := 0
+			for _, n := range sizes {
+				k := &mpi.Call{Kind: engine.CallGet, Comm: w.Comm(), Win: w, Peer: r.right(), Offset: at, InLine: width, Recv: mpi.Of(got[at : at+n])}
+				if w.Comm().Prepare(k) {
+					calls = append(calls, k)
+				}
+				at += n
+			}
+			r.Engine().Post(calls)
+			switch end {
+			case "flush":
+				r.must(w.Flush(r.right()))
+			case "fence":
+				r.must(w.Fence())
+			default:
+				r.Engine().Await(false, calls)
+			}
+			same(r, "read", got, words(seedOf(r.right()), sum))
+			r.Engine().Await(false, calls)
+			for _, k := range calls {
+				r.must(k.Err)
+			}
+		}
+	}
+	r.close(w)
 }
 
 // engineOnce: calls that end in many different ways complete exactly once.

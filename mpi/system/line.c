@@ -1,16 +1,18 @@
 //go:build mpi && cgo
 
-// Parts of messages that are sent one after the other. A library with all parts of a
-// message in flight shares the link among them, and all end together; a reader that could
-// begin with the first part waits for the last. Parts of 0.5 MB over 1 Gbit/s arrived after
-// 5, 9, 13 ... 71 ms instead of all after 70. So of the sends marked as parts
-// ([mpi.Call].InLine), with the same communicator, receiver and tag, only as many are in
-// flight as the mark says. C starts the others when earlier ones have left; every wait and
-// poll advances them, and so does the thread that polls beside Go. As they have one tag, a
-// receive cannot match a later part before an earlier one: holding parts back delays no
-// receive that would have matched. A part that has not been started when its communicator
-// is revoked is not sent.
+// Parts of messages that are sent, or of gets that are read, one after the other. A library
+// with all parts of a message in flight shares the link among them, and all end together; a
+// reader that could begin with the first part waits for the last. Parts of 0.5 MB over
+// 1 Gbit/s arrived after 5, 9, 13 ... 71 ms instead of all after 70. So of the sends marked as
+// parts ([mpi.Call].InLine) with the same communicator, receiver and tag, and of the gets with
+// the same window and target, only as many are in flight as the mark says. C starts the others
+// when earlier ones have ended; every wait and poll advances them, and so does the thread that
+// polls beside Go. As the sends have one tag, a receive cannot match a later part before an
+// earlier one: holding parts back delays no receive that would have matched. What completes the
+// accesses to a window (flush, fence, unlock, free) first starts the gets that are held back. A
+// part that has not been started when its communicator is revoked is not sent or read.
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "state.h"
@@ -20,6 +22,7 @@ typedef struct part { struct part *next; weft_op op; } part;
 struct weft_line {
 	weft_line *next;
 	int comm, peer, tag;
+	int window; // of gets: its number + 1; 0: of sends
 	int under_way;
 	part *first, **end; // held back, in order
 };
@@ -32,12 +35,13 @@ int weft_line_waiting(void) { return waiting; }
 
 static weft_line *find(const weft_op *o) {
 	weft_line *l;
+	int window = o->what == WEFT_GET ? o->win + 1 : 0;
 	for (l = lines; l != NULL; l = l->next)
-		if (l->comm == o->comm && l->peer == o->peer && l->tag == o->tag)
+		if (l->comm == o->comm && l->peer == o->peer && l->tag == o->tag && l->window == window)
 			return l;
 	if ((l = calloc(1, sizeof *l)) == NULL)
 		weft_abort(1);
-	*l = (weft_line){.next = lines, .comm = o->comm, .peer = o->peer, .tag = o->tag, .end = &l->first};
+	*l = (weft_line){.next = lines, .comm = o->comm, .peer = o->peer, .tag = o->tag, .window = window, .end = &l->first};
 	return lines = l;
 }
 
@@ -88,6 +92,15 @@ int weft_line_next(weft_op *o) {
 		return 1;
 	}
 	return free_places = 0;
+}
+
+void weft_line_open(int window) {
+	for (weft_line *l = lines; l != NULL; l = l->next)
+		if (l->window == window + 1)
+			for (part *p = l->first; p != NULL; p = p->next) {
+				p->op.line = INT32_MAX;
+				free_places = 1;
+			}
 }
 
 int weft_line_drop(weft_line *l, int slot) {

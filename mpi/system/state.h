@@ -31,6 +31,9 @@ int weft_add_message(MPI_Message m);
 int weft_start(const weft_op *o, MPI_Request *request);
 int weft_start_window(const weft_op *o, MPI_Request *request);
 
+// weft_start_gets starts the gets from a window that are held back (line.c).
+void weft_start_gets(int window);
+
 // weft_listen starts to listen for revocations; weft_hear checks for one.
 int weft_listen(void);
 void weft_hear(void);
@@ -38,15 +41,17 @@ void weft_deaf(void);
 
 int weft_all_ended(void);
 
-// A weft_line is the sends of the parts of a message: line.c. weft_line_join adds one, and
-// sets *now if it must be started at once; otherwise weft_line_next returns it later (1 if
-// there is one to start). Call weft_line_leave when a started part has ended;
-// weft_line_drop removes an unstarted one (1 if there was one).
+// A weft_line is the sends of the parts of a message, or its gets: line.c. weft_line_join adds
+// one, and sets *now if it must be started at once; otherwise weft_line_next returns it later
+// (1 if there is one to start). Call weft_line_leave when a started part has ended;
+// weft_line_drop removes an unstarted one (1 if there was one). After weft_line_open
+// weft_line_next returns all gets from a window.
 typedef struct weft_line weft_line;
 weft_line *weft_line_join(const weft_op *o, int *now);
 void weft_line_leave(weft_line *l);
 int weft_line_next(weft_op *o);
 int weft_line_drop(weft_line *l, int slot);
+void weft_line_open(int window);
 int weft_line_waiting(void); // number of unstarted parts
 
 // weft_room returns how many of n bytes at to may be written: fewer if an operation

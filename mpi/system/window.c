@@ -66,6 +66,7 @@ static MPI_Aint place(const weft_win *w, int target, int64_t at) {
 int weft_win_free(int win) {
 	WEFT_INSIDE;
 	weft_win *w = &weft_wins[win];
+	weft_start_gets(win);
 	MPI_Win_unlock_all(w->words);
 	MPI_Win_unlock_all(w->data);
 	int rc = MPI_Win_free(&w->words);
@@ -120,6 +121,7 @@ static int notify(const weft_op *o) {
 int weft_flush(const weft_op *o) {
 	WEFT_INSIDE;
 	weft_win *w = &weft_wins[o->win];
+	weft_start_gets(o->win);
 	if (o->peer != WEFT_ALL)
 		return MPI_Win_flush(o->peer, w->data);
 	return MPI_Win_flush_all(w->data);
@@ -127,6 +129,7 @@ int weft_flush(const weft_op *o) {
 
 static int fence(const weft_op *o, MPI_Request *r) {
 	weft_win *w = &weft_wins[o->win];
+	weft_start_gets(o->win);
 	int rc = MPI_Win_sync(w->data);
 	if (rc == MPI_SUCCESS)
 		rc = MPI_Win_flush_all(w->data);

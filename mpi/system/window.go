@@ -89,6 +89,7 @@ func (e *rankEngine) fillWindow(o *C.weft_op, k *mpi.Call) (err error) {
 		if !k.Recv.Contiguous() {
 			o.flags = C.WEFT_GAPPED
 		}
+		o.line = C.int32_t(k.InLine)
 	}
 	return err
 }
