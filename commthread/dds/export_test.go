@@ -7,6 +7,16 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
+// Missing returns the number of strips that have not landed.
+func (t *Transfer) Missing() (n int) {
+	for i := range t.strips {
+		if !t.strips[i].is(landed) {
+			n++
+		}
+	}
+	return n
+}
+
 // Pretend is a receive without a message: tests land its strips.
 type Pretend struct{ *Transfer }
 

@@ -44,3 +44,23 @@ func TestGet(t *testing.T) {
 		})
 	}
 }
+
+// The rest of an allocation after its last whole page arrives with the last strip.
+func TestGet_end_of_an_allocation(t *testing.T) {
+	needUffd(t)
+	pair(t, "gige", 4<<20, []dds.Hint{dds.Strips(4)}, nil, func(c *mpi.Comm, e *dds.Endpoint, a *dds.Arena) error {
+		const n = 1<<16 + 5
+		x, y := make64(t, a, n), make64(t, a, n)
+		stamp(x, 3)
+		w, err := c.NewWin(mpi.Of(dds.CommView(x)))
+		require.NoError(t, err)
+		tr, err := e.Get(w, mpi.Of(y), 1-c.Rank(), 0)
+		require.NoError(t, err)
+		strips := tr.Strips()
+		require.NotEmpty(t, strips)
+		assert.Equal(t, 8*n, strips[len(strips)-1].To)
+		assert.Equal(t, -1, wrong(y, 3))
+		require.NoError(t, e.RetireAll())
+		return w.Free()
+	})
+}

@@ -3,6 +3,7 @@ package dds_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread/dds"
@@ -20,5 +21,12 @@ func TestCalibrate_agrees(t *testing.T) {
 		return err
 	}, local.Network(net)))
 	require.Equal(t, all[0], all[1])
+	assert.Positive(t, all[1].Gap)
+	assert.Positive(t, all[1].RTT)
+	if onPages(t) {
+		assert.Positive(t, all[1].Fault)
+		assert.Positive(t, all[1].Arm)
+		assert.Positive(t, all[1].Retire)
+	}
 	t.Log(all[0])
 }

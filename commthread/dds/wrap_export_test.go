@@ -28,10 +28,8 @@ func (w *Wrapped) HeaderLike() []byte {
 func (w *Wrapped) Missing() int {
 	n := 0
 	for _, t := range w.tool.flights {
-		for i := range t.strips {
-			if !t.send && !t.strips[i].is(landed) {
-				n++
-			}
+		if !t.send {
+			n += t.Missing()
 		}
 	}
 	return n

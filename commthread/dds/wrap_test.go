@@ -160,6 +160,43 @@ func TestWrap_retires(t *testing.T) {
 	})
 }
 
+// A posted receive into bytes that are still arriving waits for them, and so does the start of
+// a collective operation.
+func TestWrap_posted_after_a_transfer(t *testing.T) {
+	needUffd(t)
+	const n = 1 << 16
+	duo(t, slow, []dds.Hint{dds.Strips(4), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
+		x, token := make64(t, a, n), []byte{1}
+		for _, collective := range []bool{false, true} {
+			for early := int64(0); early == 0; { // on a busy machine all may have arrived
+				if w.Rank() == 0 {
+					require.NoError(t, w.Send(mpi.Of(x), 1, 0))
+				} else {
+					_, err := w.Recv(mpi.Of(x), 0, 0)
+					require.NoError(t, err)
+					early = int64(w.Missing())
+				}
+				var r *mpi.Request
+				switch {
+				case collective:
+					r = w.Iallreduce(mpi.InPlace, mpi.Of(token), mpi.Max)
+				case w.Rank() == 0:
+					r = w.Isend(mpi.Of([]uint64{7}), 1, 1)
+				default:
+					r = w.Irecv(mpi.Of(x[n-1:]), 0, 1)
+				}
+				assert.Zero(t, w.Missing(), "collective: %t", collective)
+				_, err := r.Wait()
+				require.NoError(t, err)
+				if w.Rank() == 1 && !collective {
+					assert.EqualValues(t, 7, x[n-1])
+				}
+				require.NoError(t, w.Allreduce(mpi.InPlace, mpi.One(&early), mpi.Max))
+			}
+		}
+	})
+}
+
 // Truncation is exact, for cut messages and for plain ones of any length.
 func TestWrap_truncation(t *testing.T) {
 	duo(t, "10gige", []dds.Hint{dds.Strips(3), dds.Force()}, func(_ *mpi.Comm, w *dds.Wrapped, a *dds.Arena) {
