@@ -38,17 +38,23 @@ func (b *bench) compile(name, compiler string, flags ...string) (string, error) 
 	if path := b.built[name]; path != "" {
 		return path, nil
 	}
+	path, err := b.compileAs(name, name, compiler, flags...)
+	if err == nil {
+		b.built[name] = path
+	}
+	return path, err
+}
+
+// compileAs builds the C program of c/ in a source file as a program of another name.
+func (b *bench) compileAs(program, name, compiler string, flags ...string) (string, error) {
 	dir, err := b.unpack()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(b.dir, name)
+	path := filepath.Join(b.dir, program)
 	argv := append([]string{compiler, "-O2", "-o", path, filepath.Join(dir, name+".c")}, flags...)
-	if _, err := b.tools.output(command{argv: argv}); err != nil {
-		return "", err
-	}
-	b.built[name] = path
-	return path, nil
+	_, err = b.tools.output(command{argv: argv})
+	return path, err
 }
 
 // unpack writes the C sources to a folder.

@@ -83,30 +83,32 @@ func weftTasks(b *bench, program string, micros float64, steps int) *side {
 
 // taskPeers compiles the task runtimes that are installed.
 func taskPeers(b *bench) (peers []func(micros float64, steps int) *side, gone []missing) {
+	openmp := func() ([]string, error) { return []string{"-fopenmp"}, nil }
+	threads := []string{fmt.Sprint("OMP_NUM_THREADS=", b.cores), "OMP_PROC_BIND=close", "OMP_PLACES=cores"}
 	for _, p := range []struct {
-		name, program, install, layout string
-		flags                          func() ([]string, error)
-		env                            []string
+		name, source, compiler, install, layout string
+		flags                                   func() ([]string, error)
+		env                                     []string
 	}{
-		{"OpenMP", "omptasks", "apt-get install gcc", oneProcess(b.cores), func() ([]string, error) { return []string{"-fopenmp"}, nil },
-			[]string{fmt.Sprint("OMP_NUM_THREADS=", b.cores), "OMP_PROC_BIND=close", "OMP_PLACES=cores"}},
-		{"StarPU", "starputasks", "apt-get install gcc pkg-config libstarpu-dev", fmt.Sprintf("1 process, %s and a submitter", plural(b.cores, "worker thread")), b.starpuFlags,
+		{"OpenMP", "omptasks", "cc", "apt-get install gcc", oneProcess(b.cores), openmp, threads},
+		{"OpenMP of LLVM", "omptasks", "clang", "apt-get install clang libomp-dev", oneProcess(b.cores), openmp, threads},
+		{"StarPU", "starputasks", "cc", "apt-get install gcc pkg-config libstarpu-dev", fmt.Sprintf("1 process, %s and a submitter", plural(b.cores, "worker thread")), b.starpuFlags,
 			[]string{fmt.Sprint("STARPU_NCPU=", b.cores), "STARPU_SILENT=1", "STARPU_NCUDA=0", "STARPU_NOPENCL=0", "STARPU_CALIBRATE=0"}},
 	} {
 		flags, err := p.flags()
+		program, version := "", ""
 		if err == nil {
-			_, err = b.compile(p.program, "cc", append(flags, "-fno-tree-vectorize")...)
+			program, err = b.compileAs(p.source+"-"+p.compiler, p.source, p.compiler, append(flags, "-fno-tree-vectorize")...)
 		}
-		version := ""
 		if err == nil {
-			version, err = b.tools.output(command{argv: []string{b.built[p.program], "2", "2", "0", "1"}, env: p.env})
+			version, err = b.tools.output(command{argv: []string{program, "2", "2", "0", "1"}, env: p.env})
 		}
 		if err != nil {
 			gone = append(gone, absent(p.name, p.install, err))
 			continue
 		}
 		peers = append(peers, func(micros float64, steps int) *side {
-			argv := []string{b.built[p.program], fmt.Sprint(b.taskWidth()), fmt.Sprint(steps), fmt.Sprint(micros * 1000), pick(b, "3", "5")}
+			argv := []string{program, fmt.Sprint(b.taskWidth()), fmt.Sprint(steps), fmt.Sprint(micros * 1000), pick(b, "3", "5")}
 			return &side{name: p.name, version: versionOf(version), cores: b.cores, layout: p.layout, kernel: kernel{name: taskKernel, how: "the loop of the tasks"},
 				run: func(b *bench) (sample, error) { return b.figure(command{argv: argv, env: p.env}, "us_per_task") }}
 		})

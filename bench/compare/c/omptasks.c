@@ -26,6 +26,11 @@ int main(int argc, char **argv)
 		return 2;
 	double gflops = set_up(argv);
 	char version[64];
-	snprintf(version, sizeof version, "OpenMP %d, gcc %s, %d threads", _OPENMP, __VERSION__, omp_get_max_threads());
+#ifdef __clang__
+	const char *compiler = "";
+#else
+	const char *compiler = "gcc ";
+#endif
+	snprintf(version, sizeof version, "OpenMP %d, %s%.20s, %d threads", _OPENMP, compiler, __VERSION__, omp_get_max_threads());
 	return measure(argv, gflops, version);
 }
