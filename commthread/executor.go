@@ -92,6 +92,13 @@ func (x *taskExecutor) Report() []string { return (*Thread)(x).report() }
 // Advances implements executor.Executor.
 func (x *taskExecutor) Advances() uint64 { return x.advances.Load() }
 
+// Watches implements executor.Executor.
+func (x *taskExecutor) Watches() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.checks)
+}
+
 // Quiet implements executor.Executor.
 func (x *taskExecutor) Quiet(advances uint64) {
 	t := (*Thread)(x)

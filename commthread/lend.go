@@ -134,7 +134,7 @@ func (t *Thread) giveBack() {
 // needed reports whether there is work for the thread alone: coroutines live and die with
 // it.
 func (t *Thread) needed() bool {
-	if t.fresh || t.stop.Load() || t.still() {
+	if t.fresh || t.stop.Load() {
 		return true
 	}
 	for _, b := range t.bodies {
@@ -170,7 +170,7 @@ func (x *taskExecutor) Turn(holds bool) bool {
 		t.saturate(osthread.Nanotime())
 		waits = t.useful()
 	}
-	if waits && t.lease.asker.Load() == nil && !t.needed() {
+	if waits && t.lease.asker.Load() == nil && !t.needed() && !t.still() { // a worker without a body does not stand still
 		return true
 	}
 	t.giveBack()

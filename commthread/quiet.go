@@ -57,5 +57,6 @@ func (t *Thread) standStill() {
 	t.quiet.Store(0)
 	if s, can := t.engine.(mpi.Stander); can {
 		s.StandStill(func() bool { return t.lease.wakeRequested.Load() || t.lease.asker.Load() != nil || t.stop.Load() })
+		t.changed = true // no Poll reports what has ended in there
 	}
 }

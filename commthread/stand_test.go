@@ -29,6 +29,15 @@ func standing(t *testing.T, body func(r rank) error) error {
 	})
 }
 
+// watchReceive spawns a task that starts to receive x, and ends when it has arrived.
+func watchReceive(r rank, x *int) {
+	r.rt.Spawn("watches", func(ctx *tasks.Context) error {
+		in := r.Irecv(mpi.One(x), r.peer(), 5)
+		r.ct.Watch(ctx, func() (bool, error) { return mpi.Testall(in) })
+		return nil
+	}, tasks.Writes(x), tasks.OnComm)
+}
+
 // A deadlock of ranks with communication threads ends the run, if comm tasks, bodies on the
 // thread, bodies with the lease, tasks, or the program itself wait.
 func TestStand_deadlock_ends_the_run(t *testing.T) {
@@ -50,9 +59,13 @@ func TestStand_deadlock_ends_the_run(t *testing.T) {
 			r.ct.Recv(r.rt, r.Comm, mpi.One(&y), r.peer(), 6)
 			return nil
 		},
-		"bodies":       body(tasks.OnComm),
-		"leased":       body(tasks.OnComm, tasks.Leased, tasks.Independent),
-		"tasks":        body(),
+		"bodies": body(tasks.OnComm),
+		"leased": body(tasks.OnComm, tasks.Leased, tasks.Independent),
+		"tasks":  body(),
+		"a watch": func(r rank) error {
+			watchReceive(r, new(int))
+			return nil
+		},
 		"the programs": receive,
 		"a barrier": func(r rank) error {
 			if r.Rank() == 0 {
@@ -101,11 +114,11 @@ func TestStand_that_is_no_deadlock(t *testing.T) {
 			}))
 		})
 	}
-	t.Run("a held event", func(t *testing.T) {
+	t.Run("a held event, beside a watch", func(t *testing.T) {
 		t.Parallel()
 		require.NoError(t, standing(t, func(r rank) error {
 			x, y := 0, 0
-			r.ct.Recv(r.rt, r.Comm, mpi.One(&x), r.peer(), 5)
+			watchReceive(r, &x)
 			if r.Rank() == 0 {
 				r.rt.Spawn("holds", func(ctx *tasks.Context) error {
 					time.AfterFunc(pause, ctx.Hold().Done)

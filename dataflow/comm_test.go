@@ -252,6 +252,7 @@ func (noBodies) Await(func() bool)    {}
 func (noBodies) Wake()                {}
 func (noBodies) Report() []string     { return nil }
 func (noBodies) Advances() uint64     { return 0 }
+func (noBodies) Watches() int         { return 0 }
 func (noBodies) Quiet(uint64)         {}
 
 // quietOn is an executor on which something goes on while a report is made.
@@ -323,6 +324,7 @@ func (f executorFunc) Await(func() bool)    {}
 func (f executorFunc) Wake()                {}
 func (f executorFunc) Report() []string     { return nil }
 func (f executorFunc) Advances() uint64     { return 0 }
+func (f executorFunc) Watches() int         { return 0 }
 func (f executorFunc) Quiet(uint64)         {}
 
 func (f executorFunc) Ready(r *task.Record) { f(r) }

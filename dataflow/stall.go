@@ -209,13 +209,17 @@ func (rt *Runtime) answerWatchdog() {
 }
 
 // tellQuiet tells the executor if the runtime cannot make progress by itself: no task is
-// ready, no body computes, and waiting bodies wait in calls of the executor. The submitter
-// is in a wait. The checks below do not happen at one moment. The argument moves, as the
+// ready, no body computes, waiting bodies wait in calls of the executor, and no event is held
+// but by tasks that wait for such calls (Watch). The submitter is in a wait. The checks below do not happen at one moment. The argument moves, as the
 // watchdog read it, shows that no worker has ended a task between them; advances, which the
 // watchdog read one period earlier, shows the same of the executor, which compares it.
 func (rt *Runtime) tellQuiet(moves, advances uint64) {
 	l := rt.port.Load()
-	if l == nil || rt.hasWork() || len(rt.blocked.list()) > int(l.aside.Load()) {
+	if l == nil || rt.hasWork() {
+		return
+	}
+	external, comm := len(rt.blocked.list()), *l.w.foreign.Load()
+	if external > int(l.aside.Load())+comm.Watches() {
 		return
 	}
 	for _, v := range *rt.workers.Load() {
@@ -224,7 +228,7 @@ func (rt *Runtime) tellQuiet(moves, advances uint64) {
 		}
 	}
 	if rt.moves() == moves {
-		(*l.w.foreign.Load()).Quiet(advances)
+		comm.Quiet(advances)
 	}
 }
 

@@ -28,6 +28,9 @@ type Executor interface {
 	// Advances returns a number that grows when something has gone on through the executor:
 	// a call has completed, a task has ended, a body has run. Any goroutine.
 	Advances() uint64
+	// Watches returns how many held events end only after a call of the executor has
+	// completed. Any goroutine.
+	Watches() int
 	// Quiet says, after a report has been printed, that nothing of the runtime goes on before
 	// a call of the executor has completed: no body is at work, and those that wait do so
 	// for calls. That holds as long as Advances returns the given number. Any goroutine.
