@@ -98,6 +98,20 @@ func TestLongWait_beside_work(t *testing.T) {
 	assert.True(t, l.due(10*time.Second))
 }
 
+// A report names at most so many ranks, and says how many more there are.
+func TestLongWait_report_has_an_end(t *testing.T) {
+	w, err := New(tellLines + 3)
+	require.NoError(t, err)
+	l := longWaits{after: time.Second, ranks: make([]rankWait, w.size)}
+	text := l.report(w, 1234567890*time.Nanosecond)
+	assert.Contains(t, text, "the longest for 1.23s:")
+	assert.Contains(t, text, "  and 3 more")
+	l.ranks = l.ranks[:2]
+	l.ranks[1] = rankWait{waits: true, length: 2345678901 * time.Nanosecond, calls: []string{"  rank 1 waits"}}
+	assert.Contains(t, l.report(w, time.Second), "  rank 1 waits, for 2.35s\n  rank 0 is in no call that waits\n")
+	require.NoError(t, w.Close())
+}
+
 // A rank that goes on from call to call does not wait for long.
 func TestLongWait_that_is_none(t *testing.T) {
 	w, err := New(1)
