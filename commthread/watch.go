@@ -20,7 +20,8 @@ type check struct {
 // Watch keeps the task of ctx, whose body has the clause OnComm and calls Watch, from
 // ending until done reports true; it then ends with the error of done. So a body can start
 // messages and return, and no goroutine waits for them. The holder of the lease calls done
-// when some call of this rank has ended. done must not block; it may start further
+// when some call of this rank has ended, so nothing else ends the task, and ranks that wait
+// for each other in such tasks are a deadlock. done must not block; it may start further
 // operations, and test its own (mpi.Testsome and the like, which do not poll here). An
 // error except mpi.ErrRevoked revokes communicators like the failure of a body.
 func (t *Thread) Watch(ctx *tasks.Context, done func() (bool, error)) {

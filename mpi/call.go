@@ -22,7 +22,7 @@ type Call struct {
 	Comm      *Comm
 	Peer      int
 	Tag       int
-	InLine    int // CallSend, CallSsend, CallGet: see below
+	InLine    int // CallSend, CallSsend, CallGet: see above
 	Send      Buffer
 	Recv      Buffer
 	Op        *Op

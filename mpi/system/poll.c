@@ -281,7 +281,8 @@ static void test_alike(int from, int n, int receives) {
 // test_some tests n requests. Receives, which may end with an error, are not tested together
 // with others: when one request has an error, MPI_Testsome of Open MPI frees all requests
 // whose status holds one, also requests that are in progress, and the status of a send is not
-// set before its end, so that it may hold anything.
+// set before its end, so that it may hold anything. (A failing collective can still take sends
+// in progress along: they are tested with it.)
 static int test_some(int from, int n) {
 	int64_t before = nended;
 	if (n == 0)
