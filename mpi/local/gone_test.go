@@ -348,6 +348,26 @@ func TestOrder_of_collectives(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// What the ranks compare their collectives by is kept only until all have called.
+func TestOrder_of_collectives_is_forgotten(t *testing.T) {
+	w, err := New(3)
+	require.NoError(t, err)
+	require.NoError(t, guarded(t, func() error {
+		return each(w, func(c *mpi.Comm) error {
+			for range 10 {
+				if err := c.Barrier(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}))
+	for _, g := range w.groups.all {
+		assert.Empty(t, g.pendingCollectives)
+	}
+	require.NoError(t, w.Close())
+}
+
 func TestFinalize_reports(t *testing.T) {
 	err := guarded(t, func() error {
 		return Run(2, func(c *mpi.Comm) error {

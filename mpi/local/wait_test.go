@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,6 +89,60 @@ func TestWaiting_sleeps(t *testing.T) {
 	require.Eventually(t, w.ends[1].parker.Asleep, 10*time.Second, time.Millisecond)
 	require.NoError(t, w.Comm(0).Send(mpi.Buffer{}, 1, 0))
 	require.NoError(t, <-done)
+	require.NoError(t, w.Close())
+}
+
+// A rank that waits spins for the time that it was told before it sleeps.
+func TestWaiting_spins_first(t *testing.T) {
+	w, err := New(2)
+	require.NoError(t, err)
+	w.spin = time.Minute
+	w.ends[1].spinStart = -1 << 62 // of a wait long ago
+	done := make(chan error)
+	go func() {
+		_, err := w.Comm(1).Recv(mpi.Buffer{}, 0, 0)
+		done <- err
+	}()
+	for until := time.Now().Add(10 * time.Millisecond); time.Now().Before(until); runtime.Gosched() {
+		require.False(t, w.ends[1].asleep.Load())
+	}
+	require.NoError(t, w.Comm(0).Send(mpi.Buffer{}, 1, 0))
+	require.NoError(t, <-done)
+	require.NoError(t, w.Close())
+}
+
+// A rank that stands still sleeps until it is over.
+func TestStandStill_sleeps(t *testing.T) {
+	w, err := New(1)
+	require.NoError(t, err)
+	var over atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		w.ends[0].StandStill(over.Load)
+		close(done)
+	}()
+	assert.Eventually(t, w.ends[0].parker.Asleep, 10*time.Second, time.Millisecond)
+	over.Store(true)
+	<-done
+	require.NoError(t, w.Close())
+}
+
+// On a network with delays an owner that has armed its engine is told of a notification that
+// is due before it would wake up by itself, also if it never slept before.
+func TestArm_of_a_timed_network(t *testing.T) {
+	w, err := New(2, Network(fast))
+	require.NoError(t, err)
+	told := make(chan struct{}, 1)
+	due, ok := w.ends[1].Arm(func() { told <- struct{}{} })
+	require.True(t, ok)
+	require.EqualValues(t, forever, due)
+	w.ends[1].notify(notification{kind: notifyWake, due: w.clock() + int64(time.Millisecond)})
+	select {
+	case <-told:
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "nobody told")
+	}
+	w.ends[1].Disarm()
 	require.NoError(t, w.Close())
 }
 

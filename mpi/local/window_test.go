@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,6 +106,71 @@ func TestWindow_lock_of_a_dead_rank(t *testing.T) {
 		})
 	})
 	require.EqualError(t, err, "rank 1: "+errBroken.Error())
+}
+
+// A rank whose wait for a lock ends by a revocation is no longer counted among the writers
+// that wait; a reader never was.
+func TestWindow_lock_that_fails(t *testing.T) {
+	for _, exclusive := range []bool{false, true} {
+		w, err := New(2)
+		require.NoError(t, err)
+		var shared *lock
+		waiting := make(chan struct{})
+		require.NoError(t, guarded(t, func() error {
+			return each(w, func(c *mpi.Comm) error {
+				d, err := c.Dup()
+				if err != nil {
+					return err
+				}
+				win, err := d.NewWin(mpi.Of(make([]int64, 1)))
+				if err != nil {
+					return err
+				}
+				if c.Rank() == 1 {
+					if _, err := c.Recv(mpi.Buffer{}, 0, 0); err != nil { // rank 0 has the lock
+						return err
+					}
+					close(waiting)
+					if err := win.Lock(0, exclusive); !errors.Is(err, mpi.ErrRevoked) {
+						return fmt.Errorf("lock: %v", err)
+					}
+					return nil
+				}
+				if err := win.Lock(0, true); err != nil {
+					return err
+				}
+				if err := c.Send(mpi.Buffer{}, 1, 0); err != nil {
+					return err
+				}
+				<-waiting
+				for !w.ends[1].parker.Asleep() {
+					time.Sleep(time.Millisecond)
+				}
+				for _, x := range w.ends[0].windows {
+					shared = &x.parts[0].lock
+				}
+				d.Revoke(errBroken)
+				return nil
+			})
+		}))
+		require.NotNil(t, shared)
+		assert.Zero(t, shared.waitingWriters, "exclusive %v", exclusive)
+		require.NoError(t, w.Close())
+	}
+}
+
+// each runs body as every rank of the world and returns the first error.
+func each(w *World, body func(*mpi.Comm) error) (first error) {
+	ends := make(chan error, w.size)
+	for r := range w.size {
+		go func() { ends <- body(w.Comm(r)) }()
+	}
+	for range w.size {
+		if err := <-ends; err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 func TestUnlock_of_a_lock_not_held(t *testing.T) {
