@@ -330,6 +330,43 @@ func TestPin_of_a_spare(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A spare that rests moves when the only one that the process may have is needed on another
+// core.
+func TestPin_of_a_spare_that_moves(t *testing.T) {
+	needLinux(t)
+	defer dataflow.SetMaxSpares(1)()
+	err := run(t, func(rt *dataflow.Runtime) error {
+		var cores, spares [2]osthread.CPUSet
+		for i := range 2 {
+			held, ran := make(chan struct{}), make(chan struct{})
+			rt.Spawn("holds the other core", func(*tasks.Context) error {
+				close(held)
+				<-ran
+				return nil
+			}, tasks.OnWorker(1-i))
+			rt.Spawn("blocked", func(ctx *tasks.Context) error {
+				cores[i] = mask(t)
+				<-held
+				ctx.Spawn("on the spare", func(c *tasks.Context) error {
+					defer close(ran)
+					spares[i] = mask(t)
+					return nil
+				})
+				ctx.Block(func() { <-ran })
+				return ctx.Wait()
+			}, tasks.OnWorker(i))
+			if err := rt.Wait(); err != nil {
+				return err
+			}
+		}
+		assert.Equal(t, 1, rt.SpareWorkers())
+		assert.Equal(t, cores, spares)
+		assert.NotEqual(t, cores[0], cores[1])
+		return nil
+	}, dataflow.Workers(2))
+	require.NoError(t, err)
+}
+
 // Two runtimes at the same time: the cores are the first one's, the second is not
 // pinned. Afterwards they are free again.
 func TestTwo_runtimes_at_once(t *testing.T) {
