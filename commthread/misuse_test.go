@@ -57,6 +57,8 @@ func misuses(r rank, other *mpi.Comm, w *mpi.Win) map[string]struct {
 		"accumulate nothing":     {func(_ *mpi.Comm, cl tasks.Clause) { ct.Accumulate(rt, w, b, nil, 0, 0, cl) }, "predefined"},
 		"notify number 99":       {func(_ *mpi.Comm, cl tasks.Clause) { ct.PutNotify(rt, w, b, 0, 0, 99, cl) }, "notifications"},
 		"await -1 notifications": {func(_ *mpi.Comm, cl tasks.Clause) { ct.AwaitNotify(rt, w, mpi.Buffer{}, 0, -1, cl) }, "negative"},
+		"lazy from nowhere":      {func(_ *mpi.Comm, cl tasks.Clause) { ct.LazyRecv(rt, nil, b, 0, 0, nil, cl) }, "the endpoint is nil"},
+		"lazy to nowhere":        {func(_ *mpi.Comm, cl tasks.Clause) { ct.LazySend(rt, nil, b, 0, 0, nil, cl) }, "the endpoint is nil"},
 		"fence of no window":     {func(_ *mpi.Comm, cl tasks.Clause) { ct.Fence(rt, nil, cl) }, "nil"},
 		"put to no window":       {func(_ *mpi.Comm, cl tasks.Clause) { ct.Put(rt, nil, b, 0, 0, cl) }, "nil"},
 		"recv on no comm":        {func(_ *mpi.Comm, cl tasks.Clause) { ct.Recv(rt, nil, b, 0, 0, cl) }, "nil"},
@@ -96,7 +98,7 @@ func TestMisuse_every_method(t *testing.T) {
 			}
 			n++
 		}
-		assert.Equal(t, 33, n)
+		assert.Equal(t, 35, n)
 		return nil
 	})
 }

@@ -3,22 +3,24 @@ package commthread_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/tasks"
 )
 
 // Two ranks whose windows hold only receives for which the other has yet to send: the
 // windows grow. With room for all, they do not.
 func TestWindow_grows(t *testing.T) {
 	for _, window := range []int{1, 2, 3, 64} {
-		for _, tasks := range []int{4, 4096} { // the runtime's own window
-			t.Run(fmt.Sprint(window, tasks), func(t *testing.T) {
+		for _, ahead := range []int{4, 4096} { // the runtime's own window
+			t.Run(fmt.Sprint(window, ahead), func(t *testing.T) {
 				var threads [2]*commthread.Thread
-				s := setup{cts: []commthread.Option{commthread.Window(window)}, rts: []dataflow.Option{dataflow.Window(tasks)}}
+				s := setup{cts: []commthread.Option{commthread.Window(window)}, rts: []dataflow.Option{dataflow.Window(ahead)}}
 				succeed(t, 2, s, func(r rank) error {
 					threads[r.Rank()] = r.ct
 					const n = 20
@@ -49,4 +51,45 @@ func TestWindow_grows(t *testing.T) {
 			})
 		}
 	}
+}
+
+// One-sided operations wait for the tasks that produce what they send, and what overwrites
+// it waits for them.
+func TestWindow_order_of_what_is_sent(t *testing.T) {
+	inModes(t, func(t *testing.T, s setup) {
+		succeed(t, 2, s, func(r rank) error {
+			mem, put, notified, sum := make([]int, 3), 0, 0, 0
+			w, err := r.NewWin(mpi.Of(mem))
+			if err != nil {
+				return err
+			}
+			set := func(x *int, v int) {
+				r.rt.Spawn("set", func(*tasks.Context) error {
+					time.Sleep(time.Millisecond)
+					*x = v
+					return nil
+				}, tasks.Writes(x))
+			}
+			r.ct.Fence(r.rt, w)
+			for _, x := range []*int{&put, &notified, &sum} {
+				set(x, 5)
+			}
+			r.ct.Put(r.rt, w, mpi.One(&put), r.peer(), 0)
+			r.ct.PutNotify(r.rt, w, mpi.One(&notified), r.peer(), 1, 0)
+			r.ct.Accumulate(r.rt, w, mpi.One(&sum), mpi.Sum, r.peer(), 2)
+			for _, x := range []*int{&put, &notified, &sum} {
+				set(x, 9)
+			}
+			r.ct.Fence(r.rt, w)
+			if err := r.rt.Wait(); err != nil {
+				return err
+			}
+			for i, v := range mem {
+				if v != 5 {
+					return fmt.Errorf("element %d of %v", i, mem)
+				}
+			}
+			return w.Free()
+		})
+	})
 }
