@@ -249,3 +249,20 @@ func TestArrivals_overtaken(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(tr.arrivals), fewArrivals+1)
 }
+
+// A tracker looks for arrivals that are over when their number has doubled, however many are
+// still on their way.
+func TestArrivals_are_looked_through_seldom(t *testing.T) {
+	b := newBed()
+	nodes, arrivals := make([]Node, 300), make([]Arrival, 300)
+	looks := 0
+	for i := range nodes {
+		before := b.manyArrivals
+		b.Arriving(b.begin(&nodes[i]), &arrivals[i])
+		if b.manyArrivals != before {
+			looks++
+		}
+	}
+	assert.Len(t, b.arrivals, len(nodes))
+	assert.LessOrEqual(t, looks, 4) // at 0, 64, 128 and 256
+}

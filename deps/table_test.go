@@ -239,3 +239,39 @@ func TestRegionHashSpreads(t *testing.T) {
 		})
 	}
 }
+
+// Reset forgets all accesses, arrivals and dropped regions, and keeps the entries, as new, for
+// other regions.
+func TestResetForgets(t *testing.T) {
+	b := newBed()
+	nodes, arrival := make([]Node, 3), new(Arrival)
+	w, lazy, last := b.begin(&nodes[0]), &nodes[1], &nodes[2]
+	b.access1(w, far(0, 64), Out)
+	b.Arriving(w, arrival)
+	w.Commit(0)
+	b.begin(lazy)
+	lazy.Commit(b.access1(lazy, far(0, 64), Lazy))
+	b.begin(last)
+	last.Commit(b.access1(last, far(32, 64), In))
+	b.table.forget(&Region{base: 1, rows: 1, cols: 1})
+	require.True(t, b.Find(far(0, 64)).lazy)
+	require.NotZero(t, b.table.count)
+	arrival.Release(false)
+	for _, n := range []*Node{w, lazy, last} {
+		n.Release(false)
+	}
+
+	b.Reset()
+	assert.Zero(t, b.Live())
+	assert.Nil(t, b.Find(far(0, 64)))
+	assert.Empty(t, b.arrivals)
+	assert.Zero(t, b.table.count)
+	spare := 0
+	for e := b.table.pool; e != nil; e = e.left {
+		assert.False(t, e.lazy || e.closing || e.active())
+		assert.Empty(t, e.group)
+		assert.Nil(t, e.right)
+		spare++
+	}
+	assert.Equal(t, 2, spare)
+}
