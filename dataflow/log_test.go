@@ -15,7 +15,7 @@ import (
 // after its children and its event.
 func TestLog_of_a_task_that_waits(t *testing.T) {
 	var log *dataflow.Log
-	var waits, held string
+	var waits, held, plain string
 	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
 		var x, y int64
 		rt.Spawn("waits", func(ctx *tasks.Context) error {
@@ -34,6 +34,7 @@ func TestLog_of_a_task_that_waits(t *testing.T) {
 			go func() { <-ended; ev.Done() }()
 			return nil
 		}, tasks.Updates(&x))
+		rt.Spawn("plain", nothing, tasks.Updates(&x))
 		close(ended)
 		err := rt.Wait()
 		log = rt.Log()
@@ -60,6 +61,8 @@ func TestLog_of_a_task_that_waits(t *testing.T) {
 				waits += names[e.Kind]
 			case label[e.Task] == "held":
 				held += names[e.Kind]
+			case label[e.Task] == "plain":
+				plain += names[e.Kind]
 			case e.Task == 0:
 				program += names[e.Kind]
 			}
@@ -67,5 +70,6 @@ func TestLog_of_a_task_that_waits(t *testing.T) {
 	}
 	assert.Equal(t, "start wait waited wait waited block unblock end done ", waits)
 	assert.Equal(t, "start end done ", held)
+	assert.Equal(t, "start end ", plain, "it is done when its body has ended")
 	assert.Contains(t, program, "wait waited ", "the Wait of the program")
 }

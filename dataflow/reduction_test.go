@@ -358,3 +358,30 @@ func TestReduction_twice_in_one_task(t *testing.T) {
 		}
 	})
 }
+
+// A reduction and a weak access to the same region are refused, in either order, also after
+// another weak access. (In serial mode the copies would be combined between the two, which
+// would wait for the task itself.)
+func TestReduction_and_weak_in_one_task(t *testing.T) {
+	ignore := func(x, y, z []uint64) {}
+	weak := tasks.Weak(tasks.Input)
+	for name, d := range map[string]*tasks.Task3[[]uint64, []uint64, []uint64]{
+		"reduction first":        tasks.Declare3("mixed", ignore, join, weak, weak),
+		"another weak one first": tasks.Declare3("mixed", ignore, weak, join, weak),
+		"the weak one first":     tasks.Declare3("mixed", ignore, weak, weak, join),
+	} {
+		everywhere(t, func(t *testing.T, opts ...dataflow.Option) {
+			x, other := []uint64{7}, []uint64{8}
+			require.NoError(t, audited(t, func(rt *dataflow.Runtime) error {
+				if name == "reduction first" {
+					d.Spawn(rt, x, x, other)
+				} else {
+					d.Spawn(rt, other, x, x)
+				}
+				assert.ErrorIs(t, rt.Wait(), deps.ErrReductionMix, name)
+				return nil
+			}, opts...))
+			assert.Equal(t, []uint64{7}, x)
+		})
+	}
+}

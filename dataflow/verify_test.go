@@ -247,6 +247,28 @@ func TestVerify_of_pointers(t *testing.T) {
 	assert.Equal(t, 7, b[0].n)
 }
 
+// A body may leave a map nil that was not; only a map that it never touched is a mistake.
+func TestVerify_of_maps(t *testing.T) {
+	maps := tasks.Declare1("maps", func(x []map[int]int) { x[0] = nil }, tasks.Output)
+	assert.NoError(t, verifying(t, func(rt *dataflow.Runtime) { maps.Spawn(rt, []map[int]int{{1: 2}}) }))
+	err := verifying(t, func(rt *dataflow.Runtime) { maps.Spawn(rt, []map[int]int{{1: 2}, {3: 4}}) })
+	reported(t, err, "maps", "left 1 of its 2 values unwritten")
+}
+
+// A body that gets more than numbers, whatever else it gets, may act on something that cannot
+// be put back: it runs once.
+func TestVerify_runs_once_what_may_act(t *testing.T) {
+	count := func(x []int, n *int, more int) { x[0] = more; *n++ }
+	for name, d := range map[string]*tasks.Task3[[]int, *int, int]{
+		"a pointer":       tasks.Declare3("acts", count, tasks.Output, tasks.Value, tasks.Value),
+		"the same, inout": tasks.Declare3("acts", count, tasks.Inout, tasks.Value, tasks.Value),
+	} {
+		n := 0
+		assert.NoError(t, verifying(t, func(rt *dataflow.Runtime) { d.Spawn(rt, make([]int, 1), &n, 7) }), name)
+		assert.Equal(t, 1, n, name)
+	}
+}
+
 // An output that another parameter overlaps cannot be marked, and what one parameter
 // allows is no fault of another.
 func TestVerify_of_overlapping_parameters(t *testing.T) {

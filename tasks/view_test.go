@@ -216,6 +216,47 @@ func nowhere(t *testing.T) unsafe.Pointer {
 }
 
 // The role of each access, and whether the body may run twice.
+// The elements of a region of a type of the program's are found in the slice that has them, at
+// its ends as well.
+func TestLocate(t *testing.T) {
+	type block struct {
+		name string
+		x    []float64
+	}
+	b := &block{x: make([]float64, 5)}
+	for _, part := range [][]float64{b.x, b.x[:2], b.x[1:3], b.x[4:]} {
+		assert.Equal(t, reflect.TypeFor[float64](), locate(reflect.ValueOf(b), deps.Slice(part), 3))
+	}
+	assert.Nil(t, locate(reflect.ValueOf(b), deps.Slice(make([]float64, 5)), 3))
+	assert.Nil(t, locate(reflect.ValueOf(b), deps.Slice(b.x), 1), "too deep")
+}
+
+// A region is looked at by the type of the elements that fill it; a piece that several fields
+// share, or that cuts one, has none.
+func TestWithin(t *testing.T) {
+	type pair struct {
+		a, b int32
+		c    [2]float64
+	}
+	of, at := reflect.TypeFor[pair](), uintptr(1<<20)
+	for _, c := range []struct {
+		from, length uintptr
+		want         reflect.Type
+	}{
+		{0, 24, of}, {24, 48, of}, {0, 4, reflect.TypeFor[int32]()}, {4, 4, reflect.TypeFor[int32]()}, {24 + 4, 4, reflect.TypeFor[int32]()},
+		{8, 16, reflect.TypeFor[[2]float64]()}, {16, 8, reflect.TypeFor[float64]()}, {24 + 8, 8, reflect.TypeFor[float64]()},
+		{0, 8, nil}, {4, 8, nil}, {2, 2, nil}, {12, 8, nil}, {12, 24, nil},
+	} {
+		assert.Equal(t, c.want, within(of, at, at+c.from, c.length), "%d bytes at %d", c.length, c.from)
+	}
+	assert.Nil(t, within(reflect.TypeFor[struct{}](), at, at, 0))
+	odd := reflect.TypeFor[struct {
+		a int32
+		b [3]int32
+	}]()
+	assert.Equal(t, reflect.TypeFor[[3]int32](), within(odd, at, at+4, 12))
+}
+
 func TestVerifier_roles(t *testing.T) {
 	x, any1 := []float64{1}, []any{1}
 	sum := Reduction(0.0, func(dst, src []float64) {}).access()

@@ -199,7 +199,8 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 	}
 	mode := m
 	if r.Flags&Gated != 0 {
-		mode = d.beside(r, r, region, m)
+		d.findClaims(r, region)
+		mode = d.beside(r, r, m)
 	}
 	edges, e, err := d.Tracker.Access(&r.Node, region, mode, op)
 	if m == deps.Reduction && mode != m {

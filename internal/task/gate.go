@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -87,6 +88,14 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 	if mode == deps.Reduction || mode == deps.Commutative {
 		mode = deps.Inout
 	}
+	if r.Flags&Gated == 0 {
+		r.Flags |= Gated
+		r.Accesses(r.claim)
+	}
+	if d.findClaims(r, region); d.reduces() {
+		r.Fail(fmt.Errorf("%s, region %v: %w", ParamName(param), region, deps.ErrReductionMix))
+		return nil
+	}
 	d.nested(func() {
 		g := gateOf(d.begin(gateDecl))
 		g.region, g.mode, g.failed = region, m, false
@@ -97,11 +106,7 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 		g.Ref()                // held by r; the body's reference is dropped when the gate has opened
 		g.opener = deps.Node{} // its lists may have come from the children's tracker
 		d.Tracker.Begin(&g.opener, g.Seq())
-		if r.Flags&Gated == 0 {
-			r.Flags |= Gated
-			r.Accesses(r.claim)
-		}
-		g.as = d.beside(&g.Record, r, region, mode)
+		g.as = d.beside(&g.Record, r, mode)
 		e = d.access(&g.Record, region, g.as)
 		c, claim := r.Cold(), claimOf(e, r)
 		c.Gates = append(c.Gates, g)
@@ -112,19 +117,30 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 	return e
 }
 
-// beside prepares n, which is r or a gate of r, for an access in mode m that may conflict
-// with other accesses of the same task, and returns the mode to use. Make n wait for the
-// opener of a gate of r, never for the gate: the gate ends only after r, so waiting for it
-// would deadlock. A gate need not wait for r at all: it ends after r, which waits for its
-// own accesses. In these cases the mode is exclusive, because otherwise n could wait for a
-// join node of a group with r or a gate in it.
-func (d *Domain) beside(n, r *Record, region deps.Region, m deps.Mode) deps.Mode {
+// findClaims lists the entries around region that r, which is being registered, has claimed.
+func (d *Domain) findClaims(r *Record, region deps.Region) {
 	d.claimed = d.claimed[:0]
 	d.Tracker.Around(region, func(e *deps.Entry) {
 		if d.looks++; e.Claim.Task == r.Seq() {
 			d.claimed = append(d.claimed, e)
 		}
 	})
+}
+
+// reduces reports whether a reduction of the task itself is among the entries found. A gate
+// there would have its copies combined, and that would wait for a task that is not committed.
+func (d *Domain) reduces() bool {
+	return slices.ContainsFunc(d.claimed, func(e *deps.Entry) bool { return e.Claim.Modes&(1<<deps.Reduction) != 0 })
+}
+
+// beside prepares n, which is r or a gate of r, for an access in mode m that may conflict
+// with other accesses of the same task, those at the entries found by findClaims, and returns
+// the mode to use. Make n wait for the
+// opener of a gate of r, never for the gate: the gate ends only after r, so waiting for it
+// would deadlock. A gate need not wait for r at all: it ends after r, which waits for its
+// own accesses. In these cases the mode is exclusive, because otherwise n could wait for a
+// join node of a group with r or a gate in it.
+func (d *Domain) beside(n, r *Record, m deps.Mode) deps.Mode {
 	mode := m
 	for _, e := range d.claimed {
 		for g := gatesOf(&e.Claim); g != nil; g = g.same {
@@ -134,9 +150,6 @@ func (d *Domain) beside(n, r *Record, region deps.Region, m deps.Mode) deps.Mode
 		}
 		if n != r && e.Claim.Modes&^sharing(m) != 0 {
 			mode = deps.Inout
-			if e.Claim.Modes&(1<<deps.Reduction) != 0 {
-				r.Fail(fmt.Errorf("region %v: %w", region, deps.ErrReductionMix))
-			}
 		}
 	}
 	if n != r {
