@@ -42,7 +42,9 @@ func TestWait_is_not_buried_under_bodies_that_wait(t *testing.T) {
 		started, resumed := make(chan waiter, n), make(chan int, n)
 		require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
 			waiters(rt, n, started, resumed)
+			ended := make(chan struct{})
 			go func() {
+				defer close(ended)
 				var all []waiter
 				defer func() { // whatever happened
 					for _, w := range all {
@@ -71,7 +73,9 @@ func TestWait_is_not_buried_under_bodies_that_wait(t *testing.T) {
 					}
 				}
 			}()
-			return rt.Wait()
+			err := rt.Wait()
+			<-ended
+			return err
 		}, dataflow.Workers(workers)))
 	}
 }

@@ -41,3 +41,28 @@ func TestLog_what_a_task_waited_for(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{"ended": false, "queued": true}, waits)
 }
+
+// The log has the dependences among the children of a task.
+func TestLog_of_dependences_of_children(t *testing.T) {
+	var log *dataflow.Log
+	require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+		var x int64
+		rt.Spawn("parent", func(ctx *tasks.Context) error {
+			addOne.Spawn(ctx, &x)
+			addOne.Spawn(ctx, &x)
+			return nil
+		})
+		err := rt.Wait()
+		log = rt.Log()
+		return err
+	}, dataflow.Workers(1), dataflow.Trace(0)))
+	edges := 0
+	for _, w := range log.Workers {
+		for _, e := range w.Events {
+			if e.Kind == dataflow.EventEdge {
+				edges++
+			}
+		}
+	}
+	assert.Equal(t, 1, edges)
+}

@@ -99,6 +99,43 @@ func TestLend_turns_without_work(t *testing.T) {
 	})
 }
 
+// keeper is a lender whose lease a worker without work keeps.
+type keeper struct{ *lender }
+
+func (k keeper) Turn(bool) bool { k.turns.Add(1); return true }
+
+// The submitter answers the watchdog while it keeps the lease: the report says what every task
+// waits for.
+func TestLend_the_holder_answers_the_watchdog(t *testing.T) {
+	var x int
+	end := make(chan struct{})
+	err := Run(func(rt *Runtime) error {
+		k := keeper{&lender{}}
+		p, err := rt.attach(k)
+		if err != nil {
+			return err
+		}
+		if k.port = p; !p.Spacious() {
+			t.Skip("the worker shares its core")
+		}
+		p.Lend(k)
+		rt.Spawn("held", func(ctx *tasks.Context) error {
+			e := ctx.Hold()
+			go func() { <-end; e.Done() }()
+			return nil
+		}, tasks.Updates(&x))
+		rt.Spawn("waits", func(*tasks.Context) error { return nil }, tasks.Updates(&x))
+		stall := new(StallError)
+		if err := rt.Wait(); assert.ErrorAs(t, err, &stall) {
+			assert.Contains(t, stall.Report, "\"waits\"")
+			assert.Contains(t, stall.Report, "of task 1 \"held\"")
+		}
+		close(end)
+		return errors.Join(rt.Wait(), p.Detach())
+	}, Workers(1), Stall(40*time.Millisecond, true))
+	require.NoError(t, err)
+}
+
 // The watchdog sees ends of nested tasks on every kind of worker, and what the executor reports.
 func TestLend_moves(t *testing.T) {
 	lent(t, func(rt *Runtime, l *lender) error {

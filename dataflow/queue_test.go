@@ -170,4 +170,18 @@ func TestTakeCores_crowded(t *testing.T) {
 			return nil
 		}, crowd...))
 	}
+	require.NoError(t, Run(func(first *Runtime) error {
+		assert.NotEqual(t, int64(crowdBudget), int64(first.spin))
+		var second error
+		done := make(chan struct{})
+		go func() { // another runtime, when no core is left
+			defer close(done)
+			second = Run(func(rt *Runtime) error {
+				assert.Equal(t, int64(crowdBudget), int64(rt.spin))
+				return nil
+			}, Workers(1))
+		}()
+		<-done
+		return second
+	}, Workers(osthread.NumCores())))
 }

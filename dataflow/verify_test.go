@@ -386,6 +386,18 @@ func TestVerify_of_a_child(t *testing.T) {
 	reported(t, err, "parent", "parameter 1", "declared Input")
 }
 
+// A body that touches what it leaves to its children, before one of them runs, is reported,
+// and after the child has run it cannot be told any more.
+func TestVerify_of_weak_touched_before_a_child(t *testing.T) {
+	parent := tasks.DeclareCtx1("parent", func(ctx *tasks.Context, x []float64) error {
+		x[1] = 7
+		float64Faults.write.Spawn(ctx, x)
+		return ctx.Wait()
+	}, tasks.Weak(tasks.Inout))
+	err := verifying(t, func(rt *dataflow.Runtime) { parent.Spawn(rt, make([]float64, 3)) })
+	reported(t, err, "parent", "parameter 1", "Weak")
+}
+
 // Reductions, commutative, concurrent and value parameters raise no reports.
 func TestVerify_of_a_right_program(t *testing.T) {
 	sum := tasks.Reduction(0, func(dst, src []float64) {
