@@ -2,6 +2,7 @@ package dataflow_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,27 @@ func TestLog_what_a_task_waited_for(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]bool{"ended": false, "queued": true}, waits)
+}
+
+// The times of events are those since the start of the runtime.
+func TestLog_times(t *testing.T) {
+	start := time.Now()
+	var log *dataflow.Log
+	require.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+		for range 3 {
+			rt.Spawn("sleeps", func(*tasks.Context) error { time.Sleep(time.Millisecond); return nil })
+		}
+		err := rt.Wait()
+		log = rt.Log()
+		return err
+	}, dataflow.Workers(1), dataflow.Trace(0)))
+	whole, last := time.Since(start), time.Duration(0)
+	for _, e := range log.Workers[0].Events {
+		assert.GreaterOrEqual(t, e.Time, last)
+		last = e.Time
+	}
+	assert.GreaterOrEqual(t, last, 3*time.Millisecond)
+	assert.LessOrEqual(t, last, whole)
 }
 
 // The log has the dependences among the children of a task.
