@@ -34,9 +34,9 @@ func hangs(t testing.TB) {
 	t.Cleanup(func() { timer.Stop() })
 }
 
-// audited is dataflow.Run, and then a look at what the runtime should have left
-// as it was: no goroutine more than before, the same affinity of this thread, the
-// same GOMAXPROCS, no task and no record away from its free list.
+// audited calls dataflow.Run, and then checks that the runtime has left no trace: no more
+// goroutines than before, the same affinity of this thread, the same GOMAXPROCS, no task, and
+// every record on its free list.
 func audited(t testing.TB, body func(*dataflow.Runtime) error, opts ...dataflow.Option) error {
 	t.Helper()
 	hangs(t)
@@ -71,8 +71,8 @@ func inspected(body func(*dataflow.Runtime) error, opts ...dataflow.Option) (err
 	return err, rt.Audit()
 }
 
-// settled waits for goroutines that are about to end: a cancelled context, and
-// those of the test itself, may need a moment.
+// settled waits for goroutines that are about to end: those of a cancelled context and of the
+// test may need a moment.
 func settled(goroutines int) error {
 	for end := time.Now().Add(patience / 2); runtime.NumGoroutine() > goroutines; time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {

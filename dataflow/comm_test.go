@@ -175,7 +175,7 @@ func TestComm_tasks_and_failures(t *testing.T) {
 	}
 }
 
-// The end of a comm task wakes whoever sleeps for it: a worker, the submitter in
+// The end of a comm task wakes the goroutine that waits for it: a worker, the submitter in
 // Wait or WaitOn, a body that waits for a child.
 func TestComm_completion_wakes_sleepers(t *testing.T) {
 	slow := tasks.Declare1("slow", func(x *int) { time.Sleep(300 * time.Microsecond); *x++ }, tasks.Inout, tasks.OnComm)

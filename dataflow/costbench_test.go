@@ -71,8 +71,8 @@ var tinyPrograms = []struct {
 	}},
 }
 
-// BenchmarkTiny is the time of two workers by that of one, for programs whose tasks
-// are too small to share. Runs of the two take turns.
+// BenchmarkTiny measures the time of two workers over the time of one, for programs whose
+// tasks are too small to share. Runs of the two alternate.
 func BenchmarkTiny(b *testing.B) {
 	for _, p := range tinyPrograms {
 		b.Run(p.name, func(b *testing.B) {

@@ -11,8 +11,7 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// checkingModes are those in which the accesses of children are compared with those of
-// their parents.
+// checkingModes are the modes that compare the accesses of children with their parents'.
 var checkingModes = map[string][]dataflow.Option{
 	"verify":  {dataflow.Verify()},
 	"serial":  {dataflow.Serial()},

@@ -24,19 +24,19 @@ func (rt *Runtime) SpareWorkers() int {
 	return len(*rt.workers.Load()) - rt.opt.goroutines()
 }
 
-// SetMaxSpares sets how many spare workers the process may have beside those that it has
-// now, until the call of restore.
+// SetMaxSpares limits the spare workers of the process to n more than there are now, until
+// restore is called.
 func SetMaxSpares(n int64) (restore func()) {
 	before := maxSpares
 	maxSpares = spares.Load() + n
 	return func() { maxSpares = before }
 }
 
-// Outsiders returns what the stall report says of bodies inside Block and held events.
+// Outsiders returns the lines of the stall report about bodies inside Block and held events.
 func (rt *Runtime) Outsiders() string { return strings.Join(rt.externalWaits(), "\n") }
 
-// Audit returns what a closed runtime should not hold any more: a task, a place
-// in a queue, a byte of budget, a record that did not come home.
+// Audit returns an error for everything that a closed runtime still holds: tasks, places in a
+// queue, bytes of the budget, records that are not on their free lists.
 func (rt *Runtime) Audit() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -283,7 +283,7 @@ func TestCommutative_run_in_place(t *testing.T) {
 }
 
 // A task of high priority does not wait for one of low priority that has not started,
-// whichever became ready first: nobody has a lock who does not run.
+// whichever became ready first: only running tasks hold locks.
 func TestCommutative_of_a_late_urgent_task(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		const fillers = 20
@@ -308,7 +308,7 @@ func TestCommutative_of_a_late_urgent_task(t *testing.T) {
 	}
 }
 
-// Of those that wait for a lock, the most urgent one is next.
+// The most urgent task that waits for a lock gets it next.
 func TestCommutative_most_urgent_waiter(t *testing.T) {
 	var x int64
 	var order []int
@@ -326,7 +326,7 @@ func TestCommutative_most_urgent_waiter(t *testing.T) {
 }
 
 // Tasks with several locks each, some bound to a worker, in all modes: all of them run,
-// and what a lock guards is touched by one at a time.
+// and no two of them touch the same data at a time.
 func TestCommutative_many_locks(t *testing.T) {
 	for name, opts := range map[string][]dataflow.Option{
 		"1 worker": {dataflow.Workers(1)}, "2 workers": {dataflow.Workers(2)}, "4 workers": {dataflow.Workers(4)}, "seeded": {dataflow.Seeded(7)},
@@ -391,8 +391,8 @@ func TestStall_names_a_commutative_lock(t *testing.T) {
 	assert.EqualValues(t, 1, x)
 }
 
-// What is ready behind a task that was not worth a wake-up starts although whoever
-// queued that does not come back: the program, and a body that goes on for long.
+// Tasks that are ready behind one that was not worth a wake-up start although the goroutine
+// that queued it does not come back: the program's, and a body that goes on for long.
 func TestCost_is_a_delay_at_most(t *testing.T) {
 	for name, spawns := range map[string]func(rt *dataflow.Runtime, spawn func(tasks.Scope), wait func()) error{
 		"the program": func(rt *dataflow.Runtime, spawn func(tasks.Scope), wait func()) error {
@@ -459,8 +459,8 @@ func TestBlock_beyond_the_spares(t *testing.T) {
 	}
 }
 
-// A core that is idle for want of a spare gets one as soon as it is free, and the report
-// names what is wanting before.
+// A core that is idle for want of a spare gets one as soon as a spare is free; before, the
+// report says that none is.
 func TestBlock_waits_for_a_spare(t *testing.T) {
 	defer dataflow.SetMaxSpares(1)()
 	var x int64

@@ -126,7 +126,7 @@ var errChild = errors.New("the child failed")
 
 func fails(*tasks.Context) error { return errChild }
 
-// What the children may touch is a part of what the parent declared.
+// Children may access only regions that their parent has declared; the error names both.
 func TestNesting_mistakes_name_parent_and_child(t *testing.T) {
 	everywhere(t, func(t *testing.T, opts ...dataflow.Option) {
 		x := make([]int, 8)
@@ -497,7 +497,7 @@ func TestNesting_in_place(t *testing.T) {
 	})
 }
 
-// Held events of children keep the parent from ending, and so do those of its own.
+// A parent ends after its own held events and after its children's.
 func TestNesting_events_delay_the_parent(t *testing.T) {
 	everywhere(t, func(t *testing.T, opts ...dataflow.Option) {
 		x := make([]int, 3)

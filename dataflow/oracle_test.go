@@ -427,8 +427,8 @@ func (f *frame) write() {
 	}
 }
 
-// touch reads and writes again what the body has for itself: not the regions in
-// which other tasks may be adding.
+// touch reads and writes again the regions that the body has for itself, and leaves those
+// alone in which other tasks may be adding.
 func (f *frame) touch() {
 	for k, a := range f.node.accs {
 		if !a.weak && a.mode != concurrent && a.mode != commutative {

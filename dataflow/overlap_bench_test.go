@@ -10,8 +10,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// Programs whose tasks touch regions that overlap in part, on one worker, with empty
-// bodies: what the dependences cost, per task.
+// The cost of dependences per task: programs whose tasks access regions that overlap in part,
+// on one worker, with empty bodies.
 
 // onOneWorker runs f with tasks that do nothing, and reports the time per task.
 func onOneWorker(b *testing.B, f func(rt *dataflow.Runtime, n int), opts ...dataflow.Option) {

@@ -47,9 +47,9 @@ func TestDeque(t *testing.T) {
 	assert.NotNil(t, q.pop(), "a pop of nothing leaves it whole")
 }
 
-// The entrance is a queue of bounded length, from which several are taken at a time: a share
-// of what is there, at least one.
-func TestEntrance(t *testing.T) {
+// The submission queue has a bounded length; a worker takes a share of its tasks at a time, at
+// least one.
+func TestSubmissionQueue(t *testing.T) {
 	var q submissionQueue
 	var out [submissionBatch]*task.Record
 	assert.True(t, q.empty())
@@ -125,8 +125,8 @@ func TestMailbox(t *testing.T) {
 	}
 }
 
-// Of the tasks that one makes ready, the first runs next on its worker, and then the
-// youngest: what the task has left in the cache is used at once.
+// A worker runs the first successor of the task that has ended next, and then the youngest
+// one: they use the data that the task has left in the cache.
 func TestPlace_first_successor_is_next(t *testing.T) {
 	var order []string
 	require.NoError(t, Run(func(rt *Runtime) error {

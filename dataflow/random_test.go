@@ -562,8 +562,8 @@ func hasNode(steps []step, id int) bool {
 	})
 }
 
-// shrink returns a smaller program that still fails in configuration c: it leaves
-// out steps, those of bodies too, as long as that works.
+// shrink returns a smaller program that still fails in configuration c. It removes steps,
+// also from bodies, as long as the program fails.
 func shrink(p *program, c *config) *program {
 	fails := func(q *program) bool {
 		want := elide(q)

@@ -16,8 +16,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// join appends digits: an operation that is neither commutative nor associative,
-// so any other order than that of submission shows.
+// join appends digits. It is neither commutative nor associative, so its result shows every
+// other order than the order of submission.
 var join = tasks.Reduction(uint64(0), func(dst, src []uint64) {
 	for i := range dst {
 		dst[i] = mix(dst[i], src[i])

@@ -853,7 +853,7 @@ func TestContext(t *testing.T) {
 }
 
 // Bodies with weak accesses wait for their children, inside each other on one
-// stack: what a child waits for must not be below it.
+// stack: no child may wait for a body below it.
 func TestWait_inside_bodies_with_weak_accesses(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		for _, mode := range []tasks.Mode{tasks.Inout, tasks.Input, tasks.Commutative, tasks.Output} {

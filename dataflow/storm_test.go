@@ -31,7 +31,7 @@ func doom(steps []step, rng *rand.Rand, n int) {
 	}
 }
 
-// touched is what a task does to one region: the addresses of its cells, sorted.
+// touched is one access of a task: its mode, and the addresses of its cells, sorted.
 type touched struct {
 	cells []uintptr
 	mode  mode
@@ -70,8 +70,8 @@ func conflict(a, b []touched) bool {
 	return false
 }
 
-// poisoned is plain Go in which tasks fail: what is ordered behind a failed or a
-// skipped task is skipped, until the next wait.
+// poisoned runs the program as plain Go in which tasks fail. It skips tasks that are ordered
+// behind a failed or skipped one, until the next wait.
 type poisoned struct {
 	plain
 	bad *[][]touched
@@ -125,8 +125,8 @@ func TestStorm_poison_agrees(t *testing.T) {
 	})
 }
 
-// weather runs p, in which tasks may fail, and returns the memory, the tasks that
-// ran, and what is wrong beside the failures.
+// weather runs p, in which tasks may fail, and returns the memory, the tasks that ran, and an
+// error for anything wrong beside the failures.
 func (c *config) weather(p *program, interfere func(*dataflow.Runtime)) (cells []uint64, ran []int, bad error) {
 	e := newExecution(c, p)
 	e.stormy = true

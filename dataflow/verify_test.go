@@ -317,7 +317,7 @@ func TestVerify_of_tiles(t *testing.T) {
 	reported(t, err, "wrong", "parameter 1", "declared Input")
 }
 
-// Every fault of one task is in its report, with those of its body.
+// The report of a task names all its faults, and the error of its body.
 func TestVerify_reports_all_faults(t *testing.T) {
 	bad := tasks.DeclareCtx4("bad", func(_ *tasks.Context, a, b, c, d []float64) error {
 		a[0]++
