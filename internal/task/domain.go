@@ -202,12 +202,13 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 		d.findClaims(r, region)
 		mode = d.beside(r, r, m)
 	}
-	edges, e, err := d.Tracker.Access(&r.Node, region, mode, op)
 	if m == deps.Reduction && mode != m {
-		err = deps.ErrReductionMix
+		r.refuse(param, region, deps.ErrReductionMix)
+		return nil
 	}
+	edges, e, err := d.Tracker.Access(&r.Node, region, mode, op)
 	if err != nil {
-		r.Fail(fmt.Errorf("%s, region %v: %w", ParamName(param), region, err))
+		r.refuse(param, region, err)
 		return nil
 	}
 	d.edges += edges
@@ -229,6 +230,11 @@ func (d *Domain) Access(r *Record, region deps.Region, m deps.Mode, weak bool, p
 		r.claim(a)
 	}
 	return e
+}
+
+// refuse makes r fail because of an access that it must not have.
+func (r *Record) refuse(param int, region deps.Region, err error) {
+	r.Fail(fmt.Errorf("%s, region %v: %w", ParamName(param), region, err))
 }
 
 // Await makes r, which stands for a wait, follow the writers of region. Later tasks do not

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -93,7 +92,7 @@ func (d *Domain) weak(r *Record, region deps.Region, m deps.Mode, param int) (e 
 		r.Accesses(r.claim)
 	}
 	if d.findClaims(r, region); d.reduces() {
-		r.Fail(fmt.Errorf("%s, region %v: %w", ParamName(param), region, deps.ErrReductionMix))
+		r.refuse(param, region, deps.ErrReductionMix)
 		return nil
 	}
 	d.nested(func() {

@@ -1,0 +1,128 @@
+package dataflow_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// Programs of tasks that name regions of one slice up to four times each, in any mix of
+// accesses, also those that contradict each other. Whatever the result, all tasks end, an error
+// is one of a wrong mix or access, and the runtime has left no trace.
+
+type mixedAccess struct {
+	name string
+	tasks.Access
+}
+
+var mixedAccesses = func() []mixedAccess {
+	sum := func(dst, src []uint64) {
+		for i := range dst {
+			dst[i] += src[i]
+		}
+	}
+	modes := []mixedAccess{
+		{"in", tasks.Input}, {"out", tasks.Output}, {"inout", tasks.Inout}, {"concurrent", tasks.Concurrent}, {"commutative", tasks.Commutative},
+		{"sum", tasks.Reduction(0, sum)}, {"sum2", tasks.Reduction(0, sum)},
+	}
+	for _, m := range modes {
+		modes = append(modes, mixedAccess{"weak " + m.name, tasks.Weak(m.Access)})
+	}
+	return modes
+}()
+
+// mixedTask is a task of four accesses, with the children that its body spawns. A part of
+// length zero is no access.
+type mixedTask struct {
+	accs     [4]mixedAccess
+	parts    [4][2]int
+	children []*mixedTask
+	waits    bool
+	inPlace  bool
+}
+
+func (m *mixedTask) String() string {
+	var b strings.Builder
+	for i, a := range m.accs {
+		if p := m.parts[i]; p[0] < p[1] {
+			fmt.Fprintf(&b, "%s[%d:%d] ", a.name, p[0], p[1])
+		}
+	}
+	return fmt.Sprintf("{%sin place %t, waits %t, %v}", b.String(), m.inPlace, m.waits, m.children)
+}
+
+func drawMixed(r *rand.Rand, depth int) *mixedTask {
+	m := &mixedTask{waits: r.IntN(2) == 0, inPlace: r.IntN(8) == 0}
+	for i := range m.accs {
+		m.accs[i] = mixedAccesses[r.IntN(len(mixedAccesses))]
+		if r.IntN(4) < 3 {
+			first := 2 * r.IntN(4)
+			m.parts[i] = [2]int{first, min(8, first+2*(1+r.IntN(3)))}
+		}
+	}
+	if depth > 0 {
+		for range r.IntN(3) {
+			m.children = append(m.children, drawMixed(r, depth-1))
+		}
+	}
+	return m
+}
+
+func (m *mixedTask) spawn(in tasks.Scope, x []uint64) {
+	part := func(i int) []uint64 { return x[m.parts[i][0]:m.parts[i][1]] }
+	d := tasks.DeclareCtx4("mixed", func(ctx *tasks.Context, _, _, _, _ []uint64) error {
+		for _, c := range m.children {
+			c.spawn(ctx, x)
+		}
+		if m.waits {
+			return ctx.Wait()
+		}
+		return nil
+	}, m.accs[0], m.accs[1], m.accs[2], m.accs[3])
+	d.Spawn(in, part(0), part(1), part(2), part(3), tasks.If(!m.inPlace))
+}
+
+func TestMixed_accesses_never_hang(t *testing.T) {
+	programs := 150
+	if long() {
+		programs *= 100
+	}
+	modes := map[string][]dataflow.Option{"serial": {dataflow.Serial()}, "1 worker": {dataflow.Workers(1)}, "2 workers": {dataflow.Workers(2)}, "verify": {dataflow.Verify()}}
+	for seed := range uint64(programs) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		var program []*mixedTask
+		for range 1 + r.IntN(8) {
+			program = append(program, drawMixed(r, 2))
+		}
+		modes["seeded"] = []dataflow.Option{dataflow.Seeded(seed + 1)}
+		for name, opts := range modes {
+			guard := time.AfterFunc(patience, func() {
+				fmt.Fprintf(os.Stderr, "seed %d, %s: stands still: %v\n", seed, name, program)
+				os.Exit(3)
+			})
+			err, bad := inspected(func(rt *dataflow.Runtime) error {
+				x := make([]uint64, 8)
+				for _, m := range program {
+					m.spawn(rt, x)
+				}
+				return rt.Wait()
+			}, opts...)
+			guard.Stop()
+			require.NoError(t, bad, "seed %d, %s: %v", seed, name, program)
+			if err != nil && name != "verify" {
+				mix := errors.Is(err, deps.ErrReductionMix) || strings.Contains(err.Error(), "its parent \"mixed\"")
+				require.True(t, mix, "seed %d, %s: %v: %v", seed, name, err, program)
+			}
+		}
+	}
+}
