@@ -1,0 +1,121 @@
+package dataflow_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// bufferTask is a task that gets up to four of three buffers, one of them perhaps several times.
+type bufferTask struct {
+	accs     [4]mixedAccess
+	which    [4]int // -1: none
+	children []*bufferTask
+	waits    bool
+	inPlace  bool
+	fails    bool
+}
+
+func (m *bufferTask) String() string {
+	s := ""
+	for i, a := range m.accs {
+		if m.which[i] >= 0 {
+			s += fmt.Sprintf("%s %d, ", a.name, m.which[i])
+		}
+	}
+	return fmt.Sprintf("{%sin place %t, waits %t, fails %t, %v}", s, m.inPlace, m.waits, m.fails, m.children)
+}
+
+var bufferAccesses = func() (some []mixedAccess) {
+	for _, a := range mixedAccesses {
+		switch a.name {
+		case "sum", "sum2", "weak sum", "weak sum2":
+		default:
+			some = append(some, a)
+		}
+	}
+	return some
+}()
+
+func drawBuffers(r *rand.Rand, depth int) *bufferTask {
+	m := &bufferTask{waits: r.IntN(2) == 0, inPlace: r.IntN(8) == 0, fails: r.IntN(16) == 0}
+	for i := range m.accs {
+		m.accs[i], m.which[i] = bufferAccesses[r.IntN(len(bufferAccesses))], r.IntN(5)-2
+		m.which[i] = max(m.which[i], -1)
+	}
+	if depth > 0 {
+		for range r.IntN(3) {
+			m.children = append(m.children, drawBuffers(r, depth-1))
+		}
+	}
+	return m
+}
+
+func (m *bufferTask) spawn(in tasks.Scope, bufs [3]*tasks.Buffer[uint64]) {
+	at := func(i int) *tasks.Buffer[uint64] {
+		if m.which[i] < 0 {
+			return nil
+		}
+		return bufs[m.which[i]]
+	}
+	d := tasks.DeclareCtx4("mixed", func(ctx *tasks.Context, a, b, c, d *tasks.Buffer[uint64]) error {
+		own := bufs
+		for i, x := range []*tasks.Buffer[uint64]{a, b, c, d} {
+			if x != nil {
+				own[m.which[i]] = x // its version, for the children
+			}
+		}
+		for _, c := range m.children {
+			c.spawn(ctx, own)
+		}
+		if m.waits {
+			if err := ctx.Wait(); err != nil {
+				return err
+			}
+		}
+		if m.fails {
+			return errChild
+		}
+		return nil
+	}, m.accs[0], m.accs[1], m.accs[2], m.accs[3])
+	d.Spawn(in, at(0), at(1), at(2), at(3), tasks.If(!m.inPlace))
+}
+
+func TestMixed_buffers_never_hang(t *testing.T) {
+	programs := 100
+	if long() {
+		programs *= 100
+	}
+	modes := map[string][]dataflow.Option{"serial": {dataflow.Serial()}, "1 worker": {dataflow.Workers(1)}, "2 workers": {dataflow.Workers(2)},
+		"little memory": {dataflow.Workers(1), dataflow.RenameBudget(64)}, "verify": {dataflow.Verify()}}
+	for seed := range uint64(programs) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		var program []*bufferTask
+		for range 1 + r.IntN(8) {
+			program = append(program, drawBuffers(r, 2))
+		}
+		modes["seeded"] = []dataflow.Option{dataflow.Seeded(seed + 1)}
+		for name, opts := range modes {
+			guard := time.AfterFunc(patience, func() {
+				fmt.Fprintf(os.Stderr, "seed %d, %s: stands still: %v\n", seed, name, program)
+				os.Exit(3)
+			})
+			_, bad := inspected(func(rt *dataflow.Runtime) error {
+				bufs := [3]*tasks.Buffer[uint64]{tasks.NewBuffer[uint64](4), tasks.NewBuffer[uint64](4), tasks.NewBuffer[uint64](4)}
+				for _, m := range program {
+					m.spawn(rt, bufs)
+				}
+				return rt.Wait()
+			}, opts...)
+			guard.Stop()
+			require.NoError(t, bad, "seed %d, %s: %v", seed, name, program)
+		}
+	}
+}
