@@ -166,7 +166,7 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 func (rt *Runtime) wake() {
 	for rt.parked.Load() > 0 && rt.spinning.CompareAndSwap(0, 1) {
 		for _, v := range *rt.workers.Load() {
-			if v.state.Load() == parked && rt.rouse(v) {
+			if v.state.Load() == parked && rt.rouse(v, false) {
 				return
 			}
 		}
@@ -176,14 +176,14 @@ func (rt *Runtime) wake() {
 	}
 }
 
-// rouse wakes v, or starts it, if it is parked, and reports whether it was. The caller has
-// counted v as spinning.
-func (rt *Runtime) rouse(v *worker) bool {
+// rouse wakes v, or starts it, if it is parked, and reports whether it was. bound: for a task
+// of its own. The caller has counted v as spinning.
+func (rt *Runtime) rouse(v *worker, bound bool) bool {
 	if !v.state.CompareAndSwap(parked, waking) {
 		return false
 	}
 	rt.parked.Add(-1)
-	if v.thread.Load() != 0 || !rt.launch(v) {
+	if v.thread.Load() != 0 || !rt.launch(v, bound) {
 		v.parker.Unpark()
 	}
 	return true
@@ -192,7 +192,7 @@ func (rt *Runtime) rouse(v *worker) bool {
 // wakeBound wakes w for a task in its mailbox.
 func (rt *Runtime) wakeBound(w *worker) {
 	rt.spinning.Add(1)
-	if rt.rouse(w) {
+	if rt.rouse(w, true) {
 		return
 	}
 	if rt.spinning.Add(-1) == 0 {

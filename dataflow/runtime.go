@@ -94,10 +94,11 @@ type Runtime struct {
 	inject    mailbox // tasks made ready outside of any worker
 
 	mu      sync.Mutex
-	spares  []*worker // guarded by mu: idle ones
-	short   []*relief // guarded by mu: cores of sleepers without a spare
-	procs   []func()  // guarded by mu: return Ps
-	started bool      // guarded by mu: there are Ps for all workers
+	spares  []*worker              // guarded by mu: idle ones
+	short   []*relief              // guarded by mu: cores of sleepers without a spare
+	procs   []func()               // guarded by mu: return Ps
+	started bool                   // guarded by mu: there are Ps for all workers
+	delayed atomic.Pointer[worker] // its launch waits for its time; written under mu
 	group   sync.WaitGroup
 	blocked waitRegistry // external waits
 	labels  labels
@@ -440,6 +441,7 @@ func (rt *Runtime) Close() error {
 	rt.uncause(ErrClosed)
 	rt.unwatchStalls()
 	rt.mu.Lock() // from here on no worker starts
+	rt.abandonDelayed()
 	for _, w := range *rt.workers.Load() {
 		w.retire.Store(true)
 		if w.launched || w.root != nil {

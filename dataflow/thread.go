@@ -2,30 +2,121 @@ package dataflow
 
 import (
 	"runtime"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 // The goroutines of workers, and the Ps they need.
 
+// firstLaunch is how long the first launch of a runtime waits: the start and the end of a
+// thread take about twice as long, and many runs are over before. A variable for tests only.
+var firstLaunch = 100 * time.Microsecond
+
 // launch starts the goroutine of w, which is waking, and reports whether this is the first
-// time. A worker that is never needed costs neither a thread nor a P.
-func (rt *Runtime) launch(w *worker) bool {
+// time. The first launch of a runtime is delayed, except for a bound task. A worker that is
+// never needed costs neither a thread nor a P.
+func (rt *Runtime) launch(w *worker, bound bool) bool {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	if w.launched {
+	switch {
+	case w.launched:
 		return false
+	case rt.ending():
+		rt.giveUp(w)
+	case rt.started || bound || runtime.GOMAXPROCS(0) == 1: // with one P nobody else could start it
+		rt.begin(w)
+	default:
+		rt.delayed.Store(w)
+		starts.add(rt)
 	}
-	if rt.ending() {
-		w.state.Store(away)
-		rt.spinning.Add(-1)
-		return true
-	}
+	return true
+}
+
+// giveUp undoes the waking of w, which has not been launched. The caller holds mu.
+func (rt *Runtime) giveUp(w *worker) {
+	w.state.Store(away)
+	rt.spinning.Add(-1)
+}
+
+// begin starts the goroutine of w. The caller holds mu.
+func (rt *Runtime) begin(w *worker) {
 	rt.reserve()
 	w.launched = true
 	rt.group.Add(1)
 	go w.loop()
-	return true
+}
+
+// beginDelayed starts the worker whose launch has been delayed, unless Close came before.
+func (rt *Runtime) beginDelayed() {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if w := rt.delayed.Swap(nil); w != nil {
+		rt.begin(w)
+	}
+}
+
+// abandonDelayed takes back a delayed launch. The caller holds mu.
+func (rt *Runtime) abandonDelayed() {
+	if w := rt.delayed.Swap(nil); w != nil {
+		rt.giveUp(w)
+	}
+}
+
+// starter begins the delayed launches of all runtimes of the process. It has a goroutine as
+// long as there are any: timers of package time are late by up to a millisecond.
+type starter struct {
+	mu      sync.Mutex
+	queue   []delayedLaunch // guarded by mu, in the order of their times
+	running bool            // guarded by mu
+}
+
+type delayedLaunch struct {
+	rt *Runtime
+	at int64 // Nanotime
+}
+
+var starts starter
+
+func (s *starter) add(rt *Runtime) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, delayedLaunch{rt, osthread.Nanotime() + int64(firstLaunch)})
+	if !s.running {
+		s.running = true
+		go s.run()
+	}
+}
+
+func (s *starter) run() {
+	for {
+		d, more := s.next()
+		if !more {
+			return
+		}
+		if wait := d.at - osthread.Nanotime(); wait > 0 {
+			osthread.Sleep(time.Duration(wait))
+		}
+		d.rt.beginDelayed()
+	}
+}
+
+// next takes the first launch that has not been taken back; more is false, and the goroutine
+// ends, if there is none.
+func (s *starter) next() (d delayedLaunch, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, d := range s.queue {
+		if d.rt.delayed.Load() != nil {
+			s.queue = slices.Delete(s.queue, 0, i+1)
+			return d, true
+		}
+	}
+	clear(s.queue)
+	s.queue, s.running = s.queue[:0], false
+	return d, false
 }
 
 // reserve takes Ps for all workers, and for as many sleeping bodies. The caller holds mu.
