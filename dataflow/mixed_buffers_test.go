@@ -66,10 +66,10 @@ func (m *bufferTask) spawn(in tasks.Scope, bufs [3]*tasks.Buffer[uint64]) {
 		return bufs[m.which[i]]
 	}
 	d := tasks.DeclareCtx4("mixed", func(ctx *tasks.Context, a, b, c, d *tasks.Buffer[uint64]) error {
-		own := bufs
+		var own [3]*tasks.Buffer[uint64] // a buffer belongs to its spawner: children get versions of the task
 		for i, x := range []*tasks.Buffer[uint64]{a, b, c, d} {
 			if x != nil {
-				own[m.which[i]] = x // its version, for the children
+				own[m.which[i]] = x
 			}
 		}
 		for _, c := range m.children {
