@@ -41,7 +41,8 @@
 //
 // On a 2.6 GHz EPYC core, spawning and running an empty task with three inputs and an output
 // takes about 0.13 us on one worker (bench/taskbench). A wake-up of a sleeping worker costs
-// 12 us. Bodies below a microsecond are better fused.
+// 12 us. Bodies below a microsecond are better fused. A Run costs 0.02 ms, and 0.2 ms if it
+// lasts longer than 0.1 ms and starts threads.
 //
 // # Source
 //
