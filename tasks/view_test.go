@@ -220,23 +220,23 @@ func nowhere(t *testing.T) unsafe.Pointer {
 // its ends as well.
 func TestLocate(t *testing.T) {
 	type block struct {
-		name string
-		x    []float64
+		Name string
+		X    []float64
 	}
-	b := &block{x: make([]float64, 5)}
-	for _, part := range [][]float64{b.x, b.x[:2], b.x[1:3], b.x[4:]} {
+	b := &block{X: make([]float64, 5)}
+	for _, part := range [][]float64{b.X, b.X[:2], b.X[1:3], b.X[4:]} {
 		assert.Equal(t, reflect.TypeFor[float64](), locate(reflect.ValueOf(b), deps.Slice(part), 3))
 	}
 	assert.Nil(t, locate(reflect.ValueOf(b), deps.Slice(make([]float64, 5)), 3))
-	assert.Nil(t, locate(reflect.ValueOf(b), deps.Slice(b.x), 1), "too deep")
+	assert.Nil(t, locate(reflect.ValueOf(b), deps.Slice(b.X), 1), "too deep")
 }
 
 // A region is looked at by the type of the elements that fill it; a piece that several fields
 // share, or that cuts one, has none.
 func TestWithin(t *testing.T) {
 	type pair struct {
-		a, b int32
-		c    [2]float64
+		A, B int32
+		C    [2]float64
 	}
 	of, at := reflect.TypeFor[pair](), uintptr(1<<20)
 	for _, c := range []struct {
@@ -251,8 +251,8 @@ func TestWithin(t *testing.T) {
 	}
 	assert.Nil(t, within(reflect.TypeFor[struct{}](), at, at, 0))
 	odd := reflect.TypeFor[struct {
-		a int32
-		b [3]int32
+		A int32
+		B [3]int32
 	}]()
 	assert.Equal(t, reflect.TypeFor[[3]int32](), within(odd, at, at+4, 12))
 }

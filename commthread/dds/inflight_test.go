@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-hpc/weft/internal/pages"
 )
 
 func TestInFlight(t *testing.T) {
@@ -35,4 +37,20 @@ func TestSlope_of_a_busy_machine(t *testing.T) {
 	assert.False(t, s.add(1000, 5*time.Microsecond))
 	assert.False(t, s.add(2000, 3*time.Microsecond), "longer and faster")
 	assert.InDelta(t, 1, s.perByte(time.Microsecond), 1e-9)
+}
+
+// A message is worth arming if it is in flight for more than four times as long as the calls
+// and pages cost; a get waits for a round trip as well.
+func TestConstants_worth(t *testing.T) {
+	c := Constants{Gap: 1, RTT: 8000, Fault: 6000, Arm: 3000, Retire: 1000}
+	paged := c
+	paged.ArmPage, paged.RetPage = 60, 40 // 100 ns a page
+	assert.False(t, c.worth(40_000, false))
+	assert.True(t, c.worth(40_001, false))
+	assert.False(t, c.worth(32_000, true))
+	assert.True(t, c.worth(32_001, true))
+	page := pages.Size() // in ns, too, and it costs 4 x 100 ns
+	limit := 40_000 / (page - 400)
+	assert.False(t, paged.worth(page*limit, false))
+	assert.True(t, paged.worth(page*(limit+1), false))
 }
