@@ -195,6 +195,9 @@ func (rt *Runtime) wakeBound(w *worker) {
 	if rt.rouse(w, true) {
 		return
 	}
+	if rt.delayed.Load() == w {
+		rt.beginDelayed()
+	}
 	if rt.spinning.Add(-1) == 0 {
 		rt.wakeMore()
 	}

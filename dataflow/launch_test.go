@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,12 +58,10 @@ func TestLaunch_short_runs_start_no_worker(t *testing.T) {
 func TestLaunch_long_runs_start_workers(t *testing.T) {
 	launchAfter(t, time.Millisecond)
 	require.NoError(t, Run(func(rt *Runtime) error {
-		met := make(chan bool)
+		var met atomic.Int32
 		for range 2 {
 			rt.Spawn("meets", func(*tasks.Context) error { // needs two workers
-				select {
-				case met <- true:
-				case <-met:
+				for met.Add(1); met.Load() < 2; osthread.Relax() {
 				}
 				return nil
 			})
@@ -71,13 +70,18 @@ func TestLaunch_long_runs_start_workers(t *testing.T) {
 	}, Workers(2), Stall(10*time.Second, true)))
 }
 
-// A task bound to a worker starts it at once.
+// A task bound to a worker starts it at once, also if its launch has been delayed.
 func TestLaunch_for_a_bound_task(t *testing.T) {
 	launchAfter(t, 50*time.Millisecond)
-	var x int
-	require.NoError(t, Run(func(rt *Runtime) error {
-		rt.Spawn("bound", func(*tasks.Context) error { return nil }, tasks.OnWorker(1), tasks.Updates(&x))
-		assert.True(t, launched(rt, 1))
-		return rt.Wait()
-	}, Workers(2)))
+	nothing := func(*tasks.Context) error { return nil }
+	for _, before := range []int{0, 1} {
+		require.NoError(t, Run(func(rt *Runtime) error {
+			for range before {
+				rt.Spawn("delays a launch", nothing)
+			}
+			rt.Spawn("bound", nothing, tasks.OnWorker(1))
+			assert.True(t, launched(rt, 1))
+			return rt.Wait()
+		}, Workers(2)))
+	}
 }

@@ -45,20 +45,28 @@ func (l *lender) Pause()                {}
 func (l *lender) Resume(*task.Record)   {}
 func (l *lender) HandBack(*task.Record) {}
 
+// attach attaches x, which is l or rests on it, and lends its engine.
+func (l *lender) attach(t *testing.T, rt *Runtime, x interface {
+	executor.Executor
+	executor.Lender
+}) {
+	t.Helper()
+	p, err := rt.attach(x)
+	require.NoError(t, err)
+	if !p.Spacious() {
+		t.Skip("the worker shares its core")
+	}
+	p.Lend(x)
+	l.port = p
+}
+
 // lent runs body with a lender on one worker that has a core to itself.
 func lent(t *testing.T, body func(rt *Runtime, l *lender) error) {
 	t.Helper()
 	err := Run(func(rt *Runtime) error {
 		l := &lender{}
-		p, err := rt.attach(l)
-		if err != nil {
-			return err
-		}
-		if l.port = p; !p.Spacious() {
-			t.Skip("the worker shares its core")
-		}
-		p.Lend(l)
-		return errors.Join(body(rt, l), rt.Wait(), p.Detach())
+		l.attach(t, rt, l)
+		return errors.Join(body(rt, l), rt.Wait(), l.port.Detach())
 	}, Workers(1), Stall(10*time.Second, true))
 	require.NoError(t, err)
 }
@@ -111,14 +119,7 @@ func TestLend_the_holder_answers_the_watchdog(t *testing.T) {
 	end := make(chan struct{})
 	err := Run(func(rt *Runtime) error {
 		k := keeper{&lender{}}
-		p, err := rt.attach(k)
-		if err != nil {
-			return err
-		}
-		if k.port = p; !p.Spacious() {
-			t.Skip("the worker shares its core")
-		}
-		p.Lend(k)
+		k.attach(t, rt, k)
 		rt.Spawn("held", func(ctx *tasks.Context) error {
 			e := ctx.Hold()
 			go func() { <-end; e.Done() }()
@@ -131,7 +132,7 @@ func TestLend_the_holder_answers_the_watchdog(t *testing.T) {
 			assert.Contains(t, stall.Report, "of task 1 \"held\"")
 		}
 		close(end)
-		return errors.Join(rt.Wait(), p.Detach())
+		return errors.Join(rt.Wait(), k.port.Detach())
 	}, Workers(1), Stall(40*time.Millisecond, true))
 	require.NoError(t, err)
 }

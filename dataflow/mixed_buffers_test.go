@@ -1,13 +1,10 @@
 package dataflow_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/tasks"
@@ -89,33 +86,20 @@ func (m *bufferTask) spawn(in tasks.Scope, bufs [3]*tasks.Buffer[uint64]) {
 }
 
 func TestMixed_buffers_never_hang(t *testing.T) {
-	programs := 100
-	if long() {
-		programs *= 100
-	}
-	modes := map[string][]dataflow.Option{"serial": {dataflow.Serial()}, "1 worker": {dataflow.Workers(1)}, "2 workers": {dataflow.Workers(2)},
-		"little memory": {dataflow.Workers(1), dataflow.RenameBudget(64)}, "verify": {dataflow.Verify()}}
-	for seed := range uint64(programs) {
-		r := rand.New(rand.NewPCG(seed, 12))
+	neverHangs(t, 12, func(r *rand.Rand) (any, func(*dataflow.Runtime) error) {
 		var program []*bufferTask
 		for range 1 + r.IntN(8) {
 			program = append(program, drawBuffers(r, 2))
 		}
-		modes["seeded"] = []dataflow.Option{dataflow.Seeded(seed + 1)}
-		for name, opts := range modes {
-			guard := time.AfterFunc(patience, func() {
-				fmt.Fprintf(os.Stderr, "seed %d, %s: stands still: %v\n", seed, name, program)
-				os.Exit(3)
-			})
-			_, bad := inspected(func(rt *dataflow.Runtime) error {
-				bufs := [3]*tasks.Buffer[uint64]{tasks.NewBuffer[uint64](4), tasks.NewBuffer[uint64](4), tasks.NewBuffer[uint64](4)}
-				for _, m := range program {
-					m.spawn(rt, bufs)
-				}
-				return rt.Wait()
-			}, opts...)
-			guard.Stop()
-			require.NoError(t, bad, "seed %d, %s: %v", seed, name, program)
+		return program, func(rt *dataflow.Runtime) error {
+			var bufs [3]*tasks.Buffer[uint64]
+			for i := range bufs {
+				bufs[i] = tasks.NewBuffer[uint64](4)
+			}
+			for _, m := range program {
+				m.spawn(rt, bufs)
+			}
+			return rt.Wait()
 		}
-	}
+	}, func(err error) bool { return errors.Is(err, errChild) || ofCover(err) })
 }

@@ -134,11 +134,10 @@ func (d *Domain) reduces() bool {
 
 // beside prepares n, which is r or a gate of r, for an access in mode m that may conflict
 // with other accesses of the same task, those at the entries found by findClaims, and returns
-// the mode to use. Make n wait for the
-// opener of a gate of r, never for the gate: the gate ends only after r, so waiting for it
-// would deadlock. A gate need not wait for r at all: it ends after r, which waits for its
-// own accesses. In these cases the mode is exclusive, because otherwise n could wait for a
-// join node of a group with r or a gate in it.
+// the mode to use. Make n wait for the opener of a gate of r, never for the gate: the gate
+// ends only after r, so waiting for it would deadlock. A gate need not wait for r at all: it
+// ends after r, which waits for its own accesses. In these cases the mode is exclusive,
+// because otherwise n could wait for a join node of a group with r or a gate in it.
 func (d *Domain) beside(n, r *Record, m deps.Mode) deps.Mode {
 	mode := m
 	for _, e := range d.claimed {

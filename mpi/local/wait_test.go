@@ -81,12 +81,20 @@ func TestWaiting_sleeps(t *testing.T) {
 	}
 	w, err := New(2)
 	require.NoError(t, err)
+	whileRank1Waits(t, w, func() {
+		require.Eventually(t, w.ends[1].parker.Asleep, 10*time.Second, time.Millisecond)
+	})
+}
+
+// whileRank1Waits calls f while rank 1 receives, then sends what it waits for, and closes w.
+func whileRank1Waits(t *testing.T, w *World, f func()) {
+	t.Helper()
 	done := make(chan error)
 	go func() {
 		_, err := w.Comm(1).Recv(mpi.Buffer{}, 0, 0)
 		done <- err
 	}()
-	require.Eventually(t, w.ends[1].parker.Asleep, 10*time.Second, time.Millisecond)
+	f()
 	require.NoError(t, w.Comm(0).Send(mpi.Buffer{}, 1, 0))
 	require.NoError(t, <-done)
 	require.NoError(t, w.Close())
@@ -98,17 +106,11 @@ func TestWaiting_spins_first(t *testing.T) {
 	require.NoError(t, err)
 	w.spin = time.Minute
 	w.ends[1].spinStart = -1 << 62 // of a wait long ago
-	done := make(chan error)
-	go func() {
-		_, err := w.Comm(1).Recv(mpi.Buffer{}, 0, 0)
-		done <- err
-	}()
-	for until := time.Now().Add(10 * time.Millisecond); time.Now().Before(until); runtime.Gosched() {
-		require.False(t, w.ends[1].asleep.Load())
-	}
-	require.NoError(t, w.Comm(0).Send(mpi.Buffer{}, 1, 0))
-	require.NoError(t, <-done)
-	require.NoError(t, w.Close())
+	whileRank1Waits(t, w, func() {
+		for until := time.Now().Add(10 * time.Millisecond); time.Now().Before(until); runtime.Gosched() {
+			require.False(t, w.ends[1].asleep.Load())
+		}
+	})
 }
 
 // A rank that stands still sleeps until it is over.
