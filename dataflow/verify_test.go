@@ -247,6 +247,21 @@ func TestVerify_of_pointers(t *testing.T) {
 	assert.Equal(t, 7, b[0].n)
 }
 
+// Written values that happen to equal the marks stay: of so many bytes some do.
+func TestVerify_keeps_what_equals_a_mark(t *testing.T) {
+	x, want := make([]byte, 20_000), make([]byte, 20_000)
+	fill := tasks.Declare1("fill", func(x []byte) {
+		for i := range x {
+			x[i] = 7
+		}
+	}, tasks.Output)
+	for i := range want {
+		want[i] = 7
+	}
+	assert.NoError(t, verifying(t, func(rt *dataflow.Runtime) { fill.Spawn(rt, x) }))
+	assert.Equal(t, want, x)
+}
+
 // A body may leave a map nil that was not; only a map that it never touched is a mistake.
 func TestVerify_of_maps(t *testing.T) {
 	maps := tasks.Declare1("maps", func(x []map[int]int) { x[0] = nil }, tasks.Output)
