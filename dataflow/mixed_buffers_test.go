@@ -10,8 +10,13 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
+type bufferDecl = tasks.Task5[*tasks.Buffer[uint64], *tasks.Buffer[uint64], *tasks.Buffer[uint64], *tasks.Buffer[uint64], *bufferTask]
+
+var bufferDecls = map[[4]string]*bufferDecl{} // as mixedDecls
+
 // bufferTask is a task that gets up to four of three buffers, one of them perhaps several times.
 type bufferTask struct {
+	decl     *bufferDecl
 	accs     [4]mixedAccess
 	which    [4]int // -1: none
 	children []*bufferTask
@@ -47,6 +52,11 @@ func drawBuffers(r *rand.Rand, depth int) *bufferTask {
 		m.accs[i], m.which[i] = bufferAccesses[r.IntN(len(bufferAccesses))], r.IntN(5)-2
 		m.which[i] = max(m.which[i], -1)
 	}
+	key := namesOf(m.accs)
+	if bufferDecls[key] == nil {
+		bufferDecls[key] = tasks.DeclareCtx5("mixed", runBuffers, m.accs[0], m.accs[1], m.accs[2], m.accs[3], tasks.Value)
+	}
+	m.decl = bufferDecls[key]
 	if depth > 0 {
 		for range r.IntN(3) {
 			m.children = append(m.children, drawBuffers(r, depth-1))
@@ -62,27 +72,28 @@ func (m *bufferTask) spawn(in tasks.Scope, bufs [3]*tasks.Buffer[uint64]) {
 		}
 		return bufs[m.which[i]]
 	}
-	d := tasks.DeclareCtx4("mixed", func(ctx *tasks.Context, a, b, c, d *tasks.Buffer[uint64]) error {
-		var own [3]*tasks.Buffer[uint64] // a buffer belongs to its spawner: children get versions of the task
-		for i, x := range []*tasks.Buffer[uint64]{a, b, c, d} {
-			if x != nil {
-				own[m.which[i]] = x
-			}
+	m.decl.Spawn(in, at(0), at(1), at(2), at(3), m, tasks.If(!m.inPlace))
+}
+
+func runBuffers(ctx *tasks.Context, a, b, c, d *tasks.Buffer[uint64], m *bufferTask) error {
+	var own [3]*tasks.Buffer[uint64] // a buffer belongs to its spawner: children get versions of the task
+	for i, x := range []*tasks.Buffer[uint64]{a, b, c, d} {
+		if x != nil {
+			own[m.which[i]] = x
 		}
-		for _, c := range m.children {
-			c.spawn(ctx, own)
+	}
+	for _, c := range m.children {
+		c.spawn(ctx, own)
+	}
+	if m.waits {
+		if err := ctx.Wait(); err != nil {
+			return err
 		}
-		if m.waits {
-			if err := ctx.Wait(); err != nil {
-				return err
-			}
-		}
-		if m.fails {
-			return errChild
-		}
-		return nil
-	}, m.accs[0], m.accs[1], m.accs[2], m.accs[3])
-	d.Spawn(in, at(0), at(1), at(2), at(3), tasks.If(!m.inPlace))
+	}
+	if m.fails {
+		return errChild
+	}
+	return nil
 }
 
 func TestMixed_buffers_never_hang(t *testing.T) {

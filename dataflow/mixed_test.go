@@ -41,9 +41,16 @@ var mixedAccesses = func() []mixedAccess {
 	return modes
 }()
 
+// A mixedDecl is a task that a mixedTask calls. Declarations stay for ever, so there is one for
+// each mix that has been drawn.
+type mixedDecl = tasks.Task6[[]uint64, []uint64, []uint64, []uint64, *mixedTask, *[8]uint64]
+
+var mixedDecls = map[[4]string]*mixedDecl{}
+
 // mixedTask is a task of four accesses, with the children that its body spawns. A part of
 // length zero is no access.
 type mixedTask struct {
+	decl     *mixedDecl
 	accs     [4]mixedAccess
 	parts    [4][2]int
 	children []*mixedTask
@@ -70,6 +77,11 @@ func drawMixed(r *rand.Rand, depth int) *mixedTask {
 			m.parts[i] = [2]int{first, min(8, first+2*(1+r.IntN(3)))}
 		}
 	}
+	key := namesOf(m.accs)
+	if mixedDecls[key] == nil {
+		mixedDecls[key] = tasks.DeclareCtx6("mixed", runMixed, m.accs[0], m.accs[1], m.accs[2], m.accs[3], tasks.Value, tasks.Value)
+	}
+	m.decl = mixedDecls[key]
 	if depth > 0 {
 		for range r.IntN(3) {
 			m.children = append(m.children, drawMixed(r, depth-1))
@@ -78,18 +90,26 @@ func drawMixed(r *rand.Rand, depth int) *mixedTask {
 	return m
 }
 
-func (m *mixedTask) spawn(in tasks.Scope, x []uint64) {
+func namesOf(accs [4]mixedAccess) (names [4]string) {
+	for i, a := range accs {
+		names[i] = a.name
+	}
+	return names
+}
+
+func (m *mixedTask) spawn(in tasks.Scope, x *[8]uint64) {
 	part := func(i int) []uint64 { return x[m.parts[i][0]:m.parts[i][1]] }
-	d := tasks.DeclareCtx4("mixed", func(ctx *tasks.Context, _, _, _, _ []uint64) error {
-		for _, c := range m.children {
-			c.spawn(ctx, x)
-		}
-		if m.waits {
-			return ctx.Wait()
-		}
-		return nil
-	}, m.accs[0], m.accs[1], m.accs[2], m.accs[3])
-	d.Spawn(in, part(0), part(1), part(2), part(3), tasks.If(!m.inPlace))
+	m.decl.Spawn(in, part(0), part(1), part(2), part(3), m, x, tasks.If(!m.inPlace))
+}
+
+func runMixed(ctx *tasks.Context, _, _, _, _ []uint64, m *mixedTask, x *[8]uint64) error {
+	for _, c := range m.children {
+		c.spawn(ctx, x)
+	}
+	if m.waits {
+		return ctx.Wait()
+	}
+	return nil
 }
 
 // neverHangs runs random programs, drawn from a stream of seeds, in every mode. Each must end
@@ -127,7 +147,7 @@ func TestMixed_accesses_never_hang(t *testing.T) {
 			program = append(program, drawMixed(r, 2))
 		}
 		return program, func(rt *dataflow.Runtime) error {
-			x := make([]uint64, 8)
+			x := new([8]uint64)
 			for _, m := range program {
 				m.spawn(rt, x)
 			}
