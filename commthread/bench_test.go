@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
@@ -52,11 +53,11 @@ func BenchmarkSendRecv(b *testing.B) {
 
 // probe is an engine that notes when a call is posted.
 type probe struct {
-	mpi.Engine
+	engine.Engine
 	at atomic.Int64
 }
 
-func (p *probe) Post(calls []*mpi.Call) {
+func (p *probe) Post(calls []*engine.Call) {
 	if len(calls) > 0 {
 		p.at.Store(osthread.Nanotime())
 	}
@@ -70,7 +71,7 @@ func BenchmarkSpawnToPost(b *testing.B) {
 	var p *probe
 	s := setup{cts: []commthread.Option{commthread.Place(commthread.Dedicated)}}
 	s.world = func(w *local.World) {
-		w.Comm(0).Intercept(func(next mpi.Engine) mpi.Engine {
+		(*engine.Comm)(w.Comm(0)).Intercept(func(next engine.Engine) engine.Engine {
 			p = &probe{Engine: next}
 			return p
 		})

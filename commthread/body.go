@@ -3,7 +3,6 @@ package commthread
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/sourcegraph/conc/panics"
 
@@ -64,7 +63,7 @@ func (t *Thread) help() bool {
 // the thread that made it, so a runtime.Goexit in it must not end the thread: start makes
 // it a panic, which goOn recovers.
 func (t *Thread) start(b *body, run func()) {
-	b.next, _ = iter.Pull(func(yield func(struct{}) bool) {
+	b.next = osthread.Pull(func(yield func(struct{}) bool) {
 		b.yield = yield
 		returned := false
 		defer func() {

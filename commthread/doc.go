@@ -49,11 +49,6 @@
 // notice work; workers that end short tasks make the calls in its place, for 1 to 2 us. On an
 // engine that must be polled the thread takes at most 4 % of the core that it shares.
 //
-// # Source
-//
-// thread.go: the terms, the loop, ownership, locks, and the designs that were rejected.
-// order.go: the order of posts. lease.go: the protocol of the lease and its proof. lend.go:
-// workers with the lease. between.go: service between tasks. rest.go: polling and sleep.
-// body.go: coroutines. forward.go: calls of other goroutines. revoke.go: errors across
-// ranks. lazy.go: messages read while they arrive.
+// File thread.go begins with the terms, ownership and the designs that were rejected, and
+// names the other files.
 package commthread

@@ -3,6 +3,7 @@ package commthread
 import (
 	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/task"
+	"github.com/weft-hpc/weft/mpi"
 )
 
 // taskExecutor is the runtime's view of a thread.
@@ -114,7 +115,7 @@ func (t *Thread) drop(e *entry) {
 	case e.op == nil:
 		c = nil
 	case e.op.call.Comm != nil:
-		c = e.op.call.Comm
+		c = (*mpi.Comm)(e.op.call.Comm)
 	}
 	t.revoke(c, e.rec, nil)
 	t.mu.Lock()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Audit returns an error for everything that a stopped thread still holds.
@@ -43,7 +43,7 @@ func Audit(t *Thread) error {
 			errs = append(errs, errors.New("an order that is not used holds something"))
 		}
 	}
-	t.engine.Outstanding(func(k *mpi.Call) { errs = append(errs, fmt.Errorf("outstanding: %v", k)) })
+	t.engine.Outstanding(func(k *engine.Call) { errs = append(errs, fmt.Errorf("outstanding: %v", k)) })
 	return errors.Join(errs...)
 }
 

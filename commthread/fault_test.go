@@ -76,7 +76,7 @@ func TestFault_failing_producer(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			errs := failing(t, how, func(r rank, w *mpi.Win, x []int) {
 				after(r.rt, x, func() error { return errBroken })
-				after(r.rt, w.Memory().Memory(), func() error { return errBroken })
+				after(r.rt, engine.Buffer(w.Memory()).Memory(), func() error { return errBroken })
 				switch how {
 				case "allreduce", "barrier", "alltoall", "fence":
 					same(r, w, x, make([]int, 3))
@@ -268,7 +268,7 @@ func TestFault_mismatched_collectives(t *testing.T) {
 // freedWatch is an engine that panics when a call names a freed communicator. An engine that
 // uses its numbers again would reach another communicator.
 type freedWatch struct {
-	mpi.Engine
+	engine.Engine
 	freed map[engine.Handle]bool
 	count int // revocations
 }
@@ -301,7 +301,7 @@ func TestFault_after_free(t *testing.T) {
 			var counts [2]int
 			err := local.Run(2, func(c *mpi.Comm) error {
 				w := &freedWatch{freed: map[engine.Handle]bool{}}
-				restore := c.Intercept(func(next mpi.Engine) mpi.Engine { w.Engine = next; return w })
+				restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { w.Engine = next; return w })
 				err := commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 					d, err := c.Dup()
 					if err != nil {

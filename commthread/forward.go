@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,17 +21,17 @@ var warnings io.Writer = os.Stderr
 // forwarder is the program's engine while a thread runs: the thread and its bodies call the
 // true engine; other goroutines hand their calls to the thread.
 type forwarder struct {
-	mpi.Engine // the true engine
-	t          *Thread
+	engine.Engine // the true engine
+	t             *Thread
 }
 
 // Unwrap returns the engine below, for tools that need a more capable one.
-func (f *forwarder) Unwrap() mpi.Engine { return f.Engine }
+func (f *forwarder) Unwrap() engine.Engine { return f.Engine }
 
 // waiter is a goroutine that waits for calls it has handed over.
 type waiter struct {
 	any   bool
-	calls []*mpi.Call
+	calls []*engine.Call
 	wake  func()
 }
 
@@ -43,8 +44,8 @@ func (w *waiter) done() bool {
 	return !w.any
 }
 
-// Post implements mpi.Engine.
-func (f *forwarder) Post(calls []*mpi.Call) {
+// Post implements engine.Engine.
+func (f *forwarder) Post(calls []*engine.Call) {
 	t := f.t
 	if t.mine() {
 		t.postCalls(calls)
@@ -52,7 +53,7 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 	}
 	var pcs [10]uintptr
 	runtime.Callers(2, pcs[:])
-	stand := make([]*mpi.Call, len(calls))
+	stand := make([]*engine.Call, len(calls))
 	t.mu.Lock()
 	if t.gone.Load() {
 		t.mu.Unlock()
@@ -70,10 +71,10 @@ func (f *forwarder) Post(calls []*mpi.Call) {
 }
 
 // postCalls posts calls on the goroutine that may call the engine.
-func (t *Thread) postCalls(calls []*mpi.Call) { t.postBy(calls, func() { t.engine.Post(calls) }) }
+func (t *Thread) postCalls(calls []*engine.Call) { t.postBy(calls, func() { t.engine.Post(calls) }) }
 
 // postBy is postCalls with a form of Post.
-func (t *Thread) postBy(calls []*mpi.Call, post func()) {
+func (t *Thread) postBy(calls []*engine.Call, post func()) {
 	for _, k := range calls {
 		t.sent(k)
 	}
@@ -92,10 +93,10 @@ const (
 	stayShared  = spinShared
 )
 
-// PostWait implements mpi.PostWaiter.
-func (f *forwarder) PostWait(calls []*mpi.Call, d time.Duration) {
+// PostWait implements engine.PostWaiter.
+func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 	t := f.t
-	w, can := f.Engine.(mpi.PostWaiter)
+	w, can := f.Engine.(engine.PostWaiter)
 	if !can || !t.mine() {
 		f.Post(calls)
 		return
@@ -112,32 +113,37 @@ func (f *forwarder) PostWait(calls []*mpi.Call, d time.Duration) {
 
 // handed is a call that another goroutine has handed over.
 type handed struct {
-	by   *mpi.Call   // the thread's call in its place
-	pcs  [10]uintptr // call site
-	wait *waiter     // the waiting goroutine; may be nil
+	by   *engine.Call // the thread's call in its place
+	pcs  [10]uintptr  // call site
+	wait *waiter      // the waiting goroutine; may be nil
 }
 
 // where returns file:line of the call, outside of the packages that pass it on.
 func (h *handed) where() string {
-	const module = "github.com/weft-hpc/weft/"
 	frames := runtime.CallersFrames(h.pcs[:])
 	for {
 		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, module+"mpi.") && !strings.HasPrefix(f.Function, module+"commthread.") || !more {
+		if !passesOn(f.Function) || !more {
 			return fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
 	}
 }
 
+// passesOn reports whether a function is of a package that passes calls on.
+func passesOn(function string) bool {
+	const module = "github.com/weft-hpc/weft/"
+	return slices.ContainsFunc([]string{"mpi.", "internal/engine.", "commthread."}, func(p string) bool { return strings.HasPrefix(function, module+p) })
+}
+
 // standIn returns the call that the thread makes for k. Its end completes k with the lock
 // held, so that a waiter either sees that or is woken.
-func (t *Thread) standIn(k *mpi.Call) *mpi.Call {
-	s := &mpi.Call{
+func (t *Thread) standIn(k *engine.Call) *engine.Call {
+	s := &engine.Call{
 		Kind: k.Kind, Exclusive: k.Exclusive, Hidden: k.Hidden, Comm: k.Comm, Peer: k.Peer, Tag: k.Tag, Send: k.Send, Recv: k.Recv,
 		Op: k.Op, Win: k.Win, Offset: k.Offset, Count: k.Count, Message: k.Message, Task: k.Task,
 		SendCounts: k.SendCounts, SendDispls: k.SendDispls, RecvCounts: k.RecvCounts, RecvDispls: k.RecvDispls,
 	}
-	s.OnDone = func(s *mpi.Call) {
+	s.OnDone = func(s *engine.Call) {
 		t.port.Moved()
 		t.mu.Lock()
 		h := t.forwarded[k]
@@ -154,19 +160,19 @@ func (t *Thread) standIn(k *mpi.Call) *mpi.Call {
 }
 
 // sent records, when k is posted, whether the peers may need this rank's progress.
-func (t *Thread) sent(k *mpi.Call) {
+func (t *Thread) sent(k *engine.Call) {
 	t.needsHeartbeat = !k.Kind.Collective() && (t.needsHeartbeat || k.Kind.Sends() || k.Kind.OneSided())
 }
 
-// Do implements mpi.Engine.
-func (f *forwarder) Do(k *mpi.Call) {
-	calls := []*mpi.Call{k}
+// Do implements engine.Engine.
+func (f *forwarder) Do(k *engine.Call) {
+	calls := []*engine.Call{k}
 	f.Post(calls)
 	f.Await(false, calls)
 }
 
-// Await implements mpi.Engine.
-func (f *forwarder) Await(any bool, calls []*mpi.Call) {
+// Await implements engine.Engine.
+func (f *forwarder) Await(any bool, calls []*engine.Call) {
 	t, w := f.t, &waiter{any: any, calls: calls}
 	if t.mine() {
 		f.await(w)
@@ -229,7 +235,7 @@ func (x *callWait) enlist() {
 	}
 }
 
-// Poll implements mpi.Engine.
+// Poll implements engine.Engine.
 func (f *forwarder) Poll() int {
 	t := f.t
 	switch {
@@ -250,7 +256,7 @@ func (f *forwarder) Poll() int {
 	return f.Engine.Poll()
 }
 
-// Sleep implements mpi.Engine.
+// Sleep implements engine.Engine.
 func (f *forwarder) Sleep(d time.Duration) {
 	if !f.t.mine() {
 		osthread.Sleep(d)
@@ -323,13 +329,13 @@ func (t *Thread) hand(g func()) bool {
 	return true
 }
 
-// Outstanding implements mpi.Engine.
-func (f *forwarder) Outstanding(g func(*mpi.Call)) {
+// Outstanding implements engine.Engine.
+func (f *forwarder) Outstanding(g func(*engine.Call)) {
 	f.onThread(func() { f.Engine.Outstanding(g) })
 }
 
-// Cancel implements mpi.Engine.
-func (f *forwarder) Cancel(k *mpi.Call) {
+// Cancel implements engine.Engine.
+func (f *forwarder) Cancel(k *engine.Call) {
 	f.onThread(func() {
 		f.t.mu.Lock()
 		h := f.t.forwarded[k]
@@ -343,48 +349,48 @@ func (f *forwarder) Cancel(k *mpi.Call) {
 	})
 }
 
-// Group implements mpi.Engine.
+// Group implements engine.Engine.
 func (f *forwarder) Group(h engine.Handle) (rank int, world []int) {
 	f.onThread(func() { rank, world = f.Engine.Group(h) })
 	return rank, world
 }
 
-// Create implements mpi.Engine.
+// Create implements engine.Engine.
 func (f *forwarder) Create(parent engine.Handle, members []int, seq uint32) (h engine.Handle, err error) {
 	f.onThread(func() { h, err = f.Engine.Create(parent, members, seq) })
 	return h, err
 }
 
-// Free implements mpi.Engine.
+// Free implements engine.Engine.
 func (f *forwarder) Free(h engine.Handle) (err error) {
 	f.onThread(func() { err = f.Engine.Free(h) })
 	return err
 }
 
-// Revoke implements mpi.Engine.
+// Revoke implements engine.Engine.
 func (f *forwarder) Revoke(h engine.Handle, reason string) {
 	f.onThread(func() { f.t.revokePair(h, reason) })
 }
 
-// Revoked implements mpi.Engine.
+// Revoked implements engine.Engine.
 func (f *forwarder) Revoked(h engine.Handle) (reason string, yes bool) {
 	f.onThread(func() { reason, yes = f.Engine.Revoked(h) })
 	return reason, yes
 }
 
-// NewWindow implements mpi.Engine.
-func (f *forwarder) NewWindow(h engine.Handle, b mpi.Buffer) (w engine.Handle, err error) {
+// NewWindow implements engine.Engine.
+func (f *forwarder) NewWindow(h engine.Handle, b engine.Buffer) (w engine.Handle, err error) {
 	f.onThread(func() { w, err = f.Engine.NewWindow(h, b); f.t.windows++ })
 	return w, err
 }
 
-// FreeWindow implements mpi.Engine.
+// FreeWindow implements engine.Engine.
 func (f *forwarder) FreeWindow(w engine.Handle) (err error) {
 	f.onThread(func() { err = f.Engine.FreeWindow(w); f.t.windows-- })
 	return err
 }
 
-// Finalize implements mpi.Engine.
+// Finalize implements engine.Engine.
 func (f *forwarder) Finalize() error {
 	return fmt.Errorf("commthread: finalize: %w: stop the communication thread first", mpi.ErrState)
 }

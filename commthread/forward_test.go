@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -202,7 +203,7 @@ func TestForward_after_stop(t *testing.T) {
 func TestForward_start_refuses(t *testing.T) {
 	withWorld(t, 1, func(c *mpi.Comm) error {
 		return dataflow.Run(func(rt *dataflow.Runtime) error {
-			engine := c.Engine()
+			before := (*engine.Comm)(c).Engine()
 			for _, o := range []commthread.Option{commthread.Window(0), commthread.Place(9), commthread.Poll(-1)} {
 				_, err := commthread.Start(c, rt, o)
 				assert.ErrorContains(t, err, "commthread: ")
@@ -217,15 +218,15 @@ func TestForward_start_refuses(t *testing.T) {
 			assert.NoError(t, ct.Use(c))
 			_, err = commthread.Start(c, rt)
 			assert.ErrorContains(t, err, "already")
-			assert.ErrorIs(t, c.Engine().Finalize(), mpi.ErrState)
+			assert.ErrorIs(t, (*engine.Comm)(c).Engine().Finalize(), mpi.ErrState)
 			rt.Spawn("stops", func(*tasks.Context) error { return ct.Stop() })
 			assert.ErrorContains(t, rt.Wait(), "would wait for itself")
 			assert.NoError(t, ct.Stop())
-			assert.Equal(t, engine, c.Engine())
+			assert.Equal(t, before, (*engine.Comm)(c).Engine())
 			assert.NoError(t, rt.Close())
 			_, err = commthread.Start(c, rt)
 			assert.ErrorIs(t, err, dataflow.ErrClosed)
-			assert.Equal(t, engine, c.Engine())
+			assert.Equal(t, before, (*engine.Comm)(c).Engine())
 			return nil
 		}, dataflow.Workers(1))
 	})
@@ -254,14 +255,14 @@ func TestForward_stop_waits_for_calls(t *testing.T) {
 
 // stays is an engine that starts calls and waits for them in one step; it notes for how long.
 type stays struct {
-	mpi.Engine
+	engine.Engine
 	mu  sync.Mutex
 	all []time.Duration
 }
 
-func (s *stays) Unwrap() mpi.Engine { return s.Engine }
+func (s *stays) Unwrap() engine.Engine { return s.Engine }
 
-func (s *stays) PostWait(calls []*mpi.Call, d time.Duration) {
+func (s *stays) PostWait(calls []*engine.Call, d time.Duration) {
 	s.mu.Lock()
 	s.all = append(s.all, d)
 	s.mu.Unlock()
@@ -285,7 +286,7 @@ func TestForward_exchange_in_one_step(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var engines [2]*stays
 			s := setup{before: func(c *mpi.Comm) func() error {
-				return c.Intercept(func(next mpi.Engine) mpi.Engine {
+				return (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine {
 					engines[c.Rank()] = &stays{Engine: next}
 					return engines[c.Rank()]
 				})

@@ -7,28 +7,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // counted counts calls of Post.
 type counted struct {
-	mpi.Engine
+	engine.Engine
 	posts int
 }
 
-func (c *counted) Post([]*mpi.Call) { c.posts++ }
+func (c *counted) Post([]*engine.Call) { c.posts++ }
 
 // A call that another goroutine makes while the thread ends reaches the engine: the
 // goroutine posts it itself.
 func TestForward_to_a_thread_that_has_just_ended(t *testing.T) {
 	e := &counted{}
-	x := &Thread{fixed: fixed{engine: e}, inbox: inbox{forwarded: map[*mpi.Call]*handed{}}}
+	x := &Thread{fixed: fixed{engine: e}, inbox: inbox{forwarded: map[*engine.Call]*handed{}}}
 	f := &forwarder{Engine: e, t: x}
 	x.mu.Lock()
 	posted := make(chan struct{})
 	go func() {
 		defer close(posted)
-		f.Post([]*mpi.Call{{Kind: engine.CallRecv}})
+		f.Post([]*engine.Call{{Kind: engine.CallRecv}})
 	}()
 	time.Sleep(10 * time.Millisecond) // the goroutine waits for the lock now; if not, the test is weaker
 	x.gone.Store(true)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/executor"
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
@@ -86,7 +88,7 @@ func (t *Thread) lazy(in tasks.Scope, d *task.Decl, e *dds.Endpoint, b mpi.Buffe
 	var pc [1]uintptr
 	runtime.Callers(3, pc[:])
 	o.site = pc[0]
-	region, err := regionOf(b)
+	region, err := regionOf(engine.Buffer(b))
 	switch {
 	case e == nil:
 		err = errors.New("the endpoint is nil")
@@ -137,11 +139,11 @@ func (o *lazyOperation) lose() {
 
 // Attend makes a spare worker take the core of a worker that waits in a fault on memory of
 // the arena, until its strip lands. It lasts until Stop, which must come before the close
-// of the arena. Any goroutine. Errors: dds.ErrNoFaults if the arena has no faults, which is
-// harmless; errors of dds.Arena.Watch.
+// of the arena. Any goroutine. Errors: lazypages.ErrNoFaults if the arena has no faults, which is
+// harmless; errors of lazypages.Arena.Watch.
 func (t *Thread) Attend(a *dds.Arena) error {
 	sleepers := sleepers{port: t.port, by: map[int]map[int]func(){}}
-	stop, err := a.Watch(sleepers.told)
+	stop, err := lazypages.Of(a).Watch(sleepers.told)
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ type sleepers struct {
 
 // told handles a fault, perhaps repeated, or the landing of a strip, which ends all waits
 // for it.
-func (s *sleepers) told(e dds.Sleep) {
+func (s *sleepers) told(e lazypages.Sleep) {
 	on := s.by[e.Strip]
 	switch {
 	case e.Ended:

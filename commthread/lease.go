@@ -125,6 +125,7 @@ func (l *lease) ask(a *asker) {
 	for !l.asker.CompareAndSwap(nil, a) { // behind another one
 		osthread.Relax()
 	}
+	osthread.Step()
 	if l.take() { // A2
 		l.asker.Store(nil)
 		return
@@ -157,7 +158,9 @@ func (l *lease) grant() bool {
 // thread may sleep (T2, T3); otherwise it still has the engine.
 func (l *lease) layDown(until int64) bool {
 	l.until.Store(until)
+	osthread.Step()
 	l.state.Store(free)
+	osthread.Step()
 	if l.wakeRequested.Load() || l.asker.Load() != nil {
 		return !l.become(own)
 	}
@@ -192,6 +195,7 @@ func (l *lease) putBack(due int64) {
 			return
 		}
 		l.state.Store(free)
+		osthread.Step()
 		if l.asker.Load() == nil {
 			break
 		}

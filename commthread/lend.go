@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
@@ -20,11 +21,11 @@ var _ executor.Lender = (*taskExecutor)(nil)
 func (t *Thread) layOut() {
 	t.lease.wake = t.bed.Unpark
 	for e := t.engine; t.told && t.bell == nil; {
-		if b, ok := e.(mpi.Announcer); ok {
+		if b, ok := e.(engine.Announcer); ok {
 			t.bell = b
 			break
 		}
-		u, ok := e.(interface{ Unwrap() mpi.Engine })
+		u, ok := e.(interface{ Unwrap() engine.Engine })
 		if !ok {
 			t.lease.wake = t.engine.Wake
 			return

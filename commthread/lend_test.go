@@ -32,12 +32,12 @@ var (
 
 // watched counts the polls of one goroutine.
 type watched struct {
-	mpi.Engine
+	engine.Engine
 	by    *atomic.Uintptr
 	polls *atomic.Int64
 }
 
-func (w *watched) Unwrap() mpi.Engine { return w.Engine }
+func (w *watched) Unwrap() engine.Engine { return w.Engine }
 
 func (w *watched) Poll() int {
 	if osthread.G() == w.by.Load() {
@@ -62,7 +62,7 @@ func pollsOfWaiter(t *testing.T, s setup, enough int64) int64 {
 	var me atomic.Uintptr
 	var polls atomic.Int64
 	s.before = func(c *mpi.Comm) func() error {
-		return c.Intercept(func(next mpi.Engine) mpi.Engine { return &watched{Engine: next, by: &me, polls: &polls} })
+		return (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { return &watched{Engine: next, by: &me, polls: &polls} })
 	}
 	errs := run(t, 2, s, func(r rank) error {
 		x := r.Rank()
@@ -93,46 +93,51 @@ func (p polled) Limits() engine.Limits {
 }
 
 // On an engine that must be polled, a worker with short tasks polls between them while a
-// message is under way; without the lease it does not.
+// message is under way; without the lease it does not. On a busy machine the communication
+// thread may not come to lay down the lease while the tasks run: then they run again.
 func TestLend_a_worker_polls_between_tasks(t *testing.T) {
 	spacious(t)
-	for _, c := range []struct {
-		setup
-		polls bool
-	}{{lending, true}, {keeping, false}} {
-		hangs(t)
-		var me atomic.Uintptr
-		var polls atomic.Int64
-		c.before = func(c *mpi.Comm) func() error {
-			return c.Intercept(func(next mpi.Engine) mpi.Engine { return polled{&watched{Engine: next, by: &me, polls: &polls}} })
-		}
-		errs := run(t, 2, c.setup, func(r rank) error {
-			x, chain := r.Rank(), 0
-			if r.Rank() == 1 { // rank 0 sends when its tasks have ended
-				r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 0, 1)
-				r.ct.Send(r.rt, r.Comm, mpi.One(&x), 0, 2)
-				return r.rt.Wait()
-			}
-			r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 1, 2)
-			for range 100 {
-				r.rt.Spawn("short", func(*tasks.Context) error {
-					me.Store(osthread.G())
-					for end := osthread.Nanotime() + 200_000; osthread.Nanotime() < end; osthread.Relax() {
-					}
-					return nil
-				}, tasks.Updates(&chain))
-			}
-			r.rt.Spawn("last", func(*tasks.Context) error { me.Store(0); return nil }, tasks.Updates(&chain))
-			r.ct.Send(r.rt, r.Comm, mpi.One(&chain), 1, 1)
-			return r.rt.Wait()
-		})
-		require.NoError(t, errors.Join(errs...))
-		if c.polls {
-			assert.Greater(t, polls.Load(), int64(20))
-		} else {
-			assert.Zero(t, polls.Load())
+	const tries = 20
+	polls := int64(0)
+	for range tries {
+		if polls = pollsBetweenTasks(t, lending); polls > 20 {
+			break
 		}
 	}
+	assert.Greater(t, polls, int64(20))
+	assert.Zero(t, pollsBetweenTasks(t, keeping))
+}
+
+// pollsBetweenTasks returns how often the worker of rank 0 polls between 100 tasks of 0.2 ms.
+func pollsBetweenTasks(t *testing.T, c setup) int64 {
+	hangs(t)
+	var me atomic.Uintptr
+	var polls atomic.Int64
+	c.before = func(c *mpi.Comm) func() error {
+		return (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { return polled{&watched{Engine: next, by: &me, polls: &polls}} })
+	}
+	errs := run(t, 2, c, func(r rank) error {
+		x, chain := r.Rank(), 0
+		if r.Rank() == 1 { // rank 0 sends when its tasks have ended
+			r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 0, 1)
+			r.ct.Send(r.rt, r.Comm, mpi.One(&x), 0, 2)
+			return r.rt.Wait()
+		}
+		r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 1, 2)
+		for range 100 {
+			r.rt.Spawn("short", func(*tasks.Context) error {
+				me.Store(osthread.G())
+				for end := osthread.Nanotime() + 200_000; osthread.Nanotime() < end; osthread.Relax() {
+				}
+				return nil
+			}, tasks.Updates(&chain))
+		}
+		r.rt.Spawn("last", func(*tasks.Context) error { me.Store(0); return nil }, tasks.Updates(&chain))
+		r.ct.Send(r.rt, r.Comm, mpi.One(&chain), 1, 1)
+		return r.rt.Wait()
+	})
+	require.NoError(t, errors.Join(errs...))
+	return polls.Load()
 }
 
 // A leased body runs on a worker if workers may borrow the engine, and on the thread if not.

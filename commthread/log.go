@@ -6,12 +6,15 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -43,12 +46,12 @@ func (t *Thread) now() time.Duration {
 	if !t.traced {
 		return 0
 	}
-	return time.Since(t.origin)
+	return time.Duration(osthread.Nanotime() - t.origin)
 }
 
 // number numbers a call that is about to be posted. Receives are numbered when the log is
 // taken, because the sender of one from any source is known only then.
-func (t *Thread) number(k *mpi.Call, p *posting) {
+func (t *Thread) number(k *engine.Call, p *posting) {
 	t.postings++
 	p.order, p.seq = t.postings, 0
 	to := pair{comm: k.Comm.ID(), from: -1, to: -1}
@@ -63,7 +66,7 @@ func (t *Thread) number(k *mpi.Call, p *posting) {
 }
 
 // watch records calls of bodies and of other goroutines in the log. The thread posts them.
-func (t *Thread) watch(calls []*mpi.Call) {
+func (t *Thread) watch(calls []*engine.Call) {
 	if !t.traced {
 		return
 	}
@@ -80,7 +83,7 @@ func (t *Thread) watch(calls []*mpi.Call) {
 		}
 		p, next, number := posting{ready: now, posted: now}, k.OnDone, cmp.Or(k.Task, current)
 		t.number(k, &p)
-		k.OnDone = func(k *mpi.Call) {
+		k.OnDone = func(k *engine.Call) {
 			k.OnDone = next
 			t.mu.Lock()
 			t.note(k, number, &p)
@@ -92,8 +95,12 @@ func (t *Thread) watch(calls []*mpi.Call) {
 	}
 }
 
-// note records a completed call. The caller holds t.mu.
-func (t *Thread) note(k *mpi.Call, number uint64, p *posting) {
+// note records a completed call, unless its peer is ProcNull: then there was no message. The
+// caller holds t.mu.
+func (t *Thread) note(k *engine.Call, number uint64, p *posting) {
+	if k.Kind.HasPeer() && k.Peer == mpi.ProcNull {
+		return
+	}
 	m := dataflow.Message{
 		Task: number, Kind: k.Kind.String(), Comm: k.Comm.ID(), Peer: -1, Seq: p.seq, Bytes: k.Payload(),
 		Ready: p.ready, Posted: p.posted, Done: t.now(), Failed: k.Err != nil,
@@ -140,7 +147,7 @@ func (t *Thread) Log() *dataflow.Log {
 	defer t.mu.Unlock()
 	l.Rank, l.Ranks = t.world.Rank(), t.world.Size()
 	l.Host, _ = os.Hostname()
-	shift := t.origin.Sub(l.Start) // the log may have been reset since
+	shift := time.Duration(t.origin - t.port.Origin()) // the log may have been reset since
 	t.numberReceives()
 	for _, n := range t.messages {
 		m := n.Message
@@ -206,7 +213,7 @@ func GatherLogs(c *mpi.Comm, l *dataflow.Log) ([]*dataflow.Log, error) {
 // machine.
 func clockOffset(c *mpi.Comm) (time.Duration, error) {
 	var mine, first [256]byte
-	copy(mine[:], c.Engine().Host())
+	copy(mine[:], (*engine.Comm)(c).Engine().Host())
 	first = mine
 	if err := c.Bcast(mpi.One(&first), 0); err != nil {
 		return 0, err
@@ -222,6 +229,7 @@ func clockOffset(c *mpi.Comm) (time.Duration, error) {
 // trips (Cristian's method).
 func measureOffset(c *mpi.Comm, far []bool) (offset time.Duration, err error) {
 	const rounds, tag = 10, 0
+	date := func() int64 { return osthread.Date(osthread.Nanotime()).UnixNano() }
 	for r := 1; r < c.Size(); r++ {
 		if !far[r] {
 			continue
@@ -229,30 +237,29 @@ func measureOffset(c *mpi.Comm, far []bool) (offset time.Duration, err error) {
 		switch c.Rank() {
 		case 0:
 			for range rounds {
-				var ask, now int64
+				var ask int64
 				if _, err = c.Recv(mpi.One(&ask), r, tag); err != nil {
 					return 0, err
 				}
-				now = time.Now().UnixNano()
+				now := date()
 				if err = c.Send(mpi.One(&now), r, tag); err != nil {
 					return 0, err
 				}
 			}
 		case r:
-			best := time.Duration(1<<63 - 1)
+			best := int64(math.MaxInt64)
 			for range rounds {
 				var there int64
-				sent := time.Now()
-				ask := sent.UnixNano()
-				if err = c.Send(mpi.One(&ask), 0, tag); err != nil {
+				sent := date()
+				if err = c.Send(mpi.One(&sent), 0, tag); err != nil {
 					return 0, err
 				}
 				if _, err = c.Recv(mpi.One(&there), 0, tag); err != nil {
 					return 0, err
 				}
-				if trip := time.Since(sent); trip < best {
+				if trip := date() - sent; trip < best {
 					best = trip
-					offset = time.Duration(there - sent.UnixNano() - int64(trip)/2)
+					offset = time.Duration(there - sent - trip/2)
 				}
 			}
 		}

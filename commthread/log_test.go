@@ -77,6 +77,8 @@ func TestLog_messages_match(t *testing.T) {
 			src, tag := []int{mpi.AnySource, r.peer()}[i/2%2], []int{0, mpi.AnyTag}[i/3%2]
 			r.ct.Recv(r.rt, r.Comm, mpi.Of(y[:n]), src, tag)
 		}
+		r.ct.Send(r.rt, r.Comm, mpi.Of(x), mpi.ProcNull, 0) // no message
+		r.ct.Recv(r.rt, r.Comm, mpi.Of(y), mpi.ProcNull, 0)
 		sum, all := 0, make([]int, 2)
 		r.ct.Allreduce(r.rt, r.Comm, mpi.One(&sum), mpi.One(&all[0]), mpi.Sum)
 		r.ct.Alltoall(r.rt, r.Comm, mpi.Of(make([]int, 4)), mpi.Of(make([]int, 4)))
@@ -85,6 +87,9 @@ func TestLog_messages_match(t *testing.T) {
 			return err
 		}, tasks.OnComm)
 		if err := r.rt.Wait(); err != nil {
+			return err
+		}
+		if err := r.Send(mpi.Of(x), mpi.ProcNull, 0); err != nil {
 			return err
 		}
 		if _, err := r.Sendrecv(mpi.Of(x[:9]), r.peer(), 0, mpi.Of(y[:9]), r.peer(), 0); err != nil {

@@ -18,7 +18,7 @@ import (
 type operation struct {
 	task.Record
 	entry   entry
-	call    mpi.Call
+	call    engine.Call
 	status  *mpi.Status // gets the status of the call; may be nil
 	thread  *Thread
 	site    uintptr // of the spawn
@@ -70,7 +70,7 @@ func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k engine.CallKind, skip int)
 	o := operationOf(r)
 	o.thread = t
 	o.entry.rec, o.entry.op = r, o
-	o.call.Kind, o.call.Comm = k, c
+	o.call.Kind, o.call.Comm = k, (*engine.Comm)(c)
 	var pc [1]uintptr
 	runtime.Callers(skip+2, pc[:])
 	o.site = pc[0]
@@ -107,7 +107,7 @@ func (o *operation) access(b mpi.Buffer, m deps.Mode) {
 	if b.IsInPlace() || b.Err() != nil { // an invalid buffer is reported when the call is posted
 		return
 	}
-	region, err := regionOf(b)
+	region, err := regionOf(engine.Buffer(b))
 	if err != nil {
 		o.Fail(err)
 		return
@@ -116,7 +116,7 @@ func (o *operation) access(b mpi.Buffer, m deps.Mode) {
 }
 
 // regionOf returns the bytes of a buffer.
-func regionOf(b mpi.Buffer) (deps.Region, error) {
+func regionOf(b engine.Buffer) (deps.Region, error) {
 	blocks, block, stride := b.Layout()
 	if b.Contiguous() {
 		return deps.Bytes(b.Pointer(), uintptr(b.Bytes())), nil
@@ -146,6 +146,6 @@ func (o *operation) prepare(t *Thread) bool {
 }
 
 // completed is called by the engine when a call has ended.
-func (t *Thread) completed(k *mpi.Call) {
+func (t *Thread) completed(k *engine.Call) {
 	t.finished = append(t.finished, k.User.(*operation))
 }

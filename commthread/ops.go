@@ -31,7 +31,7 @@ func (t *Thread) Ssend(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, 
 // send spawns a send; skip is as for spawn.
 func (t *Thread) send(in tasks.Scope, skip int, c *mpi.Comm, k engine.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
 	if o := t.spawn(in, c, k, skip); o != nil {
-		o.call.Send, o.call.Peer, o.call.Tag = b, dst, tag
+		o.call.Send, o.call.Peer, o.call.Tag = engine.Buffer(b), dst, tag
 		o.access(b, deps.In)
 		o.submit(cl)
 	}
@@ -51,7 +51,7 @@ func (t *Thread) RecvStatus(in tasks.Scope, c *mpi.Comm, st *mpi.Status, b mpi.B
 // recv spawns a receive; skip is as for spawn.
 func (t *Thread) recv(in tasks.Scope, skip int, c *mpi.Comm, st *mpi.Status, b mpi.Buffer, src, tag int, cl []tasks.Clause) {
 	if o := t.spawn(in, c, engine.CallRecv, skip); o != nil {
-		o.call.Recv, o.call.Peer, o.call.Tag = b, src, tag
+		o.call.Recv, o.call.Peer, o.call.Tag = engine.Buffer(b), src, tag
 		o.access(b, deps.Out)
 		if o.status = st; st != nil {
 			o.Domain.Access(&o.Record, deps.Pointer(st), deps.Out, false, -1, nil)
@@ -67,7 +67,7 @@ func (t *Thread) collective(in tasks.Scope, c *mpi.Comm, k engine.CallKind, send
 	if o == nil {
 		return
 	}
-	o.call.Send, o.call.Recv, o.call.Op, o.call.Peer = send, recv, op, root
+	o.call.Send, o.call.Recv, o.call.Op, o.call.Peer = engine.Buffer(send), engine.Buffer(recv), (*engine.Op)(op), root
 	atRoot := c == nil || !k.HasPeer() || c.Rank() == root
 	switch {
 	case k == engine.CallBcast && atRoot:
@@ -151,7 +151,7 @@ func (t *Thread) ReduceScatter(in tasks.Scope, c *mpi.Comm, s, r mpi.Buffer, cou
 	if counts == nil && c != nil {
 		counts = slices.Repeat([]int{whole.Len() / c.Size()}, c.Size())
 	}
-	o.call.Send, o.call.Recv, o.call.Op, o.call.RecvCounts, o.call.RecvDispls = s, r, op, counts, oneAfterAnother(counts, nil)
+	o.call.Send, o.call.Recv, o.call.Op, o.call.RecvCounts, o.call.RecvDispls = engine.Buffer(s), engine.Buffer(r), (*engine.Op)(op), counts, oneAfterAnother(counts, nil)
 	if s.IsInPlace() {
 		o.access(r, deps.Inout)
 	} else {
@@ -229,7 +229,7 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 	k := t.family[c]
 	tag := 0
 	if k != nil {
-		tag = k.exchanges % (c.Engine().Limits().MaxTag + 1)
+		tag = k.exchanges % ((*engine.Comm)(c).Engine().Limits().MaxTag + 1)
 		k.exchanges++
 	}
 	t.mu.Unlock()
@@ -248,11 +248,11 @@ func (t *Thread) exchange(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, sc, sd []in
 			t.send(in, 3, k.private, engine.CallSend, s.Part(sd[to], sc[to]), to, tag, cl)
 		}
 	}
-	own, ownTo := s.Part(sd[me], sc[me]), r.Part(rd[me], rc[me])
+	own, ownTo := engine.Buffer(s.Part(sd[me], sc[me])), engine.Buffer(r.Part(rd[me], rc[me]))
 	from, _ := regionOf(own)
 	to, _ := regionOf(ownTo)
 	tasks.Spawn(task.Above(in, 2), "alltoall own part", func(*tasks.Context) error {
-		mpi.Copy(ownTo, own)
+		engine.Copy(ownTo, own)
 		return nil
 	}, append([]tasks.Clause{tasks.Reads(from), tasks.Writes(to)}, cl...)...)
 }
@@ -271,7 +271,7 @@ func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k engine.CallKind, fill fu
 	if w == nil {
 		o.Fail(errors.New("the window is nil"))
 	}
-	o.call.Win = w
+	o.call.Win = (*engine.Win)(w)
 	fill(o)
 	o.submit(cl)
 }
@@ -280,7 +280,7 @@ func (t *Thread) oneSided(in tasks.Scope, w *mpi.Win, k engine.CallKind, fill fu
 // when b may be written again.
 func (t *Thread) Put(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallPut, func(o *operation) {
-		o.call.Send, o.call.Peer, o.call.Offset = b, target, at
+		o.call.Send, o.call.Peer, o.call.Offset = engine.Buffer(b), target, at
 		o.access(b, deps.In)
 	}, cl)
 }
@@ -288,7 +288,7 @@ func (t *Thread) Put(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, c
 // PutNotify is Put that then adds 1 to notification counter id of the target.
 func (t *Thread) PutNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at, id int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallNotify, func(o *operation) {
-		o.call.Send, o.call.Peer, o.call.Offset, o.call.Tag = b, target, at, id
+		o.call.Send, o.call.Peer, o.call.Offset, o.call.Tag = engine.Buffer(b), target, at, id
 		o.access(b, deps.In)
 	}, cl)
 }
@@ -296,7 +296,7 @@ func (t *Thread) PutNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at,
 // Get spawns a task that reads b from the window of rank target, from element at on.
 func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallGet, func(o *operation) {
-		o.call.Recv, o.call.Peer, o.call.Offset = b, target, at
+		o.call.Recv, o.call.Peer, o.call.Offset = engine.Buffer(b), target, at
 		o.access(b, deps.Out)
 	}, cl)
 }
@@ -305,7 +305,7 @@ func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, c
 // element at on. It ends when b may be written again.
 func (t *Thread) Accumulate(in tasks.Scope, w *mpi.Win, b mpi.Buffer, op *mpi.Op, target, at int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallAccumulate, func(o *operation) {
-		o.call.Send, o.call.Op, o.call.Peer, o.call.Offset = b, op, target, at
+		o.call.Send, o.call.Op, o.call.Peer, o.call.Offset = engine.Buffer(b), (*engine.Op)(op), target, at
 		o.access(b, deps.In)
 	}, cl)
 }

@@ -101,8 +101,8 @@ type spareOrders struct {
 // messages.
 type key struct {
 	class     class
-	comm      *mpi.Comm
-	win       *mpi.Win
+	comm      *engine.Comm
+	win       *engine.Win
 	peer, tag int
 }
 
@@ -121,7 +121,7 @@ type queue struct {
 	first, last *entry
 }
 
-func keyOf(k *mpi.Call) key {
+func keyOf(k *engine.Call) key {
 	switch {
 	case k.Kind.Collective(): // a fence, too
 		return key{class: classCollective, comm: k.Comm}

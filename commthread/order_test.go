@@ -74,8 +74,8 @@ func (m *model) may(n int) bool {
 type subject struct {
 	t       *Thread
 	domains []*task.Domain
-	comms   []*mpi.Comm
-	wins    []*mpi.Win
+	comms   []*engine.Comm
+	wins    []*engine.Win
 	spoil   func(*operation, *task.Record) // makes it blind to a rule; may be nil
 }
 
@@ -83,8 +83,8 @@ func newSubject() *subject {
 	s := &subject{t: &Thread{programOrder: programOrder{domains: map[*task.Domain]*domainOrder{}}}}
 	for range 3 {
 		s.domains = append(s.domains, new(task.Domain))
-		s.comms = append(s.comms, new(mpi.Comm))
-		s.wins = append(s.wins, new(mpi.Win))
+		s.comms = append(s.comms, new(engine.Comm))
+		s.wins = append(s.wins, new(engine.Win))
 	}
 	return s
 }

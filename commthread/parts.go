@@ -28,7 +28,7 @@ func (t *Thread) gather(in tasks.Scope, c *mpi.Comm, k engine.CallKind, s, r mpi
 		return
 	}
 	displs = oneAfterAnother(counts, displs)
-	o.call.Send, o.call.Recv, o.call.Peer, o.call.RecvCounts, o.call.RecvDispls = s, r, root, counts, displs
+	o.call.Send, o.call.Recv, o.call.Peer, o.call.RecvCounts, o.call.RecvDispls = engine.Buffer(s), engine.Buffer(r), root, counts, displs
 	o.access(s, deps.In)
 	if c != nil && (k == engine.CallAllgather || c.Rank() == root) {
 		mode := deps.Out
@@ -48,7 +48,7 @@ func (t *Thread) Scatterv(in tasks.Scope, c *mpi.Comm, s mpi.Buffer, counts, dis
 		return
 	}
 	displs = oneAfterAnother(counts, displs)
-	o.call.Send, o.call.Recv, o.call.Peer, o.call.SendCounts, o.call.SendDispls = s, r, root, counts, displs
+	o.call.Send, o.call.Recv, o.call.Peer, o.call.SendCounts, o.call.SendDispls = engine.Buffer(s), engine.Buffer(r), root, counts, displs
 	if c != nil && c.Rank() == root {
 		o.accessParts(c, s, counts, displs, deps.In)
 	}

@@ -1,9 +1,9 @@
 package commthread
 
-import "github.com/weft-hpc/weft/mpi"
+import "github.com/weft-hpc/weft/internal/engine"
 
 // Standing still. When the runtime has reported a stall and cannot make progress by itself,
-// the holder of the engine waits inside it for the next call to complete (mpi.Stander). The
+// the holder of the engine waits inside it for the next call to complete (engine.Stander). The
 // engine then knows this rank as one that does nothing else, and ends the program if ranks
 // certainly wait for each other.
 //
@@ -55,7 +55,7 @@ func (t *Thread) still() bool {
 // every rank that does nothing else, and detects whether they wait for each other.
 func (t *Thread) standStill() {
 	t.quiet.Store(0)
-	if s, can := t.engine.(mpi.Stander); can {
+	if s, can := t.engine.(engine.Stander); can {
 		s.StandStill(func() bool { return t.lease.wakeRequested.Load() || t.lease.asker.Load() != nil || t.stop.Load() })
 		t.changed = true // no Poll reports what has ended in there
 	}

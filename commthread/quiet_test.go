@@ -7,17 +7,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
 // stands counts how often its user stands still.
 type stands struct {
-	mpi.Engine
+	engine.Engine
 	n int
 }
 
-func (s *stands) Unwrap() mpi.Engine { return s.Engine }
+func (s *stands) Unwrap() engine.Engine { return s.Engine }
 
 func (s *stands) StandStill(func() bool) { s.n++ }
 
@@ -37,7 +38,7 @@ func TestQuiet_a_call_completes_before_the_word(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
 				e := &stands{}
-				restore := c.Intercept(func(next mpi.Engine) mpi.Engine { e.Engine = next; return e })
+				restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { e.Engine = next; return e })
 				defer func() { assert.NoError(t, restore()) }()
 				return Run(c, func(rt *dataflow.Runtime, ct *Thread) error {
 					x := 7

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/task"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // threads lists the threads of this process, so that the report of one can follow a cycle
@@ -107,7 +107,7 @@ func bodyName(r *task.Record) string {
 	return fmt.Sprintf("task %d %q (%s:%d), a body on the communication thread,", r.Seq(), r.Label(), file, line)
 }
 
-func waitOf(k *mpi.Call, who string) wait {
+func waitOf(k *engine.Call, who string) wait {
 	w := wait{peer: -1, text: who + " waits for " + k.String()}
 	if k.Comm != nil && k.Kind.PointToPoint() && k.Peer >= 0 {
 		w.peer = k.Comm.World(k.Peer)

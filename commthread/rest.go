@@ -1,7 +1,6 @@
 package commthread
 
 import (
-	"runtime"
 	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -10,7 +9,7 @@ import (
 // The loop of the thread polls the engine, and sleeps between polls.
 //
 // An engine that announces arrivals (in-process ranks) is armed before the engine is freed,
-// and sets wakeRequested (mpi.Announcer); between.go tells when that wakes the thread. If the
+// and sets wakeRequested (engine.Announcer); between.go tells when that wakes the thread. If the
 // engine must be polled, the thread sleeps 25 times the measured cost of a timer wake-up, and
 // at least 0.2 ms, between polls, because polling steals from the worker on the same core:
 // with a period of 50 us a quarter of it, with 0.5 ms nothing measurable. Without pending
@@ -19,7 +18,7 @@ import (
 // until it gets work.
 //
 // When the runtime has reported a stall and cannot make progress by itself, the thread, or
-// the leased body, waits inside the engine (mpi.Stander), which then knows every rank that
+// the leased body, waits inside the engine (engine.Stander), which then knows every rank that
 // does nothing else, and ends the program if some certainly wait for each other: with any
 // calls in one process, with one call each over mpi/system. Other stalls are reported again
 // after twice as long. A goroutine outside the runtime that makes its first call later is
@@ -62,7 +61,7 @@ func (t *Thread) idleStep() {
 	if t.place != Shared {
 		spin = spinAlone
 	}
-	if now-s.since < int64(spin) {
+	if now-s.since < int64(osthread.SpinBudget(spin)) {
 		osthread.Relax()
 		return
 	}
@@ -135,7 +134,7 @@ func (t *Thread) sleep() {
 		return
 	}
 	d := t.resting(due)
-	if d <= worthASleep {
+	if d <= osthread.SpinBudget(worthASleep) {
 		t.disarm()
 		osthread.Relax()
 		return
@@ -180,8 +179,8 @@ func pollPeriod(told bool) time.Duration {
 
 // timerCost measures the core time of one timed sleep.
 func timerCost() time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	osthread.LockThread()
+	defer osthread.UnlockThread()
 	const n = 20
 	begin := osthread.ThreadCPUTime()
 	for range n {

@@ -16,7 +16,7 @@ import (
 
 // deaf is an engine that is not told of arrivals, as that of an MPI library: its sleep
 // ends with Wake or the time only.
-type deaf struct{ mpi.Engine }
+type deaf struct{ engine.Engine }
 
 func (d deaf) Limits() engine.Limits {
 	l := d.Engine.Limits()
@@ -97,7 +97,7 @@ func recv(c *mpi.Comm, x *int, src, tag int) error {
 // On an engine that must be polled, messages and one-sided accesses arrive, too.
 func TestRest_engine_not_told(t *testing.T) {
 	withWorld(t, 2, func(c *mpi.Comm) error {
-		restore := c.Intercept(func(next mpi.Engine) mpi.Engine { return deaf{next} })
+		restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { return deaf{next} })
 		err := commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 			r := rank{c, rt, ct, setup{}}
 			mem := make([]int, 1)

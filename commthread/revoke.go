@@ -1,8 +1,11 @@
 package commthread
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/weft-hpc/weft/internal/engine"
@@ -36,7 +39,7 @@ func (t *Thread) revoke(c *mpi.Comm, r *task.Record, err error) {
 	if c == nil {
 		t.revokeAll(reason)
 	} else if !c.Freed() {
-		t.revokePair(c.Handle(), reason)
+		t.revokePair((*engine.Comm)(c).Handle(), reason)
 	}
 }
 
@@ -73,7 +76,7 @@ func (t *Thread) revokePair(h engine.Handle, reason string) {
 	t.mu.Lock()
 	var k *commPair
 	for c, of := range t.family {
-		if c.Handle() == h && !c.Freed() { // a freed communicator's number may have been reused
+		if (*engine.Comm)(c).Handle() == h && !c.Freed() { // a freed communicator's number may have been reused
 			k = of
 		}
 	}
@@ -87,20 +90,21 @@ func (t *Thread) revokePair(h engine.Handle, reason string) {
 // revokeUnfreed revokes c, if the engine still knows it.
 func (t *Thread) revokeUnfreed(c *mpi.Comm, reason string) {
 	if !c.Freed() {
-		t.engine.Revoke(c.Handle(), reason)
+		t.engine.Revoke((*engine.Comm)(c).Handle(), reason)
 	}
 }
 
-// revokeAll revokes every communicator that the thread knows, or has a call on.
+// revokeAll revokes every communicator that the thread knows, or has a call on, in the order of
+// their numbers.
 func (t *Thread) revokeAll(reason string) {
-	all := map[*mpi.Comm]bool{}
 	t.mu.Lock()
-	for c := range t.family {
-		all[c] = true
-	}
+	all := slices.Collect(maps.Keys(t.family))
 	t.mu.Unlock()
-	t.engine.Outstanding(func(k *mpi.Call) { all[k.Comm] = true })
-	for c := range all {
+	t.engine.Outstanding(func(k *engine.Call) { all = append(all, (*mpi.Comm)(k.Comm)) })
+	slices.SortFunc(all, func(a, b *mpi.Comm) int {
+		return cmp.Compare((*engine.Comm)(a).Handle(), (*engine.Comm)(b).Handle())
+	})
+	for _, c := range slices.Compact(all) {
 		t.revokeUnfreed(c, reason)
 	}
 }

@@ -3,12 +3,12 @@ package commthread
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
@@ -39,6 +39,11 @@ import (
 // a lock. Thread.mu is held while neither the engine nor the runtime nor a program is called,
 // except Call.Complete of a forwarded call. The registry of threads for reports has its own
 // lock; no goroutine holds both.
+//
+// Files: order.go, the order of posts; lease.go, the protocol of the lease and its proof;
+// lend.go, workers with the lease; between.go, service between tasks; rest.go, polling and
+// sleep; quiet.go, waits that only a call can end; body.go, coroutines; forward.go, calls of
+// other goroutines; revoke.go, errors across ranks; lazy.go, messages read while they arrive.
 //
 // Rejected designs:
 //
@@ -81,9 +86,9 @@ type Thread struct {
 // fixed does not change after Start.
 type fixed struct {
 	world   *mpi.Comm
-	engine  mpi.Engine    // the holder of the lease calls it
-	bell    mpi.Announcer // of the engine; nil if it has none, or does not announce arrivals
-	lends   bool          // workers may borrow the engine
+	engine  engine.Engine    // the holder of the lease calls it
+	bell    engine.Announcer // of the engine; nil if it has none, or does not announce arrivals
+	lends   bool             // workers may borrow the engine
 	rt      *dataflow.Runtime
 	port    executor.Port
 	opt     options
@@ -91,11 +96,11 @@ type fixed struct {
 	told    bool          // the engine announces arrivals
 	period  time.Duration // of polls between sleeps
 	traced  bool
-	origin  time.Time // of the times of messages
+	origin  int64 // of the times of messages
 	restore func() error
 	claim   *osthread.Claim
 	procs   func()
-	ended   chan struct{}
+	ended   *osthread.Signal
 	unwatch func() bool // ends the watch for a cancellation
 	group   uint64      // the same in all threads that were started together
 }
@@ -108,17 +113,17 @@ type holderState struct {
 	window         int     // pending calls at which posting waits
 	posted         int     // pending calls of comm tasks
 	finished       []*operation
-	settled        []*operation    // memory of finished, used in turn
-	taken          []*operation    // memory of a batch
-	calls          []*mpi.Call     // likewise
-	onDone         func(*mpi.Call) // completed
-	ring           func()          // arrived
-	checking       bool            // a check of checks is being called
-	changed        bool            // calls may have ended since the last check
-	inLease        *body           // the body that has the engine, on a worker
-	bodies         []*body         // started and not ended, with compute tasks that the thread runs
-	helped         int             // number of these compute tasks
-	polls          uint64          // of the engine
+	settled        []*operation       // memory of finished, used in turn
+	taken          []*operation       // memory of a batch
+	calls          []*engine.Call     // likewise
+	onDone         func(*engine.Call) // completed
+	ring           func()             // arrived
+	checking       bool               // a check of checks is being called
+	changed        bool               // calls may have ended since the last check
+	inLease        *body              // the body that has the engine, on a worker
+	bodies         []*body            // started and not ended, with compute tasks that the thread runs
+	helped         int                // number of these compute tasks
+	polls          uint64             // of the engine
 	idle           idleState
 	counts         map[pair]uint64 // messages by pair, for the trace
 	postings       uint64          // calls, for the trace
@@ -155,10 +160,10 @@ type programOrder struct {
 // inbox is the work that other goroutines queue for the thread; guarded by Thread.mu.
 type inbox struct {
 	commands  []func()
-	handedOn  [][]*mpi.Call         // forwarded calls, to be posted
-	forwarded map[*mpi.Call]*handed // forwarded calls, until they complete
-	inCalls   map[*body][]*mpi.Call // the calls that bodies wait for
-	dropped   []*entry              // to be skipped
+	handedOn  [][]*engine.Call         // forwarded calls, to be posted
+	forwarded map[*engine.Call]*handed // forwarded calls, until they complete
+	inCalls   map[*body][]*engine.Call // the calls that bodies wait for
+	dropped   []*entry                 // to be skipped
 }
 
 // leaseQueue is the order of bodies on the lease; guarded by Thread.mu.
@@ -192,11 +197,11 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	}
 	t := &Thread{
 		fixed: fixed{
-			world: c, rt: rt, opt: o, traced: rt.Log() != nil, origin: time.Now(), ended: make(chan struct{}),
+			world: c, rt: rt, opt: o, traced: rt.Log() != nil, origin: osthread.Nanotime(), ended: osthread.NewSignal(),
 		},
 		holderState:  holderState{window: o.window, counts: map[pair]uint64{}},
 		programOrder: programOrder{family: map[*mpi.Comm]*commPair{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{}},
-		inbox:        inbox{forwarded: map[*mpi.Call]*handed{}, inCalls: map[*body][]*mpi.Call{}},
+		inbox:        inbox{forwarded: map[*engine.Call]*handed{}, inCalls: map[*body][]*engine.Call{}},
 	}
 	t.onDone, t.ring = t.completed, t.arrived
 	var err error
@@ -206,7 +211,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	if err := t.join(); err != nil {
 		return nil, errors.Join(err, t.port.Detach())
 	}
-	t.restore = c.Intercept(func(next mpi.Engine) mpi.Engine {
+	t.restore = (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine {
 		t.engine = next
 		t.told = next.Limits().ToldOfArrivals
 		return &forwarder{Engine: next, t: t}
@@ -219,7 +224,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	t.layOut()
 	register(t)
 	t.unwatch = t.port.OnCancel(func() { t.hand(t.cancelled) })
-	go t.run()
+	osthread.Go(t.run)
 	return t, nil
 }
 
@@ -305,7 +310,7 @@ func (t *Thread) Stop() error {
 	t.unattend()
 	t.stop.Store(true)
 	t.wake()
-	<-t.ended
+	t.ended.Wait()
 	unregister(t)
 	err = errors.Join(err, t.restore(), t.port.Detach())
 	if t.claim != nil {
@@ -321,8 +326,8 @@ func (t *Thread) Placement() Placement { return t.place }
 // run is the goroutine of the thread. It ends without unlocking, so that its pinned thread
 // ends, too.
 func (t *Thread) run() {
-	defer close(t.ended)
-	runtime.LockOSThread()
+	defer t.ended.Set()
+	osthread.LockThread()
 	t.pin()
 	t.self = osthread.G()
 	t.enter(nil)
@@ -526,11 +531,11 @@ func (t *Thread) settle() bool {
 		t.mu.Unlock()
 		for i, o := range done {
 			if o.status != nil {
-				*o.status = o.call.Status
+				*o.status = mpi.Status(o.call.Status)
 			}
 			err := o.call.Err
 			if o.refused {
-				t.revoke(o.call.Comm, &o.Record, err)
+				t.revoke((*mpi.Comm)(o.call.Comm), &o.Record, err)
 			}
 			t.port.Finish(&o.Record, err)
 			done[i] = nil

@@ -28,6 +28,10 @@ func (w *worker) instead(r *task.Record, done func() bool) *task.Record {
 	if w.rt.opt.mode != parallel || !w.buries(r) {
 		return r
 	}
+	if m := w.mail.take(); m != nil { // it goes nowhere else; r, of higher priority, goes to a spare next
+		w.push(r)
+		return m
+	}
 	if c := w.dq.pop(); c != nil {
 		if !w.buries(c) {
 			w.push(r)

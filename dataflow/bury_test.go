@@ -165,3 +165,27 @@ func TestWait_for_a_task_bound_to_the_worker(t *testing.T) {
 	}, dataflow.Workers(2)))
 	assert.True(t, ran.Load())
 }
+
+// A body that waits for a task bound to its worker goes on, also while tasks of higher
+// priority are ready that may not run on top of it, and takes no spare worker for these. (Found
+// on a simulated machine, where it hung: the spares were called back, because of the bound task,
+// before they began, again and again.)
+func TestWait_for_a_bound_task_beside_urgent_ones(t *testing.T) {
+	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
+		const n = 50
+		var x int
+		var urgent atomic.Int32
+		for range n {
+			rt.Spawn("urgent", func(*tasks.Context) error { urgent.Add(1); return nil }, tasks.HighPriority)
+		}
+		rt.Spawn("waits", func(ctx *tasks.Context) error {
+			ctx.Spawn("bound", func(*tasks.Context) error { x = 1; return nil }, tasks.OnWorker(0), tasks.Updates(&x))
+			return ctx.WaitOn(&x)
+		}, tasks.If(false))
+		err := rt.Wait()
+		assert.Equal(t, 1, x)
+		assert.EqualValues(t, n, urgent.Load())
+		assert.Zero(t, rt.SpareWorkers())
+		return err
+	}, dataflow.Workers(1)))
+}

@@ -20,6 +20,7 @@ const (
 	EventWait              // the worker waits in Task (0: the program), and may run other tasks
 	EventWaited            // the wait of Task has ended
 	EventDone              // Task has released its successors: after its children and held events
+	EventCost              // Task has the clause Cost; Arg: its nanoseconds
 )
 
 // Event is one entry of the event log.

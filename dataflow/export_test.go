@@ -19,6 +19,13 @@ func (rt *Runtime) RenamedBytes() int64 { return rt.domain.Budget.Used() }
 // LiveRegions returns how many regions the tracker of the main program remembers.
 func (rt *Runtime) LiveRegions() int { return rt.domain.Tracker.Live() }
 
+// RestingSpares returns the number of spare workers that rest.
+func (rt *Runtime) RestingSpares() int {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return len(rt.spares)
+}
+
 // SpareWorkers returns how many workers have been made beyond those asked for.
 func (rt *Runtime) SpareWorkers() int {
 	return len(*rt.workers.Load()) - rt.opt.goroutines()

@@ -95,6 +95,12 @@ func (w *worker) idle(done func() bool) *task.Record {
 			deadline = 0
 			continue
 		}
+		if rt.spin == 0 {
+			if r, stop := w.sleep(done); stop {
+				return r
+			}
+			continue
+		}
 		if i < eagerSpins {
 			continue // search is a call, so the loop can be preempted (osthread.Relax)
 		}
@@ -127,8 +133,11 @@ func (w *worker) found() {
 // task that it found, or nil if done reports true.
 func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 	rt := w.rt
+	osthread.Step()
 	w.state.Store(parked)
+	osthread.Step()
 	rt.parked.Add(1)
+	osthread.Step()
 	rt.spinning.Add(-1)
 	rt.stuckCheck(w)
 	// A submitter that queued work before it could see this worker parked has not woken it.
@@ -142,6 +151,7 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 		}
 		return r, true
 	}
+	osthread.Step()
 	if !w.wanted() {
 		w.log.mark(EventPark)
 		w.parker.Park()
@@ -165,6 +175,7 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 // there is work.
 func (rt *Runtime) wake() {
 	for rt.parked.Load() > 0 && rt.spinning.CompareAndSwap(0, 1) {
+		osthread.Step()
 		for _, v := range *rt.workers.Load() {
 			if v.state.Load() == parked && rt.rouse(v, false) {
 				return
@@ -212,12 +223,12 @@ func (rt *Runtime) wakeLater() {
 		return
 	}
 	rt.group.Add(1) // a worker or the submitter calls this: Close does not wait yet
-	go func() {
+	osthread.Go(func() {
 		defer rt.group.Done()
 		osthread.Sleep(lateWake)
 		rt.late.Store(false)
 		rt.wakeMore()
-	}()
+	})
 }
 
 // wakeMore wakes a worker if there is work for it.

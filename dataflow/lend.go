@@ -16,7 +16,7 @@ func (p *port) Queue(r *task.Record) { p.rt.external.push(r) }
 func (p *port) Spacious() bool { return p.rt.spacious() }
 
 func (rt *Runtime) spacious() bool {
-	return rt.pin != nil && rt.opt.mode == parallel && !osthread.Crowded()
+	return rt.pin != nil && rt.spin > 0 && rt.opt.mode == parallel && !osthread.Crowded()
 }
 
 // Rouse implements executor.Port.

@@ -114,6 +114,9 @@ func (l *eventLog) spawn(r *task.Record) {
 	if l.reserve(1) {
 		l.packed.spawn(now, r.Seq(), label, seqOf(r.Domain.Parent))
 	}
+	if r.Flags&task.Costed != 0 && l.reserve(1) {
+		l.packed.cost(now, r.Seq(), uint64(r.PeekCold().Cost))
+	}
 }
 
 // label returns the index of the label of r. A declared task without its own label needs no
@@ -147,16 +150,10 @@ type labels struct {
 	events atomic.Int64  // reserved in batches, by all workers
 	lost   atomic.Uint64
 	origin atomic.Int64 // osthread.Nanotime at Log.Start
-	start  time.Time    // guarded by mu: Log.Start
 }
 
 // begin makes now the start of the log.
-func (l *labels) begin() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.start = time.Now()
-	l.origin.Store(osthread.Nanotime())
-}
+func (l *labels) begin() { l.origin.Store(osthread.Nanotime()) }
 
 func (l *labels) index(x Label) int {
 	l.mu.Lock()
@@ -182,7 +179,7 @@ func (rt *Runtime) Log() *Log {
 	rt.labels.mu.Lock()
 	defer rt.labels.mu.Unlock()
 	l := &Log{
-		Start:    rt.labels.start,
+		Start:    osthread.Date(rt.labels.origin.Load()),
 		Elapsed:  time.Duration(osthread.Nanotime() - rt.labels.origin.Load()),
 		Slots:    rt.opt.goroutines(),
 		Labels:   slices.Clone(rt.labels.all),

@@ -13,10 +13,11 @@ import (
 //	time                 since the previous event
 //	task                 minus the task of the previous event
 //	label, parent        EventSpawn
+//	cost                 EventCost
 //	count, pred, ...     EventEdge, several of one task; pred is task minus Arg, Arg2 in bit 0
 //
 // A byte for head, then numbers in the format of encoding/binary: signed except label,
-// parent and count. Tasks have numbers below 1<<62. No entry is split between two chunks.
+// parent, cost and count. Tasks have numbers below 1<<62. No entry is split between two chunks.
 type packed struct {
 	chunks [][]byte
 	count  int // events
@@ -55,6 +56,11 @@ func (p *packed) plain(kind EventKind, how uint64, t time.Duration, task uint64)
 func (p *packed) spawn(t time.Duration, task, label, parent uint64) {
 	c := p.begin(1, EventSpawn, 0, t, task)
 	*c = binary.AppendUvarint(binary.AppendUvarint(*c, label), parent)
+}
+
+func (p *packed) cost(t time.Duration, task, cost uint64) {
+	c := p.begin(1, EventCost, 0, t, task)
+	*c = binary.AppendUvarint(*c, cost)
 }
 
 // edge is a dependence kept until its task is spawned.
@@ -104,6 +110,8 @@ func (u *unpacker) entry() {
 	switch e.Kind {
 	case EventSpawn:
 		e.Arg, e.Arg2 = u.unsigned(), u.unsigned()
+	case EventCost:
+		e.Arg = u.unsigned()
 	case EventEdge:
 		for n := u.unsigned(); n > 0; n-- {
 			d := u.signed()

@@ -19,7 +19,7 @@ func TestPacked(t *testing.T) {
 		var p packed
 		want := []Event{}
 		for range 4000 {
-			e := Event{Time: time.Duration(number()), Task: number(), Kind: EventSpawn + EventKind(rng.IntN(int(EventDone)))}
+			e := Event{Time: time.Duration(number()), Task: number(), Kind: EventSpawn + EventKind(rng.IntN(int(EventCost)))}
 			switch e.Kind {
 			case EventSpawn:
 				e.Arg, e.Arg2 = number(), number()
@@ -38,6 +38,10 @@ func TestPacked(t *testing.T) {
 					}
 					want = append(want, e)
 				}
+			case EventCost:
+				e.Arg = number()
+				p.cost(e.Time, e.Task, e.Arg)
+				want = append(want, e)
 			default:
 				e.Arg = uint64(rng.IntN(3))
 				p.plain(e.Kind, e.Arg, e.Time, e.Task)

@@ -193,14 +193,14 @@ func (w *worker) blockForeign(f func()) {
 	var c panics.Catcher
 	returned := false
 	e := *w.foreign.Load()
-	go func() {
+	osthread.Go(func() {
 		defer e.Wake()
 		defer over.Store(true)
 		c.Try(func() {
 			f()
 			returned = true
 		})
-	}()
+	})
 	e.Await(over.Load)
 	if p := c.Recovered(); p != nil {
 		panic(p.AsError())
@@ -209,6 +209,9 @@ func (w *worker) blockForeign(f func()) {
 		runtime.Goexit()
 	}
 }
+
+// Origin implements executor.Port.
+func (p *port) Origin() int64 { return p.rt.labels.origin.Load() }
 
 // Take implements executor.Port.
 func (p *port) Take() *task.Record {

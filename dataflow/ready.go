@@ -9,6 +9,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
@@ -66,7 +67,7 @@ func (w *worker) admitSpecial(r *task.Record) bool {
 	c := r.PeekCold()
 	if r.Flags&task.Hooked != 0 {
 		if w.external { // the hook must not end this goroutine
-			go w.rt.external.hookAndQueue(r)
+			osthread.Go(func() { w.rt.external.hookAndQueue(r) })
 		} else {
 			w.hooks = append(w.hooks, r)
 		}
@@ -206,6 +207,7 @@ func (w *worker) weigh(r *task.Record) int64 {
 // notify wakes a worker for queued work of the given length in ns: at once if that is worth
 // it, otherwise a little later, if the work is still there.
 func (w *worker) notify(work int64) {
+	osthread.Step()
 	if w.rt.parked.Load() == 0 {
 		return
 	}

@@ -106,7 +106,12 @@ func (w *worker) Misuse(err error) { w.rt.domain.AddFailure(err) }
 func (w *worker) Edge(pred, succ uint64, waits bool) { w.log.edge(pred, succ, waits) }
 
 // Spawned implements task.Runner.
-func (w *worker) Spawned(r *task.Record) { w.log.spawn(r) }
+func (w *worker) Spawned(r *task.Record) {
+	osthread.ChargeSpawn()
+	if w.log != nil {
+		w.log.spawn(r)
+	}
+}
 
 // ChildDomain implements task.Runner: the body of r spawns its first child.
 func (w *worker) ChildDomain(r *task.Record) *task.Domain {
@@ -124,11 +129,19 @@ func (w *worker) ChildDomain(r *task.Record) *task.Domain {
 	}
 	d.Final = w.rt.domain.Final || r.Flags&task.Final != 0
 	d.Limit = w.window()
-	if w.log != nil {
-		d.Trace()
-	}
+	w.observe(d)
 	r.Children = d
 	return d
+}
+
+// observe has d report its spawns to w if they are recorded or, on a simulated machine, take time.
+func (w *worker) observe(d *task.Domain) {
+	switch {
+	case w.log != nil:
+		d.Trace()
+	case osthread.Spawning():
+		d.Traced = true
+	}
 }
 
 // WaitChildren implements task.Runner.

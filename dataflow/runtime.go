@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +58,7 @@ type Runtime struct {
 	spin     time.Duration
 	batch    uint64 // a worker publishes when its count of ends has none of these bits
 	claim    *osthread.Claim
+	home     osthread.Home // of all threads; immutable
 	w0       *worker
 	external *worker
 	comm     executor.Executor // owned by the submitter, and by workers while there are comm tasks
@@ -99,7 +99,7 @@ type Runtime struct {
 	procs   []func()               // guarded by mu: return Ps
 	started bool                   // guarded by mu: there are Ps for all workers
 	delayed atomic.Pointer[worker] // its launch waits for its time; written under mu
-	group   sync.WaitGroup
+	group   osthread.Group
 	blocked waitRegistry // external waits
 	labels  labels
 }
@@ -152,7 +152,7 @@ func New(opts ...Option) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt := &Runtime{opt: o, spin: spinBudget}
+	rt := &Runtime{opt: o, spin: osthread.SpinBudget(spinBudget), home: osthread.HereHome()}
 	if o.logFile != "" {
 		if rt.logFile, err = createLog(o.logFile); err != nil {
 			return nil, err
@@ -165,7 +165,7 @@ func New(opts ...Option) (*Runtime, error) {
 	rt.prio.top.Store(noPriority)
 	rt.external = rt.newWorker(-1, -1)
 	rt.external.external = true
-	runtime.LockOSThread()
+	osthread.LockThread()
 	rt.takeCores()
 	rt.start()
 	rt.unwatch = context.AfterFunc(rt.ctx, rt.cancelled)
@@ -205,14 +205,14 @@ func (rt *Runtime) takeCores() {
 	}
 	if n > osthread.NumCores() {
 		warnOnce(&crowded, "%d workers on %d cores: they take turns, and are not pinned", n, osthread.NumCores())
-		rt.spin = crowdBudget
+		rt.spin = osthread.SpinBudget(crowdBudget)
 	}
 	if !rt.opt.pin {
 		return
 	}
 	rt.claim = osthread.ClaimCores(n)
 	if rt.claim.Oversubscribed() {
-		rt.spin = crowdBudget
+		rt.spin = osthread.SpinBudget(crowdBudget)
 		return
 	}
 	rt.pin, _ = osthread.PinTo(rt.claim.Cores()[0]) // nil where threads cannot be pinned
@@ -280,9 +280,7 @@ func (rt *Runtime) start() {
 		d.Cover = task.NewCover(nil)
 	}
 	d.Final = rt.opt.mode == serial || rt.opt.mode == verify
-	if w.log != nil {
-		d.Trace()
-	}
+	w.observe(d)
 	rt.domain, w.root = d, d
 	rt.mainScope = task.MainOf(d)
 	rt.spawner = task.SpawnerOf(d)
@@ -462,7 +460,7 @@ func (rt *Runtime) Close() error {
 	if !stalled { // after a stall a worker may still look for work
 		rt.submitted.free()
 	}
-	runtime.UnlockOSThread()
+	osthread.UnlockThread()
 	return errors.Join(err, rt.writeLog())
 }
 
@@ -473,12 +471,7 @@ func (rt *Runtime) dismiss(stalled bool) {
 		rt.group.Wait()
 		return
 	}
-	gone := make(chan struct{})
-	go func() { defer close(gone); rt.group.Wait() }()
-	select {
-	case <-gone:
-	case <-time.After(100 * time.Millisecond):
-	}
+	rt.group.WaitTimeout(100 * time.Millisecond)
 }
 
 // pushBound queues a task that only one worker may run.

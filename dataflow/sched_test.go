@@ -358,6 +358,9 @@ func TestPin_of_a_spare_that_moves(t *testing.T) {
 			if err := rt.Wait(); err != nil {
 				return err
 			}
+			for rt.RestingSpares() == 0 { // until then it may take a task, still on its former core
+				runtime.Gosched()
+			}
 		}
 		assert.Equal(t, 1, rt.SpareWorkers())
 		assert.Equal(t, cores, spares)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
@@ -30,7 +30,7 @@ func (w *worker) mainLoop(leave func()) {
 			return
 		}
 		w.cur = nil // crashed has ended it; next, if set, is a successor to run
-		go w.loop()
+		w.rt.home.Go(w.loop)
 	}()
 	for !w.rt.ending() {
 		w.run(w.retire.Load, w.spare())
@@ -176,7 +176,7 @@ func (rt *Runtime) newSpare(core int, first *task.Record) *worker {
 	rt.reserve()
 	w.launched = true
 	rt.group.Add(1)
-	go w.loop()
+	rt.home.Go(w.loop)
 	return w
 }
 
@@ -212,12 +212,12 @@ type externalWait struct {
 	label string
 	what  string // "holds an event made at"
 	site  string
-	since time.Time
+	since int64   // osthread.Nanotime
 	spare *relief // for a body inside Block with a core to give away
 }
 
 func (g *waitRegistry) add(r *task.Record, what string) int {
-	o := externalWait{label: "the submitting goroutine", what: what, site: task.CallLine(), since: time.Now()}
+	o := externalWait{label: "the submitting goroutine", what: what, site: task.CallLine(), since: osthread.Nanotime()}
 	if r != nil {
 		o.task, o.label = r.Seq(), describe(r)
 	}

@@ -50,12 +50,12 @@ const stallLines = 32 // most lines of a report
 // watchdog checks a few times per stall period whether anything has moved. It is a timer: a
 // short runtime pays for no goroutine.
 type watchdog struct {
-	mu    sync.Mutex    // guards all fields
-	timer *time.Timer   // nil if there is none, or none any more
-	last  uint64        // moves at the last observed change
-	since time.Time     // that moment
-	cpu   time.Duration // of the process at that moment
-	told  int           // reports since then
+	mu    sync.Mutex      // guards all fields
+	timer *osthread.Timer // nil if there is none, or none any more
+	last  uint64          // moves at the last observed change
+	since int64           // that moment, osthread.Nanotime
+	cpu   time.Duration   // of the process at that moment
+	told  int             // reports since then
 
 	advances uint64 // of the executor, at the last check
 }
@@ -69,7 +69,7 @@ func (rt *Runtime) watch() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	rt.moved(g, rt.moves())
-	g.timer = time.AfterFunc(rt.watchPeriod(), rt.look)
+	g.timer = osthread.AfterFunc(rt.watchPeriod(), rt.look)
 }
 
 func (rt *Runtime) watchPeriod() time.Duration { return max(rt.opt.stall/4, time.Millisecond) }
@@ -86,7 +86,7 @@ func (rt *Runtime) unwatchStalls() {
 }
 
 func (rt *Runtime) moved(g *watchdog, moves uint64) {
-	g.last, g.since, g.cpu, g.told = moves, time.Now(), osthread.ProcessCPUTime(), 0
+	g.last, g.since, g.cpu, g.told = moves, osthread.Nanotime(), osthread.ProcessCPUTime(), 0
 }
 
 // look is the periodic check of the watchdog.
@@ -100,7 +100,7 @@ func (rt *Runtime) look() {
 	g.timer.Reset(rt.watchPeriod())
 	advances := g.advances
 	g.advances = rt.advances()
-	elapsed := time.Since(g.since)
+	elapsed := time.Duration(osthread.Nanotime() - g.since)
 	if now := rt.moves(); now == g.last && elapsed < rt.opt.stall {
 		return
 	} else if now != g.last || rt.computes(elapsed, osthread.ProcessCPUTime()-g.cpu) {
@@ -283,7 +283,7 @@ func (rt *Runtime) stallText() string {
 // externalWaits describes the external waits, a line each.
 func (rt *Runtime) externalWaits() (lines []string) {
 	for _, o := range rt.blocked.list() {
-		line := fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Since(o.since).Round(time.Millisecond))
+		line := fmt.Sprintf("  %s %s %s, for %v", o.label, o.what, o.site, time.Duration(osthread.Nanotime()-o.since).Round(time.Millisecond))
 		if o.spare != nil && o.spare.missing() {
 			line += fmt.Sprintf("; its core is idle, because the process has the %d spare workers that it may have, and all are in use", maxSpares)
 		}

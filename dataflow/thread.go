@@ -46,7 +46,7 @@ func (rt *Runtime) begin(w *worker) {
 	rt.reserve()
 	w.launched = true
 	rt.group.Add(1)
-	go w.loop()
+	rt.home.Go(w.loop)
 }
 
 // beginDelayed starts the worker whose launch has been delayed, unless Close came before.
@@ -86,7 +86,7 @@ func (s *starter) add(rt *Runtime) {
 	s.queue = append(s.queue, delayedLaunch{rt, osthread.Nanotime() + int64(firstLaunch)})
 	if !s.running {
 		s.running = true
-		go s.run()
+		osthread.Go(s.run)
 	}
 }
 
@@ -153,7 +153,7 @@ func (rt *Runtime) giveProcs() {
 // runtime. Then the thread returns to the Go scheduler with its original mask; a thread
 // whose goroutine was ended by a body dies with it.
 func (w *worker) loop() {
-	runtime.LockOSThread()
+	osthread.LockThread()
 	w.g.Store(osthread.G())
 	w.thread.Store(int64(osthread.ThreadID()))
 	if w.dq.ring.Load() == nil { // not if it replaces one that ended: tasks may be queued
@@ -167,7 +167,7 @@ func (w *worker) loop() {
 	}
 	w.mainLoop(func() {
 		if w.core.Load() < 0 || osthread.SetAffinity(mask) == nil {
-			runtime.UnlockOSThread()
+			osthread.UnlockThread()
 		}
 	})
 }

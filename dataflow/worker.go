@@ -232,6 +232,7 @@ func (w *worker) left(r, outer *task.Record) {
 	if d := r.Children; d != nil {
 		d.Tracker.CloseReductions(deps.Region{}) // may run tasks, on top of r
 	}
+	osthread.EndTask(r)
 	if w.log != nil {
 		w.log.end(r)
 	}

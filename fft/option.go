@@ -19,7 +19,8 @@ type options struct {
 }
 
 // Kernels makes a plan use the given kernels instead of the fastest of this
-// machine ([codelet.Sets]).
+// machine ([codelet.Sets]). Plans with modelled kernels ([codelet.Modelled]) take time, and do not
+// compute.
 func Kernels(set *codelet.Set) Option { return func(o *options) { o.set = set } }
 
 // Stream says whether the output bypasses the caches on its way to memory: that pays if the

@@ -107,8 +107,11 @@ func (p *Plan) chooseWidth() {
 
 // choose chooses the method, and the scratch memory.
 func (p *Plan) choose() {
-	p.line = lineOf(p.n, p.set)
 	p.chooseWidth()
+	if p.set.Model() != nil {
+		return
+	}
+	p.line = lineOf(p.n, p.set)
 	p.stream = p.out.Dist == 1 && p.out.span(p.n, p.count) >= streamPoints
 	p.group = max(1, min(p.count, 1024/p.n))
 	around := 0
@@ -171,6 +174,10 @@ func (p *Plan) First(count int, dst, src []complex128, inverse bool) error {
 
 // part transforms the first count of the pencils.
 func (p *Plan) part(dst, src []complex128, count int, inverse bool) {
+	if m := p.set.Model(); m != nil {
+		m.Transform(p.n, count)
+		return
+	}
 	ws := p.scratch.get()
 	if p.turned != nil {
 		for b := 0; b < count; b += p.group {

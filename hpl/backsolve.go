@@ -33,9 +33,8 @@ func (s *solver) backSubstitute(t *team) error {
 	defer s.watch.since(osthread.Nanotime(), timeBackSolve)
 	b := &backSolve{solver: s, team: t, y: make([]float64, s.matrix.mp), x: make([]float64, min(s.cfg.NB, s.cfg.N))}
 	if m := s.matrix; m.column < m.nq {
-		for i, v := range m.at(0, m.column)[:m.mp] {
-			b.y[i] = -v
-		}
+		s.kernels.Dcopy(m.mp, m.at(0, m.column), 1, b.y, 1)
+		s.kernels.Dscal(m.mp, -1, b.y, 1)
 	}
 	// If the right side has its own block column, that is the first one.
 	if s.cfg.N%s.cfg.NB == 0 && s.matrix.cols.owner(s.cfg.N) == s.grid.col {

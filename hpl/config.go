@@ -87,6 +87,15 @@ type Config struct {
 	Log      *dataflow.Log  // the Task driver records its events there if not nil
 }
 
+// alloc allocates n numbers for matrices, or for buffers of messages. Free them with
+// [blas.Free].
+func (c *Config) alloc(n int, buffer bool) ([]float64, error) {
+	if m, ok := c.Kernels.(blas.Modelled); ok {
+		return m.Reserve(n, buffer)
+	}
+	return blas.Alloc(n)
+}
+
 // Progress reports how far a factorization has come.
 type Progress struct {
 	Column   int           // columns factored

@@ -41,22 +41,25 @@ func (d *driver) allocate(n int) (err error) {
 	}
 	sizes := driverSizes(&d.cfg, d.kernels, d.grid.col)
 	for i := range d.u {
-		if d.u[i], err = blas.Alloc(sizes.u); err != nil {
+		if d.u[i], err = d.cfg.alloc(sizes.u, true); err != nil {
 			return err
 		}
 	}
 	if d.grid.p > 1 {
-		d.work, err = blas.Alloc(sizes.work)
+		d.work, err = d.cfg.alloc(sizes.work, true)
 	}
 	if err == nil && d.grid.p > 1 {
-		d.raw, err = blas.Alloc(sizes.raw)
+		d.raw, err = d.cfg.alloc(sizes.raw, true)
 	}
 	return err
 }
 
 // touch writes to all memory once, before the clock starts: the system allocates and clears
-// a page at the first write.
+// a page at the first write. Modelled kernels use none.
 func (d *driver) touch() {
+	if d.model != nil {
+		return
+	}
 	for _, p := range d.panels {
 		clear(p.memory)
 	}

@@ -37,7 +37,7 @@ func TestGrids(t *testing.T) {
 	for _, v := range variants {
 		for _, g := range grids {
 			for _, nb := range []int{1, 7, 16, 24, 40, 100} {
-				if i++; !sampled(i, 2*raceShare) {
+				if i++; !sampled(i, 4*raceShare) {
 					continue
 				}
 				cfg := blocking(n)
@@ -182,7 +182,7 @@ func TestStockInput(t *testing.T) {
 				for _, nbmin := range []int{2, 4} {
 					for nb := 1; nb <= 4; nb++ {
 						for _, n := range []int{29, 30, 34, 35} {
-							if i++; !sampled(i, 40*raceShare) {
+							if i++; !sampled(i, 80*raceShare) {
 								continue
 							}
 							cfg := blocking(n)

@@ -1,9 +1,5 @@
 package hpl
 
-import (
-	"github.com/weft-hpc/weft/hpl/blas"
-)
-
 // matrix is the local part of an n x (n+1) matrix: column-major, blocks of nb x nb dealt to
 // the grid in both dimensions. Column n is the right side.
 type matrix struct {
@@ -54,7 +50,7 @@ func newMatrix(cfg *Config, row, col int) (m *matrix, err error) {
 	if m.cols.owner(cfg.N) == col {
 		m.column = m.nq - 1
 	}
-	m.a, err = blas.Alloc(max(1, m.ld*m.nq))
+	m.a, err = cfg.alloc(max(1, m.ld*m.nq), false)
 	return m, err
 }
 

@@ -28,7 +28,7 @@ const sweepTime = 5 * time.Millisecond
 // start: threads that wait awake would keep the collector from its end, and it would take
 // time from the first panels. Collective.
 func (s *solver) collect() error {
-	if s.cfg.N < collectFrom {
+	if s.cfg.N < collectFrom || s.model != nil {
 		return nil
 	}
 	runtime.GC()
@@ -38,14 +38,19 @@ func (s *solver) collect() error {
 
 // start starts the clock. Collective: drivers call it once, when they are ready.
 func (s *solver) start() error {
-	give := blas.Reserve(s.cfg.Workers)
-	err := s.grid.all.Barrier()
-	give()
-	if err != nil {
+	if err := s.reserve(); err != nil {
 		return err
 	}
 	s.meter.begin = osthread.Nanotime()
 	return nil
+}
+
+// reserve makes the work buffers of the kernels, and returns when all ranks have done so.
+func (s *solver) reserve() error {
+	if s.model == nil {
+		defer blas.Reserve(s.cfg.Workers)()
+	}
+	return s.grid.all.Barrier()
 }
 
 // finish solves with the factors and stops the clock. Collective: drivers call it once, at

@@ -45,7 +45,7 @@ func (m *matrix) placement(k int) placement {
 // on every process. After that a panel is only read, by any number of goroutines.
 type panel struct {
 	placement
-	memory []float64 // all of it, from blas.Alloc
+	memory []float64 // all of it, from Config.alloc
 	msg    []float64
 	info   []float64 // parts of msg
 	rows   []float64
@@ -79,7 +79,7 @@ func panelLen(cfg *Config, k blas.Kernels, row, first int) int {
 // newPanel returns a panel with memory for any panel from number first on. Any goroutine.
 // The method free releases the memory.
 func (s *solver) newPanel(first int) (*panel, error) {
-	memory, err := blas.Alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first)))
+	memory, err := s.cfg.alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first)), true)
 	if err != nil {
 		return nil, fmt.Errorf("hpl: panel: %w", err)
 	}
@@ -104,6 +104,9 @@ func (s *solver) setPanel(p *panel, k int) {
 	}
 	p.msg = rest[:messageLen(s.kernels, p.jb, p.m2)]
 	p.info, p.rows = take(1), take(p.jb)
+	if s.model != nil {
+		s.model.Keep(p.msg[:1+p.jb])
+	}
 	p.l1, p.l2 = take(p.jb*p.jb), take(s.kernels.PackedA(p.m2, p.jb))
 }
 

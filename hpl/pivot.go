@@ -19,23 +19,23 @@ func (f *factorization) pivot(c int) (value float64, err error) {
 	}
 	if f.exchange != nil {
 		defer f.s.watch.since(osthread.Nanotime(), timeMaxSwap)
-		return f.pivotAcross(c, best)
+		return f.pivotAcross(c, i, best)
 	}
 	if best != c {
 		f.k.Dswap(f.p.jb, f.a[c:], f.lda, f.a[best:], f.lda)
 	}
 	f.pivots[c] = f.p.j + best
-	return f.a[c+c*f.lda], nil
+	return f.element(c, c, f.m-c), nil
 }
 
-// pivotAcross is pivot with rows on several processes: row best is the local candidate,
-// none if negative.
-func (f *factorization) pivotAcross(c, best int) (value float64, err error) {
+// pivotAcross is pivot with rows on several processes: row best, of the rows from i on, is the
+// local candidate, none if negative.
+func (f *factorization) pivotAcross(c, i, best int) (value float64, err error) {
 	t, rows := f.exchange, f.s.matrix.rows
 	mine := t.mine
 	mine.clear()
 	if best >= 0 {
-		mine.set(f.a[best+c*f.lda], rows.global(f.p.top+best))
+		mine.set(f.element(best, c, f.m-i), rows.global(f.p.top+best))
 		f.k.Dcopy(f.p.jb, f.a[best:], f.lda, mine.pivotRow(), 1)
 	}
 	if f.owner {
@@ -50,7 +50,18 @@ func (f *factorization) pivotAcross(c, best int) (value float64, err error) {
 	if who, at := rows.locate(row); who == f.s.grid.row && row != f.p.j+c {
 		f.k.Dcopy(f.p.jb, mine.topRow(), 1, f.a[at-f.p.top:], f.lda)
 	}
+	if f.s.model != nil {
+		return mine[candidateSize], nil
+	}
 	return mine.pivotRow()[c], nil
+}
+
+// element returns element (i, c) of a, the largest of n; with modelled kernels one for it.
+func (f *factorization) element(i, c, n int) float64 {
+	if f.s.model != nil {
+		return f.s.model.Largest(n)
+	}
+	return f.a[i+c*f.lda]
 }
 
 // candidate is the message of one process for one pivot: netlib's 2*jb+4 numbers. It begins
@@ -199,7 +210,7 @@ func (t *pivotExchange) wait(all ...*mpi.Request) error {
 	for {
 		done, err := mpi.Testall(all...) // on a comm thread, other bodies run here
 		took := time.Duration(osthread.Nanotime() - begin)
-		if !done && took > awakeLimit {
+		if !done && took >= osthread.SpinBudget(awakeLimit) {
 			err = mpi.Waitall(all...)
 		} else if !done {
 			continue

@@ -19,6 +19,9 @@ var ErrNaN = errors.New("not a number (NaN)")
 // c call it with equal configurations; only Progress, Log and Workers may differ, and
 // kernels must have the same name. The calling goroutine communicates.
 //
+// With modelled kernels (blas.Modelled) nothing is computed or verified: X is nil, Residual is
+// NaN, and the pivots are chosen at random.
+//
 // A singular matrix is no error: Singular names the column, X is nil and Residual is NaN.
 // Errors: an invalid configuration (Validate), too few ranks, too little memory, differing
 // configurations, failed messages, and [ErrNaN], with which the Result is filled in. An
@@ -90,8 +93,11 @@ func (c *Config) looksAhead() bool { return c.Variant == LookAhead && c.Depth > 
 // blocks returns the number of block columns, which is the number of panels.
 func (c *Config) blocks() int { return (c.N + c.NB - 1) / c.NB }
 
-// generate makes the entries of the matrix with all workers.
+// generate makes the entries of the matrix with all workers, if the kernels compute.
 func (s *solver) generate(t *team) {
+	if s.model != nil {
+		return
+	}
 	g := newGenerator(s.cfg.N, s.cfg.Seed)
 	t.parts(s.matrix.nq, 1, func(_, first, last int) { s.matrix.fill(g, first, last) })
 }
@@ -110,6 +116,10 @@ func (s *solver) result(t *team) (r Result, err error) {
 	}
 	if info := int(s.info.Load()); info > 0 {
 		r.Singular, r.Residual = info, math.NaN()
+		return r, nil
+	}
+	if s.model != nil {
+		r.Residual = math.NaN()
 		return r, nil
 	}
 	if err = s.replicate(); err != nil {

@@ -53,6 +53,7 @@ import (
 type solver struct {
 	cfg     Config
 	kernels blas.Kernels
+	model   blas.Modelled // the kernels, if they do not compute; nil otherwise
 	grid    *grid
 	matrix  *matrix
 	blocks  int // panels of the matrix
@@ -83,6 +84,7 @@ type hooks struct {
 // newSolver allocates the matrix, on all ranks of the grid or on none. Collective.
 func newSolver(g *grid, cfg Config, h hooks) (*solver, error) {
 	s := &solver{cfg: cfg, kernels: cfg.kernels(), grid: g, hooks: h}
+	s.model, _ = s.kernels.(blas.Modelled)
 	s.blocks = cfg.blocks()
 	s.pivots, s.x = make([]int, cfg.N), make([]float64, cfg.N)
 	if err := s.agree(); err != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// taskRun is a factorization as a graph of tasks, on one rank. It spawns the whole graph,
-// in the order of a serial program, and waits once (Marjanovic et al., Effective
+// taskRun is a factorization as a graph of tasks, on one rank. It spawns the graph
+// in the order of a serial program (Marjanovic et al., Effective
 // Communication and Computation Overlap with Hybrid MPI/SMPs, section 2). A task accesses
 // panels and block columns; a block column includes its buffers.
 //
@@ -18,6 +18,7 @@ import (
 //	exchange    worker (*), if P > 1       panel, block column    of the column
 //	update      worker                     panel, block column    of the column
 //	report      worker, on request         panel                  lowest
+//	applied     worker                     panel                  lowest
 //
 // (*) With messages, if P > 1: a worker with the lease of the engine, where workers have a
 // core each (tasks.Leased), and otherwise the comm thread.
@@ -31,9 +32,9 @@ import (
 //
 // # Look-ahead
 //
-// There is no limit on how far panels run ahead of updates. Unless the matrix is large,
-// there is memory for all panels (taskPanels), used in turn; factoring into memory that
-// updates still read waits for them by the usual dependence.
+// Panels run ahead of updates as far as there is memory for them (taskPanels), which is used
+// in turn, but at most panelsAhead: then the program waits for applied, the last task of a
+// panel, before it spawns more.
 //
 // # Messages and hand-overs between threads, per rank and panel
 //

@@ -60,7 +60,7 @@ func TestTask(t *testing.T) {
 			cfg.P, cfg.Q, cfg.NB, cfg.Workers = g[0], g[1], nb, 1+i%4
 			cfg.Bcast, cfg.Swap, cfg.SwapThreshold = Broadcast(i%6), Swap(i%3), i%9
 			cfg.L1NoTrans, cfg.NoEquil, cfg.ColumnMajor = i%2 == 0, i%3 == 0, i%5 == 0
-			if i++; sampled(i, raceShare) {
+			if i++; sampled(i, 2*raceShare) {
 				sameAsBlocking(t, cfg)
 			}
 		}
@@ -252,5 +252,19 @@ func TestTaskPanels(t *testing.T) {
 			cfg.NB = 20
 		}
 		assert.Equal(t, want, taskPanels(&cfg), n)
+	}
+}
+
+// The program waits for a panel that is applied, not for one that has just been spawned in the
+// same memory; and no more than panelsAhead are not applied when the next one is spawned.
+func TestTaskRun_pace(t *testing.T) {
+	for slots := 1; slots <= 70; slots++ {
+		for k := range 200 {
+			last := lastApplied(k, slots)
+			assert.LessOrEqual(t, k+1-last, panelsAhead)
+			for later := last + slots; last >= 0 && later <= k; later += slots {
+				t.Errorf("with %d slots, panel %d has the memory of panel %d already, before panel %d", slots, later, last, k+1)
+			}
+		}
 	}
 }

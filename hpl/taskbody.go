@@ -25,6 +25,7 @@ var (
 	solve    = tasks.Declare3("solve", solveBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
 	multiply = tasks.Declare3("multiply", multiplyRows, tasks.Value, tasks.Input, tasks.Concurrent)
 	report   = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
+	applied  = tasks.Declare1("applied", func([]float64) {}, tasks.Inout) // comes after all that read the panel
 )
 
 // factorPanel factors a panel. With P > 1 it runs on the comm thread, beside a worker that
@@ -42,7 +43,7 @@ func unpackPanel(_ *tasks.Context, st job, _, _ []float64) error {
 func packRows(st job, _, _ []float64) {
 	defer st.t.watch.since(osthread.Nanotime(), timeSwap)
 	m := st.t.matrix
-	st.p.swaps.Pack(st.last-st.first, m.at(0, st.first), m.ld, st.b.work)
+	st.p.swaps.Pack(st.t.kernels, st.last-st.first, m.at(0, st.first), m.ld, st.b.work)
 }
 
 // exchangeRows starts the exchange of rows; its task ends when they have arrived.
@@ -68,7 +69,7 @@ func solveBlockColumn(st job, _, _ []float64) {
 
 func (t *taskRun) unpackRows(st job) {
 	defer t.watch.since(osthread.Nanotime(), timeSwap)
-	st.p.swaps.Unpack(st.last-st.first, st.b.work, st.b.raw, st.p.jb, t.matrix.at(0, st.first), t.matrix.ld)
+	st.p.swaps.Unpack(t.kernels, st.last-st.first, st.b.work, st.b.raw, st.p.jb, t.matrix.at(0, st.first), t.matrix.ld)
 }
 
 // multiplyRows updates some rows of a block column; its U is complete.

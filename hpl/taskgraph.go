@@ -14,6 +14,7 @@ import (
 func (t *taskRun) spawn() {
 	for k, next := 0, t.spawnPanel(0); next != nil; k++ {
 		p := next
+		t.pace(k)
 		for _, b := range t.blockColumns {
 			if t.urgent(p, b) {
 				t.spawnUpdate(p, b, nil)
@@ -26,8 +27,26 @@ func (t *taskRun) spawn() {
 			}
 		}
 		t.spawnReport(p)
+		applied.Spawn(t.rt, p.memory)
 	}
 }
+
+// panelsAhead is how many panels are in the graph and may not have been applied. More would cost
+// memory, some hundred tasks for each panel, and bring nothing: no rank comes so far ahead of the
+// others, whose panels it needs.
+const panelsAhead = 32
+
+// pace waits until an earlier panel has been applied, before the updates with panel k and panel
+// k+1 are spawned; it runs tasks meanwhile.
+func (t *taskRun) pace(k int) {
+	if last := lastApplied(k, len(t.slots)); last >= 0 {
+		_ = t.rt.WaitOn(t.slots[last%len(t.slots)].memory) // Wait returns errors
+	}
+}
+
+// lastApplied returns the panel to wait for before panel k+1 is spawned, below 0 for none. Of the
+// panels up to k, it is the last in its memory, so that a wait for the memory is one for it.
+func lastApplied(k, slots int) int { return k + 1 - min(panelsAhead, slots) }
 
 // spawnReport spawns the report of a panel that has been applied everywhere, on request.
 func (t *taskRun) spawnReport(p *panel) {

@@ -78,12 +78,12 @@ func (b *blockColumn) buffers() (all [][]float64) {
 // allocateBlockColumn allocates the buffers of b.
 func (t *taskRun) allocateBlockColumn(b *blockColumn) (err error) {
 	jb, n := min(t.cfg.NB, t.cfg.N), b.last-b.first
-	b.u, err = blas.Alloc(max(1, t.kernels.PackedB(jb, n)))
+	b.u, err = t.cfg.alloc(max(1, t.kernels.PackedB(jb, n)), true)
 	if err == nil && t.grid.p > 1 {
-		b.work, err = blas.Alloc(max(1, 2*jb*n))
+		b.work, err = t.cfg.alloc(max(1, 2*jb*n), true)
 	}
 	if err == nil && t.grid.p > 1 {
-		b.raw, err = blas.Alloc(max(1, jb*n))
+		b.raw, err = t.cfg.alloc(max(1, jb*n), true)
 	}
 	return err
 }
@@ -101,8 +101,11 @@ func (t *taskRun) free() {
 }
 
 // warm spawns tasks that write to all memory once, before the clock starts: the system
-// allocates and clears a page at the first write.
+// allocates and clears a page at the first write. Modelled kernels use none.
 func (t *taskRun) warm() {
+	if t.model != nil {
+		return
+	}
 	for _, p := range t.slots {
 		touch.Spawn(t.rt, p.memory)
 	}

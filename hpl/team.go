@@ -1,7 +1,6 @@
 package hpl
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +22,7 @@ type team struct {
 	left    atomic.Int32     // helpers that have not finished
 	driver  osthread.Parker
 	helpers []helper
-	ended   sync.WaitGroup
+	ended   osthread.Group
 }
 
 type helper struct {
@@ -121,13 +120,14 @@ func (t *team) help(i int) {
 func (h *helper) work(body func(worker int), number int) {
 	defer func() { h.panic = recover() }()
 	body(number)
+	osthread.Settle()
 }
 
 // await returns when ready reports true. It spins for a while and then sleeps between
 // checks; the goroutine that makes ready true unparks p afterwards. A leftover token only
 // causes one more check.
 func await(spin time.Duration, p *osthread.Parker, ready func() bool) {
-	for end := osthread.Nanotime() + int64(spin); osthread.Nanotime() < end; osthread.Relax() {
+	for end := osthread.Nanotime() + int64(osthread.SpinBudget(spin)); osthread.Nanotime() < end; osthread.Relax() {
 		if ready() {
 			return
 		}

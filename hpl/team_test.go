@@ -3,6 +3,7 @@ package hpl
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -79,4 +80,20 @@ func TestTeamPanics(t *testing.T) {
 	var after atomic.Int32
 	team.run(func(int) { after.Add(1) })
 	assert.EqualValues(t, 3, after.Load())
+}
+
+// On a simulated machine the team has finished when its slowest worker has.
+func TestTeam_simulated(t *testing.T) {
+	const ms = time.Millisecond
+	s, err := osthread.Simulate(osthread.Simulation{Nodes: 1, Cores: 4}, func() {
+		team := newTeam(3)
+		defer team.close()
+		begin := osthread.Nanotime()
+		for range 2 {
+			team.run(func(worker int) { osthread.Charge(time.Duration(1+2*worker) * ms) })
+		}
+		assert.Equal(t, 10*ms, time.Duration(osthread.Nanotime()-begin))
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 10*ms, s.Elapsed)
 }

@@ -31,7 +31,7 @@ func (s *solver) swapAcross(p *panel, c0, c1, tag int, work, raw []float64) erro
 	if n <= 0 {
 		return nil
 	}
-	return p.swaps.Apply(s.grid.swaps, s.swapAlgorithm(n), tag, n, s.matrix.at(0, c0), s.matrix.ld, work, raw, p.jb)
+	return p.swaps.Apply(s.kernels, s.grid.swaps, s.swapAlgorithm(n), tag, n, s.matrix.at(0, c0), s.matrix.ld, work, raw, p.jb)
 }
 
 // swapAlgorithm returns the algorithm that exchanges the rows of n columns.

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/engine"
@@ -12,26 +11,11 @@ import (
 // completed, do not touch its receive buffer and do not write to its send buffer. The zero
 // Buffer has no elements; pass it where a rank has no buffer (Gather on other ranks than the
 // root).
-type Buffer struct {
-	ptr    unsafe.Pointer
-	blocks int
-	block  int // elements per block
-	stride int // elements from block to block
-	size   uint32
-	kind   engine.Kind
-	place  uint8
-}
-
-// Values of Buffer.place.
-const (
-	placeMemory uint8 = iota
-	placeInPlace
-	placeBad // ptr is an *error
-)
+type Buffer engine.Buffer
 
 // InPlace, as the send buffer of a collective operation, stands for the rank's own
 // part of the receive buffer (MPI_IN_PLACE).
-var InPlace = Buffer{place: placeInPlace}
+var InPlace = Buffer(engine.InPlace)
 
 // Of returns a buffer of the elements of x, whose type must contain no pointers. It does not
 // allocate.
@@ -45,171 +29,44 @@ func One[T any](p *T) Buffer { return Of(unsafe.Slice(p, 1)) }
 // buffer fails with [ErrBuffer].
 func Strided[T any](x []T, blocks, block, stride int) Buffer {
 	kind, err := kindOf[T]()
-	var z T
 	if err != nil || blocks != 1 || block != len(x) {
 		if err == nil {
-			err = checkLayout(len(x), blocks, block, stride)
+			err = engine.CheckLayout(len(x), blocks, block, stride)
 		}
 		if err != nil {
 			return badBuffer(err)
 		}
 	}
-	b := Buffer{ptr: unsafe.Pointer(unsafe.SliceData(x)), blocks: blocks, block: block, stride: stride, size: uint32(unsafe.Sizeof(z)), kind: kind}
-	if blocks > 1 && (stride == block || block == 0) {
-		b.blocks, b.block = 1, blocks*block
-		b.stride = b.block
-	}
-	return b
+	var z T
+	return Buffer(engine.NewBuffer(unsafe.Pointer(unsafe.SliceData(x)), blocks, block, stride, kind, unsafe.Sizeof(z)))
 }
 
 // badBuffer is a separate function so that err escapes to the heap only here.
-func badBuffer(err error) Buffer { return Buffer{ptr: unsafe.Pointer(&err), place: placeBad} }
+func badBuffer(err error) Buffer { return Buffer(engine.BadBuffer(err)) }
 
 // Tile returns a tile of rows by cols elements of a column-major matrix with leading
 // dimension ld, the distance of its columns in elements. x starts at the first element of
 // the tile.
 func Tile[T any](x []T, rows, cols, ld int) Buffer { return Strided(x, cols, rows, ld) }
 
-func checkLayout(n, blocks, block, stride int) error {
-	switch {
-	case blocks < 0 || block < 0:
-		return fmt.Errorf("%d blocks of %d elements: a count is negative", blocks, block)
-	case blocks > 1 && block > 0 && stride < block:
-		return fmt.Errorf("blocks of %d elements at a stride of %d overlap", block, stride)
-	case blocks > 0 && block > 0 && ((blocks-1) > n/max(stride, 1) || (blocks-1)*stride+block > n):
-		return fmt.Errorf("%d blocks of %d elements at a stride of %d do not fit into a slice of %d", blocks, block, stride, n)
-	}
-	return nil
-}
-
 // Err returns the reason why the buffer cannot be used; nil if it can.
-func (b Buffer) Err() error {
-	if b.place == placeBad {
-		return *(*error)(b.ptr)
-	}
-	return nil
-}
+func (b Buffer) Err() error { return engine.Buffer(b).Err() }
 
 // Len returns the number of elements.
-func (b Buffer) Len() int { return b.blocks * b.block }
+func (b Buffer) Len() int { return engine.Buffer(b).Len() }
 
 // Bytes returns the number of bytes of the elements, without the gaps.
-func (b Buffer) Bytes() int { return b.blocks * b.block * int(b.size) }
-
-// Kind returns the kind of the elements.
-func (b Buffer) Kind() engine.Kind { return b.kind }
+func (b Buffer) Bytes() int { return engine.Buffer(b).Bytes() }
 
 // ElemSize returns the size of an element in bytes.
-func (b Buffer) ElemSize() int { return int(b.size) }
-
-// Pointer returns the address of the first element, for engines.
-func (b Buffer) Pointer() unsafe.Pointer { return b.ptr }
-
-// Layout returns the number of blocks, the elements per block, and the elements from the
-// start of one block to the next, for engines.
-func (b Buffer) Layout() (blocks, block, stride int) { return b.blocks, b.block, b.stride }
+func (b Buffer) ElemSize() int { return engine.Buffer(b).ElemSize() }
 
 // Contiguous reports whether there are no gaps between the elements.
-func (b Buffer) Contiguous() bool { return b.blocks <= 1 }
+func (b Buffer) Contiguous() bool { return engine.Buffer(b).Contiguous() }
 
 // IsInPlace reports whether b is [InPlace].
-func (b Buffer) IsInPlace() bool { return b.place == placeInPlace }
+func (b Buffer) IsInPlace() bool { return engine.Buffer(b).IsInPlace() }
 
 // Part returns n elements from element at on. It panics if the range is outside the buffer,
 // or is not made of whole blocks of a strided one.
-func (b Buffer) Part(at, n int) Buffer {
-	if at < 0 || n < 0 || at+n > b.Len() {
-		panic(fmt.Sprintf("mpi: elements %d to %d of a buffer of %d", at, at+n, b.Len()))
-	}
-	if n == 0 {
-		at = 0 // a pointer behind the end would keep the next object alive
-	}
-	if b.Contiguous() {
-		b.ptr = unsafe.Add(b.ptr, at*int(b.size))
-		b.blocks, b.block, b.stride = 1, n, n
-		return b
-	}
-	if at%b.block != 0 || n%b.block != 0 {
-		panic("mpi: part of a strided buffer that is not made of whole blocks")
-	}
-	b.ptr = unsafe.Add(b.ptr, at/b.block*b.stride*int(b.size))
-	if b.blocks = n / b.block; b.blocks <= 1 {
-		b.block = n
-		b.stride = n
-	}
-	return b
-}
-
-// Raw returns n bytes from p on as a contiguous buffer with the kind and element size of
-// like; n is a multiple of that size. It is for engines, for packed copies of messages.
-func Raw(p unsafe.Pointer, n int, like Buffer) Buffer {
-	like.ptr, like.place = p, placeMemory
-	like.blocks, like.block = 1, n/max(int(like.size), 1)
-	like.stride = like.block
-	return like
-}
-
-// At returns a buffer with the layout of b and its first element at p. It is for tools that
-// map the same memory at another address.
-func (b Buffer) At(p unsafe.Pointer) Buffer {
-	b.ptr = p
-	return b
-}
-
-// Memory returns the bytes of a contiguous buffer; it panics on a strided one.
-func (b Buffer) Memory() []byte {
-	if !b.Contiguous() {
-		panic("mpi: Memory of a strided buffer")
-	}
-	return unsafe.Slice((*byte)(b.ptr), b.Bytes())
-}
-
-// Copy copies elements from src to dst, as many as fit into both, between any layouts, and
-// returns the number of bytes. The two must not overlap, and must have equal element sizes;
-// this is not checked.
-func Copy(dst, src Buffer) int {
-	n := min(dst.Bytes(), src.Bytes())
-	CopyPart(dst, src, 0, n)
-	return n
-}
-
-// CopyPart copies the bytes [at, at+n) of the packed elements of src to the same bytes of
-// dst.
-func CopyPart(dst, src Buffer, at, n int) {
-	d, s := newCursor(dst, at), newCursor(src, at)
-	for n > 0 {
-		k := min(n, d.left, s.left)
-		copy(unsafe.Slice((*byte)(unsafe.Add(d.p, d.at)), k), unsafe.Slice((*byte)(unsafe.Add(s.p, s.at)), k))
-		d.advance(k)
-		s.advance(k)
-		n -= k
-	}
-}
-
-// cursor walks over the bytes of a buffer block by block. It keeps an offset, because a
-// pointer would lie outside the memory after the last block.
-type cursor struct {
-	p     unsafe.Pointer
-	at    int // bytes from p
-	left  int // in this block
-	block int // bytes
-	gap   int // bytes between blocks
-}
-
-func newCursor(b Buffer, at int) cursor {
-	block := b.block * int(b.size)
-	c := cursor{p: b.ptr, left: block, block: block, gap: (b.stride - b.block) * int(b.size)}
-	if block > 0 {
-		c.at = at/block*(block+c.gap) + at%block
-		c.left -= at % block
-	}
-	return c
-}
-
-func (c *cursor) advance(k int) {
-	c.at += k
-	if c.left -= k; c.left == 0 {
-		c.at += c.gap
-		c.left = c.block
-	}
-}
+func (b Buffer) Part(at, n int) Buffer { return Buffer(engine.Buffer(b).Part(at, n)) }

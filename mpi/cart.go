@@ -20,7 +20,7 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 	n := 1
 	for _, d := range dims {
 		if d < 1 || n > c.Size()/d {
-			return nil, c.fail(ErrCount, "cart", "a grid of %v does not fit on %d ranks", dims, c.Size())
+			return nil, c.inner().Fail(ErrCount, "cart", "a grid of %v does not fit on %d ranks", dims, c.Size())
 		}
 		n *= d
 	}
@@ -28,13 +28,13 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 		periodic = make([]bool, len(dims))
 	}
 	if len(periodic) != len(dims) {
-		return nil, c.fail(ErrCount, "cart", "%d dimensions, but periodic has %d entries", len(dims), len(periodic))
+		return nil, c.inner().Fail(ErrCount, "cart", "%d dimensions, but periodic has %d entries", len(dims), len(periodic))
 	}
 	color := 0
-	if c.rank >= n {
+	if c.Rank() >= n {
 		color = Undefined
 	}
-	n2, err := c.Split(color, c.rank)
+	n2, err := c.Split(color, c.Rank())
 	if err != nil || n2 == nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (c *Cart) At(x ...int) int {
 // Shift returns the neighbours of this rank for a shift of all ranks by disp along dimension
 // dim: src sends to it, and it sends to dst. A neighbour beyond an end is ProcNull.
 func (c *Cart) Shift(dim, disp int) (src, dst int) {
-	x := c.Coords(c.rank)
+	x := c.Coords(c.Rank())
 	at := x[dim]
 	x[dim] = at - disp
 	src = c.At(x...)
@@ -88,11 +88,11 @@ func (c *Cart) Shift(dim, disp int) (src, dst int) {
 // its row or column of a matrix of ranks. Collective.
 func (c *Cart) Sub(keep ...bool) (*Cart, error) {
 	if len(keep) != len(c.dims) {
-		return nil, c.fail(ErrCount, "cart", "%d dimensions, but keep has %d entries", len(c.dims), len(keep))
+		return nil, c.inner().Fail(ErrCount, "cart", "%d dimensions, but keep has %d entries", len(c.dims), len(keep))
 	}
 	color, key := 0, 0
 	s := &Cart{}
-	for i, x := range c.Coords(c.rank) {
+	for i, x := range c.Coords(c.Rank()) {
 		if keep[i] {
 			key = key*c.dims[i] + x
 			s.dims, s.periodic = append(s.dims, c.dims[i]), append(s.periodic, c.periodic[i])

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -116,7 +117,7 @@ var badCollectives = []bad{
 func checkBad(t *testing.T, table []bad) {
 	for _, b := range table {
 		e, c := newManual(1, 3)
-		e.onDo = func(k *mpi.Call) { t.Errorf("%v reached the engine, in spite of: %s", k, b.text) }
+		e.onDo = func(k *engine.Call) { t.Errorf("%v reached the engine, in spite of: %s", k, b.text) }
 		err := b.call(c)
 		require.ErrorIs(t, err, b.class, b.text)
 		require.ErrorContains(t, err, b.text)
@@ -157,12 +158,12 @@ func TestGoodArguments(t *testing.T) {
 	} {
 		e, c := newManual(1, 3)
 		asked := 0
-		e.onDo = func(k *mpi.Call) {
+		e.onDo = func(k *engine.Call) {
 			asked++
-			require.Same(t, c, k.Comm)
+			require.Same(t, c.Inner(), k.Comm)
 			require.Equal(t, k.SendCounts == nil, k.SendDispls == nil)
 			require.Equal(t, k.RecvCounts == nil, k.RecvDispls == nil)
-			k.Complete(mpi.Status{}, nil)
+			k.Complete(engine.Status{}, nil)
 		}
 		require.NoError(t, call(c), i)
 		require.Equal(t, 1, asked, i)
@@ -171,9 +172,9 @@ func TestGoodArguments(t *testing.T) {
 
 func TestDisplacementsAreFilledIn(t *testing.T) {
 	e, c := newManual(1, 3)
-	e.onDo = func(k *mpi.Call) {
+	e.onDo = func(k *engine.Call) {
 		require.Equal(t, []int{0, 1, 4}, k.RecvDispls)
-		k.Complete(mpi.Status{}, nil)
+		k.Complete(engine.Status{}, nil)
 	}
 	require.NoError(t, c.Allgatherv(mpi.Of(f6[:3]), mpi.Of(f6), []int{1, 3, 2}, nil))
 }

@@ -16,8 +16,8 @@ type args struct {
 	recvCounts, recvDispls []int
 }
 
-func (a *args) fill(k *Call) {
-	k.Kind, k.Send, k.Recv, k.Op, k.Peer = a.kind, a.send, a.recv, a.op, a.root
+func (a *args) fill(k *engine.Call) {
+	k.Kind, k.Send, k.Recv, k.Op, k.Peer = a.kind, engine.Buffer(a.send), engine.Buffer(a.recv), (*engine.Op)(a.op), a.root
 	k.SendCounts, k.SendDispls = a.sendCounts, packed(a.sendCounts, a.sendDispls)
 	k.RecvCounts, k.RecvDispls = a.recvCounts, packed(a.recvCounts, a.recvDispls)
 }
@@ -36,8 +36,8 @@ func packed(counts, displs []int) []int {
 
 // now makes a collective call and waits for it.
 func (c *Comm) now(a args) error {
-	k := c.port.scratch()
-	defer c.port.release(k)
+	k := c.scratch()
+	defer c.release(k)
 	a.fill(k)
 	_, err := c.do(k)
 	return err

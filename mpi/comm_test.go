@@ -70,15 +70,15 @@ func TestDupAndFree(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ids := map[uint32]bool{c.ID(): true, d.ID(): true, e.ID(): true}
+		ids := map[uint32]bool{c.Inner().ID(): true, d.Inner().ID(): true, e.Inner().ID(): true}
 		all := make([]uint32, 3)
-		if err := c.Allgather(mpi.Of([]uint32{e.ID()}), mpi.Of(all)); err != nil {
+		if err := c.Allgather(mpi.Of([]uint32{e.Inner().ID()}), mpi.Of(all)); err != nil {
 			return err
 		}
 		e.SetName("mine")
 		err = errors.Join(want(3, len(ids), "identities"), want(all[0], all[c.Rank()], "the same on all ranks"),
 			want("world.1", d.Name(), "name"), want("mine", e.Name(), "name"), want(c.Rank(), e.Rank(), "rank"), e.Free(), d.Free())
-		freed := c.Engine().(*spoke).freed
+		freed := c.Inner().Engine().(*spoke).freed
 		return errors.Join(err, want([]engine.Handle{2, 1}, freed, "freed"))
 	})
 }
@@ -93,13 +93,13 @@ func TestRevoke(t *testing.T) {
 
 // tool counts the calls that pass.
 type tool struct {
-	mpi.Engine
+	engine.Engine
 	name  string
 	log   *[]string
 	calls int
 }
 
-func (x *tool) Do(c *mpi.Call) {
+func (x *tool) Do(c *engine.Call) {
 	x.calls++
 	*x.log = append(*x.log, x.name)
 	x.Engine.Do(c)
@@ -108,14 +108,14 @@ func (x *tool) Do(c *mpi.Call) {
 func TestInterceptLayers(t *testing.T) {
 	e, c := newManual(0, 2)
 	var log []string
-	wrap := func(name string) func(mpi.Engine) mpi.Engine {
-		return func(next mpi.Engine) mpi.Engine { return &tool{Engine: next, name: name, log: &log} }
+	wrap := func(name string) func(engine.Engine) engine.Engine {
+		return func(next engine.Engine) engine.Engine { return &tool{Engine: next, name: name, log: &log} }
 	}
-	removeA := c.Intercept(wrap("a"))
-	removeB := c.Intercept(wrap("b"))
+	removeA := c.Inner().Intercept(wrap("a"))
+	removeB := c.Inner().Intercept(wrap("b"))
 	require.NoError(t, c.Barrier())
 	require.Equal(t, []string{"b", "a"}, log, "the last one is nearest to the program")
-	require.Equal(t, "manual", c.Engine().Name())
+	require.Equal(t, "manual", c.Inner().Engine().Name())
 	require.ErrorContains(t, removeA(), "this tool is number 1 of 2: the last one goes first")
 	require.NoError(t, removeB())
 	require.Error(t, removeB(), "it is gone")
@@ -124,7 +124,7 @@ func TestInterceptLayers(t *testing.T) {
 	require.NoError(t, removeA())
 	require.NoError(t, c.Barrier())
 	require.Len(t, log, 3)
-	require.Same(t, e, c.Engine())
+	require.Same(t, e, c.Inner().Engine())
 }
 
 func TestInterceptSeesAllCommunicators(t *testing.T) {
@@ -135,7 +135,7 @@ func TestInterceptSeesAllCommunicators(t *testing.T) {
 		}
 		var log []string
 		x := &tool{name: "x", log: &log}
-		remove := d.Intercept(func(next mpi.Engine) mpi.Engine { x.Engine = next; return x })
+		remove := d.Inner().Intercept(func(next engine.Engine) engine.Engine { x.Engine = next; return x })
 		err = errors.Join(c.Barrier(), d.Barrier())
 		return errors.Join(err, want(2, x.calls, "calls seen"), remove())
 	})

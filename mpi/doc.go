@@ -23,9 +23,6 @@
 //	engine         moves the bytes of one rank: in-process (mpi/local) or the machine's MPI
 //	               library (mpi/system)
 //
-// Programs use Comm, Buffer, Request, Status, Win and the operations (Sum ...). The types
-// Announcer, Call, Engine, PostWaiter and Stander are for engines and tools.
-//
 // # What is promised
 //
 //   - Order. Messages of one sender to one receiver on one communicator match receives in

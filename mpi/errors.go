@@ -1,27 +1,28 @@
 package mpi
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Classes of errors. Every [Error] has one of them, on every engine, for
 // errors.Is(err, mpi.ErrTruncate).
 var (
-	ErrBuffer    = errors.New("buffer cannot be used")
-	ErrCount     = errors.New("wrong count")
-	ErrRank      = errors.New("no such rank")
-	ErrTag       = errors.New("tag out of range")
-	ErrKind      = errors.New("kinds differ, or the operation is not defined on the kind")
-	ErrTruncate  = errors.New("message longer than the receive buffer")
-	ErrOrder     = errors.New("ranks call different collective operations")
-	ErrPending   = errors.New("unmatched or unfinished at the end")
-	ErrPeerGone  = errors.New("peer is gone")
-	ErrRevoked   = errors.New("communicator revoked")
-	ErrCancelled = errors.New("cancelled")
-	ErrWindow    = errors.New("outside the window, or access without a lock")
-	ErrState     = errors.New("not allowed in this state")
-	ErrEngine    = errors.New("MPI engine failed")
+	ErrBuffer    = engine.ErrBuffer    // buffer cannot be used
+	ErrCount     = engine.ErrCount     // wrong count
+	ErrRank      = engine.ErrRank      // no such rank
+	ErrTag       = engine.ErrTag       // tag out of range
+	ErrKind      = engine.ErrKind      // kinds differ, or the operation is not defined on the kind
+	ErrTruncate  = engine.ErrTruncate  // message longer than the receive buffer
+	ErrOrder     = engine.ErrOrder     // ranks call different collective operations
+	ErrPending   = engine.ErrPending   // unmatched or unfinished at the end
+	ErrPeerGone  = engine.ErrPeerGone  // peer is gone
+	ErrRevoked   = engine.ErrRevoked   // communicator revoked
+	ErrCancelled = engine.ErrCancelled // cancelled
+	ErrWindow    = engine.ErrWindow    // outside the window, or access without a lock
+	ErrState     = engine.ErrState     // not allowed in this state
+	ErrEngine    = engine.ErrEngine    // MPI engine failed
 )
 
 // Error describes a failed operation.
@@ -39,7 +40,7 @@ type Error struct {
 }
 
 // NoPeer is the Peer of an Error about an operation without one.
-const NoPeer = -4
+const NoPeer = engine.NoPeer
 
 func (e *Error) Error() string {
 	s := fmt.Sprintf("mpi: %s on %s, rank %d", e.Kind, e.Comm, e.Rank)
@@ -72,18 +73,9 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Class}
 }
 
-// Fail returns an [Error] of a class for call c, with want and got in its fields. It is for
-// engines and tools.
-func (c *Call) Fail(class error, want, got int, format string, args ...any) *Error {
-	e := &Error{Class: class, Kind: c.Kind.String(), Rank: -1, Peer: NoPeer, Tag: AnyTag, Want: want, Got: got, Text: fmt.Sprintf(format, args...)}
-	if c.Comm != nil {
-		e.Comm, e.Rank = c.Comm.Name(), c.Comm.Rank()
-	}
-	if c.Kind.HasPeer() {
-		e.Peer = c.Peer
-	}
-	if c.Kind.HasTag() {
-		e.Tag = c.Tag
-	}
-	return e
+func init() { engine.NewError = newError }
+
+// newError makes an Error for the operations of package engine, which cannot name the type.
+func newError(f engine.Fault) error {
+	return &Error{Class: f.Class, Kind: f.Kind, Comm: f.Comm, Rank: f.Rank, Peer: f.Peer, Tag: f.Tag, Want: f.Want, Got: f.Got, Text: f.Text, Cause: f.Cause}
 }

@@ -14,20 +14,20 @@ import (
 
 // manual is an engine of one rank. The test ends its calls.
 type manual struct {
-	mpi.Engine // nil: other methods are not called
-	rank, size int
-	open       []*mpi.Call
-	cancelled  []*mpi.Call
-	polls      int
-	onDo       func(c *mpi.Call) // default: completes it
-	onPoll     func()
-	onAwait    func() // called until the condition of Await is true
-	reason     string
+	engine.Engine // nil: other methods are not called
+	rank, size    int
+	open          []*engine.Call
+	cancelled     []*engine.Call
+	polls         int
+	onDo          func(c *engine.Call) // default: completes it
+	onPoll        func()
+	onAwait       func() // called until the condition of Await is true
+	reason        string
 }
 
 func newManual(rank, size int) (*manual, *mpi.Comm) {
 	e := &manual{rank: rank, size: size}
-	return e, mpi.NewWorld(e)
+	return e, (*mpi.Comm)(engine.NewWorld(e))
 }
 
 func (e *manual) Name() string          { return "manual" }
@@ -40,13 +40,13 @@ func (e *manual) Group(engine.Handle) (int, []int) {
 	}
 	return e.rank, world
 }
-func (e *manual) Post(calls []*mpi.Call) { e.open = append(e.open, calls...) }
-func (e *manual) Do(c *mpi.Call) {
+func (e *manual) Post(calls []*engine.Call) { e.open = append(e.open, calls...) }
+func (e *manual) Do(c *engine.Call) {
 	if e.onDo != nil {
 		e.onDo(c)
 		return
 	}
-	c.Complete(mpi.Status{Source: c.Peer, Tag: c.Tag, Bytes: c.Recv.Bytes()}, nil)
+	c.Complete(engine.Status{Source: c.Peer, Tag: c.Tag, Bytes: c.Recv.Bytes()}, nil)
 }
 func (e *manual) Poll() int {
 	e.polls++
@@ -55,8 +55,8 @@ func (e *manual) Poll() int {
 	}
 	return 0
 }
-func (e *manual) Cancel(c *mpi.Call) { e.cancelled = append(e.cancelled, c) }
-func (e *manual) Await(any bool, calls []*mpi.Call) {
+func (e *manual) Cancel(c *engine.Call) { e.cancelled = append(e.cancelled, c) }
+func (e *manual) Await(any bool, calls []*engine.Call) {
 	for {
 		done := 0
 		for _, c := range calls {
@@ -73,13 +73,13 @@ func (e *manual) Await(any bool, calls []*mpi.Call) {
 func (e *manual) Revoke(_ engine.Handle, reason string) { e.reason = reason }
 func (e *manual) Revoked(engine.Handle) (string, bool)  { return e.reason, e.reason != "" }
 
-func (e *manual) Abort(code int, reason string)                              { e.reason = fmt.Sprint(code, " ", reason) }
-func (e *manual) NewWindow(engine.Handle, mpi.Buffer) (engine.Handle, error) { return 5, nil }
+func (e *manual) Abort(code int, reason string)                                 { e.reason = fmt.Sprint(code, " ", reason) }
+func (e *manual) NewWindow(engine.Handle, engine.Buffer) (engine.Handle, error) { return 5, nil }
 
 // end completes the i-th open call.
 func (e *manual) end(i int, err error) {
 	c := e.open[i]
-	c.Complete(mpi.Status{Source: c.Peer, Tag: c.Tag, Bytes: 4 * (i + 1)}, err)
+	c.Complete(engine.Status{Source: c.Peer, Tag: c.Tag, Bytes: 4 * (i + 1)}, err)
 }
 
 // hub joins the engines of several ranks, each on a goroutine of its own. They know barriers
@@ -98,7 +98,7 @@ type meeting struct {
 }
 
 type spoke struct {
-	mpi.Engine
+	engine.Engine
 	hub    *hub
 	world  int
 	groups []group // by handle
@@ -111,15 +111,15 @@ type group struct {
 	members []int
 }
 
-func (e *spoke) Name() string                                               { return "hub" }
-func (e *spoke) Host() string                                               { return e.hub.hosts[e.world] }
-func (e *spoke) Limits() engine.Limits                                      { return engine.Limits{MaxTag: 1000} }
-func (e *spoke) Group(h engine.Handle) (int, []int)                         { return e.groups[h].rank, e.groups[h].members }
-func (e *spoke) Free(h engine.Handle) error                                 { e.freed = append(e.freed, h); return nil }
-func (e *spoke) FreeWindow(engine.Handle) error                             { return nil }
-func (e *spoke) Sleep(time.Duration)                                        {}
-func (e *spoke) Outstanding(func(*mpi.Call))                                {}
-func (e *spoke) NewWindow(engine.Handle, mpi.Buffer) (engine.Handle, error) { return 0, nil }
+func (e *spoke) Name() string                                                  { return "hub" }
+func (e *spoke) Host() string                                                  { return e.hub.hosts[e.world] }
+func (e *spoke) Limits() engine.Limits                                         { return engine.Limits{MaxTag: 1000} }
+func (e *spoke) Group(h engine.Handle) (int, []int)                            { return e.groups[h].rank, e.groups[h].members }
+func (e *spoke) Free(h engine.Handle) error                                    { e.freed = append(e.freed, h); return nil }
+func (e *spoke) FreeWindow(engine.Handle) error                                { return nil }
+func (e *spoke) Sleep(time.Duration)                                           {}
+func (e *spoke) Outstanding(func(*engine.Call))                                {}
+func (e *spoke) NewWindow(engine.Handle, engine.Buffer) (engine.Handle, error) { return 0, nil }
 
 func (e *spoke) Create(parent engine.Handle, members []int, seq uint32) (engine.Handle, error) {
 	g := group{name: fmt.Sprintf("%s.%d%v", e.groups[parent].name, seq, members), rank: -1}
@@ -134,18 +134,18 @@ func (e *spoke) Create(parent engine.Handle, members []int, seq uint32) (engine.
 	return engine.Handle(len(e.groups) - 1), nil
 }
 
-func (e *spoke) Do(c *mpi.Call) {
+func (e *spoke) Do(c *engine.Call) {
 	g := e.groups[c.Comm.Handle()]
 	mine := make([]byte, c.Send.Bytes())
-	mpi.Copy(mpi.Of(mine), c.Send)
+	engine.Copy(engine.Buffer(mpi.Of(mine)), c.Send)
 	all := e.hub.meet(g, mine)
 	if c.Kind == engine.CallAllgather {
 		for r, x := range all {
 			n := c.Recv.Len() / len(all)
-			mpi.Copy(c.Recv.Part(r*n, n), mpi.Of(x))
+			engine.Copy(c.Recv.Part(r*n, n), engine.Buffer(mpi.Of(x)))
 		}
 	}
-	c.Complete(mpi.Status{}, nil)
+	c.Complete(engine.Status{}, nil)
 }
 
 // meet waits for all members and returns their contributions.
@@ -186,7 +186,7 @@ func together(t *testing.T, p int, hosts []string, body func(c *mpi.Comm) error)
 	var wg sync.WaitGroup
 	for r := range p {
 		e := &spoke{hub: h, world: r, groups: []group{{name: "world", rank: r, members: world}}}
-		wg.Go(func() { errs[r] = body(mpi.NewWorld(e)) })
+		wg.Go(func() { errs[r] = body((*mpi.Comm)(engine.NewWorld(e))) })
 	}
 	wg.Wait()
 	for r, err := range errs {

@@ -11,7 +11,7 @@ import (
 )
 
 // describe returns the fields that a caller fills in, as text.
-func describe(k *mpi.Call) string {
+func describe(k *engine.Call) string {
 	return fmt.Sprint(k.Kind, k.Peer, k.Tag, k.Send, k.Recv, k.Op, k.Offset, k.Count, k.Exclusive, k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls, k.Win != nil)
 }
 
@@ -82,10 +82,10 @@ func TestBlockingAndNonblockingForms(t *testing.T) {
 	table := append(windowForms(win), messageForms...)
 	for _, x := range table {
 		var first string
-		e.onDo = func(k *mpi.Call) {
+		e.onDo = func(k *engine.Call) {
 			require.Equal(t, x.kind, k.Kind)
 			first = describe(k)
-			k.Complete(mpi.Status{}, nil)
+			k.Complete(engine.Status{}, nil)
 		}
 		e.open = nil
 		require.NoError(t, x.now(c), x.kind)
@@ -102,15 +102,15 @@ func TestBlockingAndNonblockingForms(t *testing.T) {
 
 // newWindow makes a window on one rank.
 func newWindow(t *testing.T, e *manual, c *mpi.Comm) *mpi.Win {
-	e.onDo = func(k *mpi.Call) {
+	e.onDo = func(k *engine.Call) {
 		if k.Kind == engine.CallAllgather {
-			mpi.Copy(k.Recv, k.Send)
+			engine.Copy(k.Recv, k.Send)
 		}
-		k.Complete(mpi.Status{}, nil)
+		k.Complete(engine.Status{}, nil)
 	}
 	w, err := c.NewWin(mpi.Of(f6))
 	require.NoError(t, err)
-	require.Equal(t, engine.Handle(5), w.Handle())
+	require.Equal(t, engine.Handle(5), w.Inner().Handle())
 	return w
 }
 
@@ -118,9 +118,9 @@ func TestLocks(t *testing.T) {
 	e, c := newManual(0, 1)
 	w := newWindow(t, e, c)
 	var log []string
-	e.onDo = func(k *mpi.Call) {
+	e.onDo = func(k *engine.Call) {
 		log = append(log, fmt.Sprint(k.Kind, " ", k.Peer, " ", k.Exclusive))
-		k.Complete(mpi.Status{}, nil)
+		k.Complete(engine.Status{}, nil)
 	}
 	require.NoError(t, w.Lock(0, true))
 	require.NoError(t, w.Unlock(0))

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"cmp"
 	"fmt"
 	"unsafe"
 
@@ -11,33 +10,7 @@ import (
 // Op is the operation of a reduction. It must be associative. Engines combine in the order
 // of the ranks, in a way that depends only on their number, so a result is the same in every
 // run on as many ranks. Reductions by an MPI library keep its promises instead.
-type Op struct {
-	name        string
-	code        opCode
-	commutative bool
-	kind        engine.Kind // of the elements of a user's operation
-	size        int
-	apply       func(acc, in unsafe.Pointer, n int)
-}
-
-type opCode uint8
-
-const (
-	opUser opCode = iota
-	opSum
-	opProd
-	opMax
-	opMin
-	opLand
-	opLor
-	opLxor
-	opBand
-	opBor
-	opBxor
-	opMaxLoc
-	opMinLoc
-	opReplace
-)
+type Op engine.Op
 
 // The predefined operations:
 //
@@ -50,19 +23,19 @@ const (
 //
 // Max and Min of floats are NaN if an operand is; an MPI library may differ.
 var (
-	Sum     = &Op{name: "sum", code: opSum, commutative: true}
-	Prod    = &Op{name: "prod", code: opProd, commutative: true}
-	Max     = &Op{name: "max", code: opMax, commutative: true}
-	Min     = &Op{name: "min", code: opMin, commutative: true}
-	Land    = &Op{name: "land", code: opLand, commutative: true}
-	Lor     = &Op{name: "lor", code: opLor, commutative: true}
-	Lxor    = &Op{name: "lxor", code: opLxor, commutative: true}
-	Band    = &Op{name: "band", code: opBand, commutative: true}
-	Bor     = &Op{name: "bor", code: opBor, commutative: true}
-	Bxor    = &Op{name: "bxor", code: opBxor, commutative: true}
-	MaxLoc  = &Op{name: "maxloc", code: opMaxLoc, commutative: true}
-	MinLoc  = &Op{name: "minloc", code: opMinLoc, commutative: true}
-	Replace = &Op{name: "replace", code: opReplace}
+	Sum     = (*Op)(engine.Sum)
+	Prod    = (*Op)(engine.Prod)
+	Max     = (*Op)(engine.Max)
+	Min     = (*Op)(engine.Min)
+	Land    = (*Op)(engine.Land)
+	Lor     = (*Op)(engine.Lor)
+	Lxor    = (*Op)(engine.Lxor)
+	Band    = (*Op)(engine.Band)
+	Bor     = (*Op)(engine.Bor)
+	Bxor    = (*Op)(engine.Bxor)
+	MaxLoc  = (*Op)(engine.MaxLoc)
+	MinLoc  = (*Op)(engine.MinLoc)
+	Replace = (*Op)(engine.Replace)
 )
 
 // NewOp returns a user's operation. combine sets acc[i] to acc[i] op in[i] for all i, where
@@ -77,142 +50,13 @@ func NewOp[T any](name string, commutative bool, combine func(acc, in []T)) (*Op
 		return nil, fmt.Errorf("mpi: operation %q has no function", name)
 	}
 	var z T
-	return &Op{name: name, commutative: commutative, kind: kind, size: int(unsafe.Sizeof(z)), apply: func(acc, in unsafe.Pointer, n int) {
+	return (*Op)(engine.UserOp(name, commutative, kind, unsafe.Sizeof(z), func(acc, in unsafe.Pointer, n int) {
 		combine(unsafe.Slice((*T)(acc), n), unsafe.Slice((*T)(in), n))
-	}}, nil
+	})), nil
 }
 
 // Name returns the name of the operation.
-func (o *Op) Name() string { return o.name }
+func (o *Op) Name() string { return (*engine.Op)(o).Name() }
 
 // Commutative reports whether the order of the operands does not matter.
-func (o *Op) Commutative() bool { return o.commutative }
-
-// Predefined reports whether o is one of the package's own operations.
-func (o *Op) Predefined() bool { return o.code != opUser }
-
-// defined returns an error if o cannot combine elements of b.
-func (o *Op) defined(b Buffer) error {
-	switch {
-	case o.code == opUser && (b.kind != o.kind || b.ElemSize() != o.size):
-		return fmt.Errorf("operation %q is defined on %v (%d bytes), not on %v (%d bytes)", o.name, o.kind, o.size, b.kind, b.ElemSize())
-	case o.code == opReplace, o.code == opUser:
-		return nil
-	}
-	if combiners[o.code][b.kind] == nil {
-		return fmt.Errorf("operation %q is not defined on %v", o.name, b.kind)
-	}
-	return nil
-}
-
-// Apply combines n elements at acc, which come from lower ranks, with n elements at in, into
-// acc. like has their kind, on which o must be defined.
-func (o *Op) Apply(acc, in unsafe.Pointer, n int, like Buffer) {
-	switch o.code {
-	case opUser:
-		o.apply(acc, in, n)
-	case opReplace:
-		bytes := n * like.ElemSize()
-		copy(unsafe.Slice((*byte)(acc), bytes), unsafe.Slice((*byte)(in), bytes))
-	default:
-		combiners[o.code][like.kind](acc, in, n)
-	}
-}
-
-type combiner func(acc, in unsafe.Pointer, n int)
-
-// Immutable.
-var combiners = makeCombiners()
-
-type integer interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
-}
-
-type number interface {
-	integer | float32 | float64 | complex64 | complex128
-}
-
-func each[T any](f func(a, b T) T) combiner {
-	return func(acc, in unsafe.Pointer, n int) {
-		a, b := unsafe.Slice((*T)(acc), n), unsafe.Slice((*T)(in), n)
-		for i := range a {
-			a[i] = f(a[i], b[i])
-		}
-	}
-}
-
-// sum is written out, without a function call per element, because it is used most.
-func sum[T number]() combiner {
-	return func(acc, in unsafe.Pointer, n int) {
-		a, b := unsafe.Slice((*T)(acc), n), unsafe.Slice((*T)(in), n)
-		for i := range a {
-			a[i] += b[i]
-		}
-	}
-}
-
-func addNumber[T number](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
-	t[opSum][k] = sum[T]()
-	t[opProd][k] = each(func(a, b T) T { return a * b })
-}
-
-func addOrdered[T cmp.Ordered](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
-	t[opMax][k] = each(func(a, b T) T { return max(a, b) })
-	t[opMin][k] = each(func(a, b T) T { return min(a, b) })
-}
-
-func addInteger[T integer](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
-	addNumber[T](t, k)
-	addOrdered[T](t, k)
-	truth := func(b bool) T {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	t[opLand][k] = each(func(a, b T) T { return truth(a != 0 && b != 0) })
-	t[opLor][k] = each(func(a, b T) T { return truth(a != 0 || b != 0) })
-	t[opLxor][k] = each(func(a, b T) T { return truth((a != 0) != (b != 0)) })
-	t[opBand][k] = each(func(a, b T) T { return a & b })
-	t[opBor][k] = each(func(a, b T) T { return a | b })
-	t[opBxor][k] = each(func(a, b T) T { return a ^ b })
-}
-
-func addLoc[T int32 | int64 | float32 | float64](t *[opReplace][engine.Kinds]combiner, k engine.Kind) {
-	pick := func(better func(a, b T) bool) combiner {
-		return each(func(a, b Loc[T]) Loc[T] {
-			if better(b.Value, a.Value) || b.Value == a.Value && b.Index < a.Index {
-				return b
-			}
-			return a
-		})
-	}
-	t[opMaxLoc][k] = pick(func(a, b T) bool { return a > b })
-	t[opMinLoc][k] = pick(func(a, b T) bool { return a < b })
-}
-
-func makeCombiners() *[opReplace][engine.Kinds]combiner {
-	t := new([opReplace][engine.Kinds]combiner)
-	addInteger[int8](t, engine.KindInt8)
-	addInteger[int16](t, engine.KindInt16)
-	addInteger[int32](t, engine.KindInt32)
-	addInteger[int64](t, engine.KindInt64)
-	addInteger[uint8](t, engine.KindUint8)
-	addInteger[uint16](t, engine.KindUint16)
-	addInteger[uint32](t, engine.KindUint32)
-	addInteger[uint64](t, engine.KindUint64)
-	addNumber[float32](t, engine.KindFloat32)
-	addNumber[float64](t, engine.KindFloat64)
-	addNumber[complex64](t, engine.KindComplex64)
-	addNumber[complex128](t, engine.KindComplex128)
-	addOrdered[float32](t, engine.KindFloat32)
-	addOrdered[float64](t, engine.KindFloat64)
-	addLoc[int32](t, engine.KindLocInt32)
-	addLoc[int64](t, engine.KindLocInt64)
-	addLoc[float32](t, engine.KindLocFloat32)
-	addLoc[float64](t, engine.KindLocFloat64)
-	t[opLand][engine.KindBool] = each(func(a, b bool) bool { return a && b })
-	t[opLor][engine.KindBool] = each(func(a, b bool) bool { return a || b })
-	t[opLxor][engine.KindBool] = each(func(a, b bool) bool { return a != b })
-	return t
-}
+func (o *Op) Commutative() bool { return (*engine.Op)(o).Commutative() }

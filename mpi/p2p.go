@@ -8,102 +8,32 @@ import (
 )
 
 // do makes a call and waits for it.
-func (c *Comm) do(k *Call) (Status, error) {
-	if c.Prepare(k) {
-		c.port.get().Do(k)
-	}
-	return k.Status, k.Err
+func (c *Comm) do(k *engine.Call) (Status, error) {
+	st, err := c.inner().Do(k)
+	return Status(st), err
 }
 
-// Prepare checks a call of c that a tool has filled in, and reports whether to post it.
-// Otherwise it has completed, with an error or without effect (ProcNull).
-func (c *Comm) Prepare(k *Call) bool {
-	if k.Comm != c { // not written again: a report may read it
-		k.Comm = c
-	}
-	if err := c.check(k); err != nil {
-		k.Complete(Status{}, err)
-		return false
-	}
-	if k.toNobody() {
-		k.Found = true
-		if k.Kind == engine.CallMprobe || k.Kind == engine.CallImprobe {
-			k.Message = noMessage
-		}
-		k.Complete(nullStatus, nil)
-		return false
-	}
-	return true
-}
-
-// toNobody reports whether the peer of a call is ProcNull.
-func (k *Call) toNobody() bool {
-	switch {
-	case k.Kind == engine.CallMrecv:
-		return k.Message == noMessage
-	case k.Kind.PointToPoint():
-		return k.Peer == ProcNull
-	}
-	return k.Kind.OneSided() && k.Kind.HasPeer() && k.Peer == ProcNull
-}
-
-// check returns an error for wrong arguments of a call.
-func (c *Comm) check(k *Call) error {
-	if c.freed.Load() {
-		return k.Fail(ErrState, 0, 0, whenFreed)
-	}
-	if err := k.Send.Err(); err != nil {
-		return k.Fail(ErrBuffer, 0, 0, "%v", err)
-	}
-	if err := k.Recv.Err(); err != nil {
-		return k.Fail(ErrBuffer, 0, 0, "%v", err)
-	}
-	switch {
-	case k.Kind.PointToPoint():
-		return c.checkPointToPoint(k)
-	case k.Kind.OneSided():
-		return c.checkOneSided(k)
-	}
-	return c.checkCollective(k)
-}
-
-func (c *Comm) checkPointToPoint(k *Call) error {
-	if k.Kind == engine.CallMrecv {
-		if k.Message == nil {
-			return k.Fail(ErrState, 0, 0, "no message, or one that has been received already")
-		}
-		return nil
-	}
-	wild := !k.Kind.Sends()
-	if k.Peer != ProcNull && !(wild && k.Peer == AnySource) && (k.Peer < 0 || k.Peer >= c.Size()) {
-		return k.Fail(ErrRank, c.Size(), k.Peer, "the communicator has ranks 0 to %d", c.Size()-1)
-	}
-	if !(wild && k.Tag == AnyTag) && (k.Tag < 0 || k.Tag > c.limits.MaxTag) {
-		return k.Fail(ErrTag, c.limits.MaxTag, k.Tag, "tags go from 0 to %d", c.limits.MaxTag)
-	}
-	if k.Send.IsInPlace() || k.Recv.IsInPlace() {
-		return k.Fail(ErrBuffer, 0, 0, "InPlace is for collective operations")
-	}
-	return nil
-}
+// scratch returns a call for a blocking operation; release returns it.
+func (c *Comm) scratch() *engine.Call  { return c.inner().Port().Scratch() }
+func (c *Comm) release(k *engine.Call) { c.inner().Port().Release(k) }
 
 // Send sends b to rank dst. It returns when b may be written to again. Up to the eager limit
 // that is at once; for longer messages, after the receive has been posted and the bytes have
 // been sent. Errors: [ErrBuffer], [ErrRank], [ErrTag], [ErrPeerGone], [ErrRevoked], and on
 // some engines [ErrTruncate].
 func (c *Comm) Send(b Buffer, dst, tag int) error {
-	k := c.port.scratch()
-	defer c.port.release(k)
-	k.Kind, k.Send, k.Peer, k.Tag = engine.CallSend, b, dst, tag
+	k := c.scratch()
+	defer c.release(k)
+	k.Kind, k.Send, k.Peer, k.Tag = engine.CallSend, engine.Buffer(b), dst, tag
 	_, err := c.do(k)
 	return err
 }
 
 // Ssend is Send that returns only after the receive has matched.
 func (c *Comm) Ssend(b Buffer, dst, tag int) error {
-	k := c.port.scratch()
-	defer c.port.release(k)
-	k.Kind, k.Send, k.Peer, k.Tag = engine.CallSsend, b, dst, tag
+	k := c.scratch()
+	defer c.release(k)
+	k.Kind, k.Send, k.Peer, k.Tag = engine.CallSsend, engine.Buffer(b), dst, tag
 	_, err := c.do(k)
 	return err
 }
@@ -113,30 +43,30 @@ func (c *Comm) Ssend(b Buffer, dst, tag int) error {
 // one is [ErrTruncate], and b holds its beginning or is unchanged. Messages of one sender
 // with one tag are received in the order of the sends.
 func (c *Comm) Recv(b Buffer, src, tag int) (Status, error) {
-	k := c.port.scratch()
-	defer c.port.release(k)
-	k.Kind, k.Recv, k.Peer, k.Tag = engine.CallRecv, b, src, tag
+	k := c.scratch()
+	defer c.release(k)
+	k.Kind, k.Recv, k.Peer, k.Tag = engine.CallRecv, engine.Buffer(b), src, tag
 	return c.do(k)
 }
 
 // Sendrecv sends s to dst and receives r from src at the same time, so ranks that do so
 // cannot deadlock. The buffers must not overlap.
 func (c *Comm) Sendrecv(s Buffer, dst, stag int, r Buffer, src, rtag int) (Status, error) {
-	x := c.port.exchange()
-	defer x.release()
-	in, out := &x.calls[0], &x.calls[1]
-	in.Kind, in.Recv, in.Peer, in.Tag = engine.CallRecv, r, src, rtag
-	out.Kind, out.Send, out.Peer, out.Tag = engine.CallSend, s, dst, stag
-	open := x.open[:0]
-	for _, k := range [2]*Call{in, out} {
-		if c.Prepare(k) {
+	x := c.inner().Port().Exchange()
+	defer x.Release()
+	in, out := &x.Calls[0], &x.Calls[1]
+	in.Kind, in.Recv, in.Peer, in.Tag = engine.CallRecv, engine.Buffer(r), src, rtag
+	out.Kind, out.Send, out.Peer, out.Tag = engine.CallSend, engine.Buffer(s), dst, stag
+	open := x.Open[:0]
+	for _, k := range [2]*engine.Call{in, out} {
+		if c.inner().Prepare(k) {
 			open = append(open, k)
 		}
 	}
 	if in.Err == nil && out.Err == nil && len(open) > 0 { // else nothing of it is started
-		c.port.await(open)
+		c.inner().Port().Await(open)
 	}
-	return in.Status, errors.Join(in.Err, out.Err)
+	return Status(in.Status), errors.Join(in.Err, out.Err)
 }
 
 // SendrecvReplace sends b to dst and receives into b from src. It copies b.
@@ -144,13 +74,7 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, stag, src, rtag int) (Status, erro
 	if err := b.Err(); err != nil {
 		return c.Recv(b, src, rtag) // reports it
 	}
-	packed := Buffer{}
-	if n := b.Bytes(); n > 0 {
-		room := make([]byte, n)
-		packed = Raw(Of(room).ptr, n, b)
-		Copy(packed, b)
-	}
-	return c.Sendrecv(packed, dst, stag, b, src, rtag)
+	return c.Sendrecv(Buffer(engine.Copied(engine.Buffer(b))), dst, stag, b, src, rtag)
 }
 
 // Isend starts to send b to dst. Do not write to b until the request has completed.
@@ -182,42 +106,38 @@ func (c *Comm) RecvInit(b Buffer, src, tag int) *Request { return c.irecv(b, src
 func (c *Comm) isend(kind engine.CallKind, b Buffer, dst, tag int) *Request {
 	r := c.request()
 	k := &r.call
-	k.Kind, k.Send, k.Peer, k.Tag = kind, b, dst, tag
+	k.Kind, k.Send, k.Peer, k.Tag = kind, engine.Buffer(b), dst, tag
 	return r
 }
 
 func (c *Comm) irecv(b Buffer, src, tag int) *Request {
 	r := c.request()
 	k := &r.call
-	k.Kind, k.Recv, k.Peer, k.Tag = engine.CallRecv, b, src, tag
+	k.Kind, k.Recv, k.Peer, k.Tag = engine.CallRecv, engine.Buffer(b), src, tag
 	return r
 }
 
 // Message is a message that Mprobe or Improbe has taken from the queue. Only its Recv or
 // Irecv can receive it, once.
 type Message struct {
-	Status  Status
-	comm    *Comm
-	Private any // for the engine
-	Slot    int // for the engine
+	Status Status
+	comm   *Comm // nil: it has been received
+	taken  *engine.Message
 }
-
-// noMessage is the message from ProcNull.
-var noMessage = &Message{Status: nullStatus}
 
 // Probe waits for a message from src with tag and returns its sender, tag and size. It does
 // not receive the message.
 func (c *Comm) Probe(src, tag int) (Status, error) {
-	k := c.port.scratch()
-	defer c.port.release(k)
+	k := c.scratch()
+	defer c.release(k)
 	k.Kind, k.Peer, k.Tag = engine.CallProbe, src, tag
 	return c.do(k)
 }
 
 // Iprobe is Probe that does not wait; found reports whether there is a message.
 func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
-	k := c.port.scratch()
-	defer c.port.release(k)
+	k := c.scratch()
+	defer c.release(k)
 	k.Kind, k.Peer, k.Tag = engine.CallIprobe, src, tag
 	st, err = c.do(k)
 	return st, k.Found, err
@@ -225,30 +145,26 @@ func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
 
 // Mprobe waits for a message as Probe does, and takes it: no other receive gets it.
 func (c *Comm) Mprobe(src, tag int) (*Message, error) {
-	k := c.port.scratch()
-	defer c.port.release(k)
+	k := c.scratch()
+	defer c.release(k)
 	k.Kind, k.Peer, k.Tag = engine.CallMprobe, src, tag
 	return c.taken(k)
 }
 
 // Improbe is Mprobe that does not wait: the message is nil if there is none.
 func (c *Comm) Improbe(src, tag int) (*Message, error) {
-	k := c.port.scratch()
-	defer c.port.release(k)
+	k := c.scratch()
+	defer c.release(k)
 	k.Kind, k.Peer, k.Tag = engine.CallImprobe, src, tag
 	return c.taken(k)
 }
 
-func (c *Comm) taken(k *Call) (*Message, error) {
+func (c *Comm) taken(k *engine.Call) (*Message, error) {
 	st, err := c.do(k)
 	if err != nil || !k.Found && k.Kind == engine.CallImprobe {
 		return nil, err
 	}
-	m := k.Message
-	if m != noMessage {
-		m.Status, m.comm = st, c
-	}
-	return m, nil
+	return &Message{Status: st, comm: c, taken: k.Message}, nil
 }
 
 // Recv receives the message into b.
@@ -256,19 +172,17 @@ func (m *Message) Recv(b Buffer) (Status, error) { return m.Irecv(b).Wait() }
 
 // Irecv starts to receive the message into b.
 func (m *Message) Irecv(b Buffer) *Request {
-	if m == noMessage || m.comm == nil {
+	c := m.comm
+	if c == nil {
 		r := &Request{active: true}
-		if m == noMessage {
-			r.call.Complete(nullStatus, nil)
-		} else {
-			r.call.Complete(Status{}, fmt.Errorf("mpi: mrecv: %w: the message has been received already", ErrState))
-		}
+		r.call.Complete(engine.Status{}, fmt.Errorf("mpi: mrecv: %w: the message has been received already", ErrState))
 		return r
 	}
-	c := m.comm
-	m.comm = nil
+	if m.taken != engine.NoMessage { // that from ProcNull can be received again
+		m.comm = nil
+	}
 	r := c.request()
 	k := &r.call
-	k.Kind, k.Recv, k.Message, k.Peer, k.Tag = engine.CallMrecv, b, m, m.Status.Source, m.Status.Tag
+	k.Kind, k.Recv, k.Message, k.Peer, k.Tag = engine.CallMrecv, engine.Buffer(b), m.taken, m.Status.Source, m.Status.Tag
 	return r.post()
 }

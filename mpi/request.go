@@ -12,16 +12,16 @@ import (
 // engine. Wait returns at once if the request has completed, or is persistent and not
 // started.
 type Request struct {
-	call       Call
-	port       *port
+	call       engine.Call
+	port       *engine.Port
 	comm       *Comm
-	self       [1]*Call
+	self       [1]*engine.Call
 	persistent bool
 	active     bool
 }
 
 func (c *Comm) request() *Request {
-	r := &Request{port: c.port, comm: c}
+	r := &Request{port: c.inner().Port(), comm: c}
 	r.self[0] = &r.call
 	return r
 }
@@ -29,8 +29,8 @@ func (c *Comm) request() *Request {
 // post starts the request.
 func (r *Request) post() *Request {
 	r.active = true
-	if r.comm.Prepare(&r.call) {
-		r.port.get().Post(r.self[:])
+	if r.comm.inner().Prepare(&r.call) {
+		r.port.Engine().Post(r.self[:])
 	}
 	return r
 }
@@ -65,7 +65,7 @@ func Startall(rs ...*Request) error {
 // finish makes the request inactive and returns the result of its call.
 func (r *Request) finish() (Status, error) {
 	r.active = false
-	return r.call.Status, r.call.Err
+	return Status(r.call.Status), r.call.Err
 }
 
 // idle reports whether there is nothing to wait for.
@@ -78,7 +78,7 @@ func (r *Request) Wait() (Status, error) {
 		return r.result()
 	}
 	if !r.call.Done() {
-		r.port.get().Await(false, r.self[:])
+		r.port.Engine().Await(false, r.self[:])
 	}
 	return r.finish()
 }
@@ -89,13 +89,13 @@ func (r *Request) result() (Status, error) {
 	if r == nil || r.persistent {
 		return Status{Source: AnySource, Tag: AnyTag}, nil
 	}
-	return r.call.Status, r.call.Err
+	return Status(r.call.Status), r.call.Err
 }
 
 // Test makes some progress and reports whether the request has completed.
 func (r *Request) Test() (done bool, st Status, err error) {
 	if !r.idle() && !r.call.Done() {
-		r.port.get().Poll()
+		r.port.Engine().Poll()
 	}
 	if r.idle() {
 		st, err = r.result()
@@ -117,7 +117,7 @@ func (r *Request) Cancel() error {
 	if k := r.call.Kind; k != engine.CallRecv {
 		return r.call.Fail(ErrState, 0, 0, "only a receive can be cancelled")
 	}
-	r.port.get().Cancel(&r.call)
+	r.port.Engine().Cancel(&r.call)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (r *Request) Cancel() error {
 // skipped.
 func Waitall(rs ...*Request) error {
 	if open := unfinished(rs); len(open) > 0 {
-		portOf(rs).get().Await(false, open)
+		portOf(rs).Engine().Await(false, open)
 	}
 	var errs []error
 	for _, r := range rs {
@@ -138,7 +138,7 @@ func Waitall(rs ...*Request) error {
 	return errors.Join(errs...)
 }
 
-func unfinished(rs []*Request) (open []*Call) {
+func unfinished(rs []*Request) (open []*engine.Call) {
 	for _, r := range rs {
 		if !r.idle() && !r.call.Done() {
 			open = append(open, &r.call)
@@ -147,7 +147,7 @@ func unfinished(rs []*Request) (open []*Call) {
 	return open
 }
 
-func portOf(rs []*Request) *port {
+func portOf(rs []*Request) *engine.Port {
 	for _, r := range rs {
 		if !r.idle() && r.port != nil {
 			return r.port
@@ -168,7 +168,7 @@ func Waitany(rs ...*Request) (int, Status, error) {
 		if len(open) == 0 {
 			return -1, Status{Source: AnySource, Tag: AnyTag}, nil
 		}
-		portOf(rs).get().Await(true, open)
+		portOf(rs).Engine().Await(true, open)
 	}
 }
 
@@ -186,7 +186,7 @@ func firstDone(rs []*Request) int {
 // then returns its status.
 func Waitsome(rs ...*Request) ([]int, error) {
 	if open := unfinished(rs); len(open) > 0 && firstDone(rs) < 0 {
-		portOf(rs).get().Await(true, open)
+		portOf(rs).Engine().Await(true, open)
 	}
 	return takeDone(rs)
 }
@@ -194,7 +194,7 @@ func Waitsome(rs ...*Request) ([]int, error) {
 // Testsome is Waitsome without the wait.
 func Testsome(rs ...*Request) ([]int, error) {
 	if p := portOf(rs); p != nil {
-		p.get().Poll()
+		p.Engine().Poll()
 	}
 	return takeDone(rs)
 }
@@ -216,7 +216,7 @@ func takeDone(rs []*Request) (done []int, err error) {
 // joined.
 func Testall(rs ...*Request) (bool, error) {
 	if p := portOf(rs); p != nil && len(unfinished(rs)) > 0 {
-		p.get().Poll()
+		p.Engine().Poll()
 	}
 	if len(unfinished(rs)) > 0 {
 		return false, nil
@@ -228,7 +228,7 @@ func Testall(rs ...*Request) (bool, error) {
 // completed.
 func Testany(rs ...*Request) (i int, done bool, st Status, err error) {
 	if p := portOf(rs); p != nil && firstDone(rs) < 0 {
-		p.get().Poll()
+		p.Engine().Poll()
 	}
 	if i = firstDone(rs); i >= 0 {
 		st, err = rs[i].finish()

@@ -254,10 +254,10 @@ func TestCancel(t *testing.T) {
 
 func TestMatchedProbe(t *testing.T) {
 	e, c := newManual(0, 2)
-	taken := &mpi.Message{}
-	e.onDo = func(k *mpi.Call) {
+	taken := &engine.Message{}
+	e.onDo = func(k *engine.Call) {
 		k.Found, k.Message = true, taken
-		k.Complete(mpi.Status{Source: 1, Tag: 8, Bytes: 16}, nil)
+		k.Complete(engine.Status{Source: 1, Tag: 8, Bytes: 16}, nil)
 	}
 	m, err := c.Improbe(mpi.AnySource, mpi.AnyTag)
 	require.NoError(t, err)
@@ -272,7 +272,7 @@ func TestMatchedProbe(t *testing.T) {
 	st, err := r.Wait()
 	require.NoError(t, err)
 	require.Equal(t, 1, st.Source)
-	e.onDo = func(k *mpi.Call) { k.Complete(mpi.Status{}, nil) }
+	e.onDo = func(k *engine.Call) { k.Complete(engine.Status{}, nil) }
 	m, err = c.Improbe(1, 2)
 	require.NoError(t, err)
 	require.Nil(t, m)
@@ -286,7 +286,7 @@ func TestSendrecv(t *testing.T) {
 	in, out := []int32{0}, []int32{7}
 	e.onAwait = func() {
 		require.Equal(t, []engine.CallKind{engine.CallRecv, engine.CallSend}, []engine.CallKind{e.open[0].Kind, e.open[1].Kind}, "receives first")
-		mpi.Copy(e.open[0].Recv, e.open[1].Send)
+		engine.Copy(e.open[0].Recv, e.open[1].Send)
 		e.end(0, nil)
 		e.end(1, nil)
 	}
@@ -299,7 +299,7 @@ func TestSendrecv(t *testing.T) {
 	next := e.onAwait
 	e.onAwait = func() {
 		require.NotEqual(t, e.open[0].Recv.Pointer(), e.open[1].Send.Pointer(), "a copy is sent")
-		require.Equal(t, []int32{0, 4, 8}, elements(e.open[1].Send))
+		require.Equal(t, []int32{0, 4, 8}, elements(mpi.Buffer(e.open[1].Send)))
 		next()
 	}
 	_, err = c.SendrecvReplace(mpi.Strided(x, 3, 1, 4), 1, 4, 2, 5)
@@ -314,10 +314,10 @@ func TestSendrecv(t *testing.T) {
 // swift is an engine that starts calls and waits for them in one step.
 type swift struct {
 	*manual
-	postWait func(calls []*mpi.Call)
+	postWait func(calls []*engine.Call)
 }
 
-func (e *swift) PostWait(calls []*mpi.Call, _ time.Duration) {
+func (e *swift) PostWait(calls []*engine.Call, _ time.Duration) {
 	e.open = append(e.open, calls...)
 	e.postWait(calls)
 }
@@ -326,13 +326,13 @@ func (e *swift) PostWait(calls []*mpi.Call, _ time.Duration) {
 func TestSendrecvInOneStep(t *testing.T) {
 	e, _ := newManual(0, 3)
 	x := &swift{manual: e}
-	c := mpi.NewWorld(x)
+	c := (*mpi.Comm)(engine.NewWorld(x))
 	in, out := []int32{0}, []int32{7}
 	var steps, awaits int
 	e.onAwait = func() { awaits++; e.end(1, errLate) }
 	for late := range 2 {
 		steps, awaits, e.open = 0, 0, nil
-		x.postWait = func(calls []*mpi.Call) {
+		x.postWait = func(calls []*engine.Call) {
 			steps++
 			require.Equal(t, []engine.CallKind{engine.CallRecv, engine.CallSend}, []engine.CallKind{calls[0].Kind, calls[1].Kind}, "receives first")
 			e.end(0, nil)
@@ -346,7 +346,7 @@ func TestSendrecvInOneStep(t *testing.T) {
 		require.Equal(t, late == 1, errors.Is(err, errLate))
 	}
 	e.open = nil
-	x.postWait = func(calls []*mpi.Call) { require.Len(t, calls, 1); e.end(0, nil) }
+	x.postWait = func(calls []*engine.Call) { require.Len(t, calls, 1); e.end(0, nil) }
 	_, err := c.Sendrecv(mpi.Of(out), 1, 4, mpi.Of(in), mpi.ProcNull, 5)
 	require.NoError(t, err)
 	require.Len(t, e.open, 1, "only the send is for the engine")
@@ -379,15 +379,15 @@ func TestBlockingCallsDoNotAllocate(t *testing.T) {
 // of its own.
 func TestNestedBlockingCalls(t *testing.T) {
 	e, c := newManual(0, 2)
-	e.onDo = func(outer *mpi.Call) {
-		e.onDo = func(inner *mpi.Call) {
+	e.onDo = func(outer *engine.Call) {
+		e.onDo = func(inner *engine.Call) {
 			require.NotSame(t, outer, inner)
 			require.Equal(t, 2, inner.Tag)
-			inner.Complete(mpi.Status{}, nil)
+			inner.Complete(engine.Status{}, nil)
 		}
 		require.NoError(t, c.Send(mpi.Of(f2), 1, 2))
 		require.Equal(t, 1, outer.Tag)
-		outer.Complete(mpi.Status{}, errLate)
+		outer.Complete(engine.Status{}, errLate)
 	}
 	require.Equal(t, errLate, c.Send(mpi.Of(f2), 1, 1))
 }

@@ -14,6 +14,3 @@ func (s Status) Elements(b Buffer) int {
 	}
 	return s.Bytes / b.ElemSize()
 }
-
-// nullStatus is the status of a receive from ProcNull.
-var nullStatus = Status{Source: ProcNull, Tag: AnyTag}

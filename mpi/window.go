@@ -3,7 +3,7 @@ package mpi
 import "github.com/weft-hpc/weft/internal/engine"
 
 // Notifications is the number of notification counters of each rank in a window.
-const Notifications = 64
+const Notifications = engine.Notifications
 
 // Win is a window: memory of every rank of a communicator that the others read and write
 // without its help (MPI_Win).
@@ -13,27 +13,25 @@ const Notifications = 64
 // are a race. Accumulations with the same operation may be unordered. A rank may read the
 // writes of others to its memory after a Fence, a notification, or a message sent after
 // their completion. Accesses to target ProcNull do nothing.
-type Win struct {
-	comm  *Comm
-	h     engine.Handle
-	mem   Buffer
-	sizes []int
-	freed bool
-}
+type Win engine.Win
+
+// inner returns the window as engines see it.
+func (w *Win) inner() *engine.Win { return (*engine.Win)(w) }
 
 // NewWin opens b to all ranks of c. b is contiguous and may be empty. All ranks use the same
 // kind of elements; the lengths may differ. Collective.
 func (c *Comm) NewWin(b Buffer) (*Win, error) {
-	if err := c.usable("new window"); err != nil {
+	if err := c.inner().Usable("new window"); err != nil {
 		return nil, err
 	}
-	k := &Call{Kind: engine.CallFence, Comm: c, Recv: b}
+	m := engine.Buffer(b)
+	k := &engine.Call{Kind: engine.CallFence, Comm: c.inner(), Recv: m}
 	if err := b.Err(); err != nil {
 		k.Err = err
 	} else if !b.Contiguous() || b.IsInPlace() {
 		k.Err = ErrBuffer
 	}
-	mine := [][3]int64{{int64(b.Len()), int64(b.kind), int64(b.size)}}
+	mine := [][3]int64{{int64(b.Len()), int64(m.Kind()), int64(m.ElemSize())}}
 	if k.Err != nil {
 		mine[0][0] = -1
 	}
@@ -41,7 +39,7 @@ func (c *Comm) NewWin(b Buffer) (*Win, error) {
 	if err := c.Allgather(Of(mine), Of(all)); err != nil {
 		return nil, err
 	}
-	w := &Win{comm: c, mem: b, sizes: make([]int, c.Size())}
+	sizes := make([]int, c.Size())
 	for r, x := range all {
 		if x[0] < 0 {
 			return nil, k.Fail(ErrBuffer, 0, 0, "the memory of rank %d cannot be a window: it must be a contiguous buffer without pointers", r)
@@ -49,27 +47,23 @@ func (c *Comm) NewWin(b Buffer) (*Win, error) {
 		if x[1] != all[0][1] || x[2] != all[0][2] {
 			return nil, k.Fail(ErrKind, 0, 0, "rank 0 opens elements of %v, rank %d of %v", engine.Kind(all[0][1]), r, engine.Kind(x[1]))
 		}
-		w.sizes[r] = int(x[0])
+		sizes[r] = int(x[0])
 	}
-	var err error
-	if w.h, err = c.port.get().NewWindow(c.h, b); err != nil {
+	w, err := engine.NewWin(c.inner(), m, sizes)
+	if err != nil {
 		return nil, err
 	}
-	c.windows.Add(1)
-	return w, c.Barrier()
+	return (*Win)(w), c.Barrier()
 }
 
 // Comm returns the communicator of the window.
-func (w *Win) Comm() *Comm { return w.comm }
-
-// Handle returns the engine's number for the window.
-func (w *Win) Handle() engine.Handle { return w.h }
+func (w *Win) Comm() *Comm { return (*Comm)(w.inner().Comm()) }
 
 // Memory returns this rank's part of the window.
-func (w *Win) Memory() Buffer { return w.mem }
+func (w *Win) Memory() Buffer { return Buffer(w.inner().Memory()) }
 
 // Size returns the number of elements of rank r.
-func (w *Win) Size(r int) int { return w.sizes[r] }
+func (w *Win) Size(r int) int { return w.inner().Size(r) }
 
 // access holds the arguments of a one-sided call.
 type access struct {
@@ -81,21 +75,22 @@ type access struct {
 	exclusive  bool
 }
 
-func (a *access) fill(w *Win, k *Call) {
-	k.Kind, k.Win, k.Send, k.Recv, k.Op, k.Peer = a.kind, w, a.send, a.recv, a.op, a.peer
+func (a *access) fill(w *Win, k *engine.Call) {
+	k.Kind, k.Win, k.Send, k.Recv, k.Op, k.Peer = a.kind, w.inner(), engine.Buffer(a.send), engine.Buffer(a.recv), (*engine.Op)(a.op), a.peer
 	k.Offset, k.Tag, k.Count, k.Exclusive = a.at, a.tag, a.n, a.exclusive
 }
 
 func (w *Win) now(a access) error {
-	k := w.comm.port.scratch()
-	defer w.comm.port.release(k)
+	c := w.Comm()
+	k := c.scratch()
+	defer c.release(k)
 	a.fill(w, k)
-	_, err := w.comm.do(k)
+	_, err := c.do(k)
 	return err
 }
 
 func (w *Win) later(a access) *Request {
-	r := w.comm.request()
+	r := w.Comm().request()
 	a.fill(w, &r.call)
 	return r.post()
 }
@@ -185,7 +180,5 @@ func (w *Win) Free() error {
 	if err := w.Fence(); err != nil {
 		return err
 	}
-	w.freed = true
-	w.comm.windows.Add(-1)
-	return w.comm.port.get().FreeWindow(w.h)
+	return w.inner().Free()
 }

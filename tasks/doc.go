@@ -1,8 +1,5 @@
-// Package tasks declares functions as tasks: a function together with its accesses to its
-// parameters.
-//
-// A function is declared once and called many times, as a pragma did for a C function in
-// SMPSs:
+// Package tasks declares functions as tasks, with their accesses to their parameters: once,
+// to be called many times, as a pragma did for a C function in SMPSs:
 //
 //	var (
 //		potrf = tasks.Declare1("potrf", factor, tasks.Inout, tasks.HighPriority)
@@ -27,11 +24,9 @@
 //	[]E          with Each: every element is a separate access
 //	any type     with Value: passed on, no dependence
 //
-// A parameter of another type with an access other than [Value] panics at declaration. A
-// nil pointer and a region of length zero are legal and cause no dependence.
-//
-// The runtime keeps the arguments until the task has ended: a slice passed with Each must
-// not change before that, and the memory of every region must not be freed or moved.
+// A parameter of another type panics at declaration. A nil pointer and a region of length
+// zero cause no dependence. Until the task has ended, a slice passed with Each must not
+// change, and the memory of a region must not be freed or moved.
 //
 // # Accesses
 //
@@ -47,8 +42,7 @@
 //
 // # Clauses
 //
-// Clauses follow the accesses of a declaration and hold for all its tasks, or follow the
-// arguments of a Spawn and hold for that task:
+// Clauses follow the accesses of a declaration, or the arguments of one Spawn:
 //
 //	Priority(n), HighPriority   first among the ready tasks, across all workers
 //	Label(name), Cost(d)        name in reports; length of the body
@@ -61,17 +55,12 @@
 // for them, keep its task from ending until an event has come, and give its core to another
 // worker while it sleeps.
 //
-// If the number or kind of accesses is known only at run time, [Spawn] takes a closure and
-// its accesses as clauses. It allocates; declared tasks do not.
+// [Spawn] takes a closure, and its accesses as clauses, if they are known at run time only.
 //
-// # Mistakes
+// Mistakes: the option dataflow.Verify compares each body with its declaration (file
+// verify.go says what it finds, and costs). Run with dataflow.Seeded and the race detector,
+// too.
 //
-// With the option dataflow.Verify the tasks run one by one, and each body is compared with
-// its declaration; file verify.go lists the mistakes found and missed, and the costs. Run
-// the program with dataflow.Seeded, and under the race detector, as well.
-//
-// # Cost
-//
-// A declared task with three parameters allocates nothing in steady state and costs about
-// 0.1 us on a 2.6 GHz EPYC core; bodies below a microsecond are better fused.
+// Cost: a declared task with three parameters takes about 0.1 us on a 2.6 GHz EPYC core, and
+// allocates nothing; Spawn of a closure allocates. Fuse bodies below a microsecond.
 package tasks

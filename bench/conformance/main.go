@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/internal/commandline"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/mpitest"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -83,7 +84,7 @@ func parse(args []string) (*settings, error) {
 // check runs the suite on one rank.
 func (s *settings) check(c *mpi.Comm, stdout, stderr io.Writer) error {
 	p, err := mpitest.Run(c, mpitest.Options{
-		Out: stdout, Err: stderr, Only: s.only.MatchString, Long: s.long, Lacks: lacks(c.Engine().Name()), Seed: s.seed, Hang: s.hang,
+		Out: stdout, Err: stderr, Only: s.only.MatchString, Long: s.long, Lacks: lacks((*engine.Comm)(c).Engine().Name()), Seed: s.seed, Hang: s.hang,
 	})
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ var allFigures = []*figure{
 	{"onesided", "one-sided against sent and received, by network", true, drawOneSided},
 	{"bandwidth", "speed-up over exchange against bandwidth", false, drawBandwidth},
 	{"latency", "speed-up over exchange against latency", false, drawLatency},
+	{"scale", "all forms on a simulated machine: only with -machine, and then alone", false, drawScale},
 }
 
 func findFigure(name string) (*figure, error) {

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/nas"
+	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/system"
 )
@@ -21,6 +25,8 @@ type config struct {
 	stage, pad     int
 	out            string
 	quick          bool
+	machine        *cluster.Machine // of the figure scale; nil: none
+	machineName    string
 	line           *commandline.Line
 }
 
@@ -61,6 +67,7 @@ func newConfig() *config {
 	set.Least(&c.stage, "stage", defaultStage, 0, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always, and with tasks if the flag is not given")
 	set.Least(&c.pad, "pad", 0, 0, "`points` added to the distance of planes in memory")
 	set.StringVar(&c.out, "out", "", "write NAME.csv and NAME.svg of every figure to this `folder`")
+	set.Func("machine", "draw scale on a simulated `machine`: "+strings.Join(cluster.Presets(), ", ")+", or a machine file; class C and 64 ranks, unless flags say otherwise", c.setMachine)
 	set.BoolVar(&c.quick, "quick", false, "class S, 2 repetitions, few points: to see that it works")
 	var rows []commandline.Row
 	for _, f := range allFigures {
@@ -89,7 +96,17 @@ func (c *config) choose() error {
 			return err
 		}
 	}
-	if c.figures == nil {
+	scale, err := findFigure("scale")
+	switch {
+	case err != nil:
+		return err
+	case c.machine != nil && c.figures == nil:
+		c.figures = []*figure{scale}
+	case c.machine == nil && slices.Contains(c.figures, scale):
+		return errors.New("scale needs a machine: give -machine elan4, or a machine file")
+	case c.machine != nil && (len(c.figures) > 1 || c.figures[0] != scale):
+		return errors.New("-machine is for the figure scale alone")
+	case c.figures == nil:
 		c.figures = allFigures
 	}
 	return nil
@@ -105,6 +122,9 @@ func (c *config) complete() error {
 			c.reps = 2
 		}
 	}
+	if c.machine != nil {
+		c.simulated()
+	}
 	if c.workers == 0 && !c.line.Given("workers") && c.ranks > 0 {
 		c.workers = max(1, machine.Cores()/c.ranks)
 	}
@@ -114,12 +134,26 @@ func (c *config) complete() error {
 	return nil
 }
 
+// simulated fills in what is different on a simulated machine.
+func (c *config) simulated() {
+	if !c.line.Given("class") && !c.quick {
+		c.class, _ = nas.Named("C")
+	}
+	if !c.line.Given("ranks") {
+		c.ranks = 64
+	}
+	if !c.line.Given("workers") {
+		c.workers = 1
+	}
+	c.reps = 1
+}
+
 // validate reports values that make no sense.
 func (c *config) validate() error {
 	switch _, _, launched := system.Launched(); {
 	case launched:
 		return fmt.Errorf("networks are simulated between ranks inside one process: start ftnet without mpirun")
-	case c.ranks < 2 || c.ranks > 256:
+	case c.ranks < 2 || c.machine == nil && c.ranks > 256:
 		return fmt.Errorf("-ranks %d: they are from 2 to 256, because one rank sends nothing", c.ranks)
 	case c.workers < 1 || c.workers > 4096:
 		return fmt.Errorf("-workers %d: it is from 1 to 4096", c.workers)
@@ -134,4 +168,5 @@ const about = `ftnet measures what overlap brings to NAS FT over simulated netwo
 	ftnet -out DIR                 every figure; class A takes some ten minutes
 	ftnet speedup -net balanced    one figure, on one network
 	ftnet bandwidth -quick
+	ftnet -machine elan4 -class D -ranks 256   all forms on a simulated machine
 `

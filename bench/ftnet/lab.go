@@ -174,13 +174,18 @@ func (l *lab) printResults(w printer) {
 		exchange := baseline(l.points[key])
 		for _, p := range l.points[key] {
 			best, t := p.best(), p.best().Totals
-			report.Line(w,
+			pairs := []string{
 				report.Text("class", l.class.Name), report.Text("variant", p.variant.Form.String()), report.Text("onesided", fmt.Sprint(p.variant.OneSided)),
 				report.Text("net", key), report.Decimal("seconds_best", best.Seconds), report.Decimal("seconds_median", report.Median(p.seconds())),
 				report.Decimal("speedup", exchange.best().Seconds/best.Seconds), report.Decimal("mops_best", l.class.Mop()/best.Seconds),
 				report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages), report.Integer("bytes", int(t.Bytes)),
 				report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
-				report.Integer("ranks", l.ranks), report.Integer("workers", l.workers), report.Integer("reps", len(p.runs)))
+				report.Integer("ranks", l.ranks), report.Integer("workers", l.workers), report.Integer("reps", len(p.runs)),
+			}
+			if l.machine != nil {
+				pairs = append(pairs, report.Text("machine", l.machine.Name))
+			}
+			report.Line(w, pairs...)
 		}
 	}
 }

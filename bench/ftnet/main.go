@@ -2,7 +2,7 @@
 // simulated networks between ranks inside one process: the figures of Bell, Bonachea,
 // Nishtala and Yelick, "Optimizing Bandwidth Limited Problems Using One-Sided
 // Communication and Overlap" (2006), for the variants of weft. Every run is the benchmark FT
-// of the NAS Parallel Benchmarks, with its checksums verified.
+// of the NAS Parallel Benchmarks, with its checksums verified, except on a simulated machine.
 //
 //	ftnet -out DIR                every figure, as tables, CSV and SVG
 //	ftnet speedup -net 10gige     one figure, on one network
@@ -16,6 +16,7 @@
 //	onesided        one-sided against sent and received (figure 7)
 //	bandwidth       speed-up over exchange against the bandwidth of the network
 //	latency         the same against its latency
+//	scale           all forms on a simulated machine (-machine): figures 4 to 7 at their scale
 //
 // Networks are simulated by package mpi/local in the LogGP model, with both progress modes:
 // with host, bytes move only while their rank is inside the engine, as with a stock MPI;

@@ -26,6 +26,7 @@ func init() {
 		{"bandwidth", "against the bandwidth of the links, progress by host and by network card", (*config).bandwidth},
 		{"latency", "against the latency of the links, progress by host and by network card", (*config).latency},
 		{"noise", "against the part of each core that others steal", (*config).noise},
+		{"scale", "GFLOP/s against the order on a simulated machine: only with -machine, and then alone", (*config).scale},
 		{"lookahead", "task, look-ahead 1 to 3, blocking: best of each over one network", (*config).lookahead},
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -32,6 +34,9 @@ type config struct {
 	period  time.Duration
 	kernels blas.Kernels
 	wanted  []string // experiments; nil: all
+
+	machine     *cluster.Machine // of the experiment scale; nil: none
+	machineName string
 
 	line     *commandline.Line
 	solve    func(point, hpl.Config) (hpl.Result, error)
@@ -61,6 +66,7 @@ func newConfig() *config {
 	})
 	set.Func("progress", "who moves messages in bandwidth and latency: `modes` host, nic (default host,nic)", c.setModes)
 	set.Func("nb", "block `widths` to search, in columns (default 192,96,144,240; 96 with -quick)", c.setBlocks)
+	set.Func("machine", "run the experiment scale on a simulated `machine`: "+strings.Join(cluster.Presets(), ", ")+", or a machine file", c.setMachine)
 	set.DurationVar(&c.period, "noise-period", 10*time.Millisecond, "`time` from one theft of a core to the next, in the experiment noise")
 	set.Func("isa", "`kernels`: "+strings.Join(blas.Names(), ", ")+" (default "+blas.Default().Name()+")", func(s string) (err error) {
 		c.kernels, err = blas.Named(s)
@@ -156,7 +162,12 @@ func (c *config) complete() error {
 			c.nb = []int{96}
 		}
 	}
+	if c.machine != nil && c.wanted == nil {
+		c.wanted = []string{"scale"}
+	}
 	switch {
+	case c.machine == nil && slices.Contains(c.wanted, "scale"):
+		return errors.New("scale needs a machine: give -machine js21, or a machine file")
 	case c.period < time.Millisecond || c.period > time.Second:
 		return fmt.Errorf("-noise-period %v: it has to be from 1ms to 1s", c.period)
 	case c.folder == "":
@@ -167,6 +178,9 @@ func (c *config) complete() error {
 
 // checkSize refuses what this machine has no threads or no memory for.
 func (c *config) checkSize() error {
+	if c.machine != nil {
+		return nil
+	}
 	for _, g := range c.grids {
 		if err := machine.CheckThreads(g.P*g.Q, c.workers); err != nil {
 			return err
@@ -198,6 +212,7 @@ look-ahead, and none. Ranks and network are inside this process.
 	hplnet                          all experiments
 	hplnet bandwidth latency        these
 	hplnet -quick -out quick        small and rough: a minute
+	hplnet -machine js21 -out js21  the experiment scale on a simulated machine: an hour
 
 Each driver runs with the block size and panel broadcast that suit it best at the point,
 found by a search; the drivers then take turns, and medians count. The folder gets a chart

@@ -14,6 +14,7 @@
 //	           the host (as stock MPI does) and by the network card
 //	latency    GFLOP/s against the latency, likewise
 //	noise      GFLOP/s against the part of each core that other programs steal
+//	scale      GFLOP/s against the order of the matrix on a simulated machine (-machine)
 //	lookahead  task, look-ahead 1 to 3, blocking: best of each over one network
 //
 // Ranks are in this process, and the network between them is simulated (LogGP, package
@@ -64,7 +65,9 @@ func (c *config) run(stdout, stderr io.Writer) error {
 	c.out, c.progress = &lastingWriter{w: stdout}, report.NewProgress(stderr)
 	defer c.progress.Clear()
 	fmt.Fprintln(c.out, machine.Line())
-	fmt.Fprintf(c.out, "LINPACK, kernels %s, in-process ranks, %d interleaved run(s) of each driver\n", c.kernels.Name(), c.reps)
+	if c.machine == nil {
+		fmt.Fprintf(c.out, "LINPACK, kernels %s, in-process ranks, %d interleaved run(s) of each driver\n", c.kernels.Name(), c.reps)
+	}
 	for _, e := range allExperiments {
 		if !c.wants(e.name) {
 			continue

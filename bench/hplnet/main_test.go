@@ -183,7 +183,7 @@ func TestRun_fails(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for args, complaint := range map[string]string{
 		"-x":                "not defined",
-		"weather":           `there is no experiment "weather": there are size, bandwidth, latency, noise, lookahead`,
+		"weather":           `there is no experiment "weather": there are size, bandwidth, latency, noise, scale, lookahead`,
 		"-n 0":              "-n 0",
 		"-reps 0":           "-reps 0",
 		"-workers -1":       "-workers -1",
@@ -231,6 +231,31 @@ func TestRun_output_that_cannot_be_written(t *testing.T) {
 	require.NoError(t, err)
 	defer full.Close()
 	assert.ErrorContains(t, c.run(full, &bytes.Buffer{}), "size: write")
+}
+
+// The experiment scale runs its three lines on a simulated machine.
+func TestScale(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "small.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"name": "small", "nodes": 2, "cores": 2, "network": "gige",
+		"kernels": {"gflops": 10, "efficiency": 1, "half": 4, "memory": 5, "cached": 20, "line": 3, "call": 0.1}}`), 0o600))
+	var out, complaints bytes.Buffer
+	require.NoError(t, run([]string{"-machine", file, "-n", "1024", "-out", dir}, &out, &complaints), complaints.String())
+	speeds := report.Figures(out.String(), "gflops")
+	require.Len(t, speeds, 3)
+	for _, s := range speeds {
+		assert.Greater(t, s, 1.0)
+		assert.Less(t, s, 40.0, "the peak")
+	}
+	for _, name := range []string{"scale-small.svg", "scale-small.csv"} {
+		assert.FileExists(t, filepath.Join(dir, name))
+	}
+	assert.NotContains(t, out.String(), "kernels avx")
+	for args, complaint := range map[string]string{"scale": "scale needs a machine", "-machine moon": "no such preset"} {
+		err := run(strings.Fields(args), &out, &out)
+		assert.ErrorIs(t, err, world.ErrUsage, args)
+		assert.ErrorContains(t, err, complaint, args)
+	}
 }
 
 // A block wider than the matrix is one block.

@@ -74,6 +74,9 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 		s := sums[i]
 		median, t := report.Median(s.seconds()), s.best().Totals
 		verified := "yes"
+		if c.kernels != nil {
+			verified = "-"
+		}
 		if s.verdict() != nil {
 			verified = "NO"
 		}

@@ -2,15 +2,18 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/nas"
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/fft/distributed"
+	"github.com/weft-hpc/weft/internal/cluster"
+	"github.com/weft-hpc/weft/internal/codelet"
 	"github.com/weft-hpc/weft/internal/commandline"
+	"github.com/weft-hpc/weft/internal/modelled"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/system"
@@ -29,8 +32,12 @@ type config struct {
 	compare bool
 	noLease bool
 	trace   string
+	hosts   bool // launched on several machines
 	world   *world.Config
 	line    *commandline.Line
+
+	machine *cluster.Machine // simulated; nil: none
+	kernels *codelet.Set     // modelled; nil: the transforms are computed
 }
 
 // defaultStage is enough to keep a network busy that is slower than the computation; one
@@ -71,7 +78,7 @@ func newConfig() *config {
 	set.Least(&c.reps, "reps", 0, 1, "`repetitions` of the timed part (default 1, with -compare 5)")
 	set.BoolVar(&c.compare, "compare", false, "run all variants in turn")
 	set.Lease(&c.noLease)
-	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .dot (graphviz), .txt (summary)")
+	set.StringVar(&c.trace, "trace", "", "write a trace to `file`: .html (any browser), .json (Perfetto), .dot (graphviz), .txt (summary) or .log; of the first 16 ranks")
 	c.world = world.Flags(set.FlagSet)
 	c.world.Ranks = 1
 	set.Lookup("ranks").DefValue = "1"
@@ -82,7 +89,7 @@ func newConfig() *config {
 // parseArgs reads the command line. The error is that of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
-	err := c.line.Parse(args, c.line.NoArgs, c.validate, c.checkRanks)
+	err := c.line.Parse(args, c.line.NoArgs, c.validate, c.simulate, c.checkRanks)
 	if c.reps == 0 {
 		c.reps = 1
 		if c.compare {
@@ -103,10 +110,28 @@ func (c *config) validate() error {
 		return fmt.Errorf("-trace is of one variant: drop -compare")
 	case c.variant.Form == distributed.Exchange && c.line.Given("stage") && c.stage > 0 && !c.compare:
 		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
-	case c.trace != "" && !slices.Contains([]string{".html", ".json", ".txt", ".dot"}, filepath.Ext(c.trace)):
-		return fmt.Errorf("-trace %s: the extension is .html, .json, .txt or .dot", c.trace)
+	case c.trace != "":
+		if err := trace.CheckName(c.trace); err != nil {
+			return fmt.Errorf("-trace: %w", err)
+		}
 	}
 	return nil
+}
+
+// simulate loads the simulated machine. If it has a rate of transforms, nothing is computed.
+func (c *config) simulate() (err error) {
+	if c.world.Machine == "" {
+		return nil
+	}
+	if c.machine, err = cluster.Load(c.world.Machine); err != nil {
+		return fmt.Errorf("-machine: %w", err)
+	}
+	if c.machine.Kernels.FFT == 0 {
+		return nil
+	}
+	c.world.Modelled = true
+	c.kernels, err = modelled.Transforms(c.machine.Kernels)
+	return err
 }
 
 // checkRanks refuses more ranks inside this process than it can have threads for, or than
@@ -115,8 +140,10 @@ func (c *config) checkRanks() error {
 	if _, _, launched := system.Launched(); launched || c.world.Ranks < 1 {
 		return nil
 	}
-	if err := machine.CheckThreads(c.world.Ranks, c.workers); err != nil {
-		return err
+	if c.machine == nil {
+		if err := machine.CheckThreads(c.world.Ranks, c.workers); err != nil {
+			return err
+		}
 	}
 	planes, rows := c.class.NZ, c.class.NY
 	if g := c.grid(c.world.Ranks); g[0] > planes || g[1] > rows {
@@ -135,14 +162,14 @@ func (c *config) variants() []nas.Variant {
 
 // dist returns how a variant transforms.
 func (c *config) dist(comm *mpi.Comm, v nas.Variant) distributed.Config {
-	d := distributed.Config{Form: v.Form, OneSided: v.OneSided, Pad: c.pad, Grid: c.grid(comm.Size()), Workers: c.workers, Stage: c.stageOf(v)}
+	d := distributed.Config{Form: v.Form, OneSided: v.OneSided, Pad: c.pad, Grid: c.grid(comm.Size()), Workers: c.workers, Stage: c.stageOf(v), Kernels: c.kernels}
 	if d.Workers == 0 {
 		d.Workers = world.Workers(comm)
 	}
 	if c.noLease {
 		d.ThreadOptions = append(d.ThreadOptions, commthread.Lease(false))
 	}
-	if c.trace != "" {
+	if c.trace != "" && comm.Rank() < report.TracedRanks {
 		d.RuntimeOptions = append(d.RuntimeOptions, dataflow.Trace(0))
 	}
 	return d
@@ -160,9 +187,19 @@ func (c *config) stageOf(v nas.Variant) int {
 }
 
 // network reports whether ranks are connected by more than memory.
-func (c *config) network() bool {
-	_, _, launched := system.Launched()
-	return launched || c.world.Net != (local.Net{})
+func (c *config) network() bool { return c.hosts || c.machine != nil || c.world.Net != (local.Net{}) }
+
+// locate finds out whether the ranks of a launcher are on several machines. Collective.
+func (c *config) locate(comm *mpi.Comm) error {
+	if _, _, launched := system.Launched(); !launched {
+		return nil // ranks of one process share c
+	}
+	host, err := comm.SplitShared()
+	if err != nil {
+		return err
+	}
+	c.hosts = host.Size() < comm.Size()
+	return host.Free()
 }
 
 // grid is the process grid of so many ranks: planes are divided among the first number,
@@ -183,7 +220,11 @@ const about = `npbft runs the benchmark FT of the NAS Parallel Benchmarks, and v
 	npbft                                      class A as tasks on all cores
 	npbft -class W -ranks 2 -variant slabs     two ranks in this process
 	npbft -class A -ranks 2 -net gige -compare
+	npbft -class D -ranks 256 -machine elan4   on a simulated machine
 	mpirun -np 2 npbft -class B                over the machine's MPI (built with -tags mpi)
+
+On a simulated machine all messages and tasks run in virtual time. If its file has a rate of
+transforms, they do not compute but take their time, and nothing is verified.
 `
 
 // sections adds the lists of classes and variants to what -h prints.

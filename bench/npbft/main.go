@@ -5,6 +5,7 @@
 //	npbft                                    class A as tasks on all cores
 //	npbft -class W -ranks 2 -variant slabs   two ranks in this process
 //	npbft -class A -ranks 2 -net gige -compare
+//	npbft -class D -ranks 256 -machine elan4 on a simulated machine
 //	mpirun -np 2 npbft -class B              over the machine's MPI
 //
 // The variants are those of Bell, Bonachea, Nishtala and Yelick, "Optimizing Bandwidth
@@ -68,6 +69,9 @@ func (p program) run(args []string) error {
 		p.change(c)
 	}
 	return c.world.Run(func(comm *mpi.Comm) error {
+		if err := c.locate(comm); err != nil {
+			return err
+		}
 		if err := p.fits(comm, c); err != nil {
 			return err
 		}

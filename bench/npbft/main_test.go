@@ -212,7 +212,7 @@ func TestRun_usage(t *testing.T) {
 		"-compare -variant slabs":         "drop -variant",
 		"-compare -trace x.json":          "drop -compare",
 		"-lease maybe":                    "neither on nor off",
-		"-trace x.pdf":                    "the extension is",
+		"-trace x.pdf":                    "-trace: trace: no format for \"x.pdf\"",
 		"-net slow":                       "slow",
 		"-nonsense":                       "not defined",
 		"more":                            "unexpected argument",

@@ -51,6 +51,9 @@ func printResults(w io.Writer, c *config, ranks int, r *nas.Result) {
 	if r.Verdict != nil {
 		verdict, verified = "failed", "UNSUCCESSFUL"
 	}
+	if c.kernels != nil {
+		verdict, verified = "not performed", "NOT PERFORMED"
+	}
 	mops := c.class.Mop() / r.Seconds
 	fmt.Fprintf(w, " Result verification %s\n\n\n", verdict)
 	fmt.Fprintf(w, " FT Benchmark Completed.\n")
@@ -75,15 +78,21 @@ func resultLine(w io.Writer, c *config, v nas.Variant, s *summary) {
 		report.Text("class", c.class.Name), report.Text("variant", v.Form.String()), report.Text("onesided", fmt.Sprint(v.OneSided)),
 		report.Decimal("seconds_best", best), report.Decimal("seconds_median", median),
 		report.Decimal("mops_best", c.class.Mop()/best), report.Decimal("mops_median", c.class.Mop()/median),
-		report.Text("verified", fmt.Sprint(s.verdict() == nil)), report.Decimal("error", s.worst(c.class)),
+		report.Text("verified", fmt.Sprint(s.verdict() == nil && c.kernels == nil)),
 		report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages),
 		report.Integer("bytes", int(t.Bytes)), report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
+	}
+	if c.kernels == nil {
+		pairs = append(pairs, report.Decimal("error", s.worst(c.class)))
 	}
 	if s.exchange > 0 {
 		pairs = append(pairs, report.Decimal("ratio", s.exchange/median))
 	}
 	if n, known := peak(); known && !c.compare {
 		pairs = append(pairs, report.Integer("memory_peak_bytes", n))
+	}
+	if c.machine != nil {
+		pairs = append(pairs, report.Text("machine", c.machine.Name))
 	}
 	layout := "1d"
 	if c.twoD {

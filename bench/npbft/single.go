@@ -58,7 +58,7 @@ func (p program) runs(solver *nas.Solver, c *config, s *summary, first bool) err
 	}
 	for i := range c.reps {
 		solver.Each = func(t int, sum complex128) {
-			if i == 0 {
+			if i == 0 && c.kernels == nil {
 				progress.Clear()
 				printSum(p.stdout, t, sum)
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/weft-hpc/weft/bench/internal/nas"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -16,9 +17,12 @@ type summary struct {
 }
 
 func newSummary(comm *mpi.Comm, c *config) *summary {
-	s := &summary{ranks: comm.Size(), engine: comm.Engine().Name(), net: "real"}
+	s := &summary{ranks: comm.Size(), engine: (*engine.Comm)(comm).Engine().Name(), net: "real"}
 	if s.engine == "local" {
 		s.net = c.world.Net.String()
+	}
+	if c.machine != nil {
+		s.net = c.machine.Network.Net.String()
 	}
 	return s
 }

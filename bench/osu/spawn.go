@@ -17,12 +17,12 @@ import (
 // postClock is a tool below the communication thread: it notes when the engine is
 // given the message that is being timed.
 type postClock struct {
-	mpi.Engine
+	engine.Engine
 	at atomic.Int64 // osthread.Nanotime of the post; 0 until then
 }
 
-// Post is part of mpi.Engine.
-func (p *postClock) Post(calls []*mpi.Call) {
+// Post is part of engine.Engine.
+func (p *postClock) Post(calls []*engine.Call) {
 	for _, k := range calls {
 		if k.Kind == engine.CallSend && k.Tag == tagData {
 			p.at.Store(osthread.Nanotime())
@@ -54,7 +54,7 @@ func (r *rank) spawnToPost(size int, l loops) (f figures, err error) {
 		return f, err
 	}
 	watch := &postClock{}
-	restore := self.Intercept(func(next mpi.Engine) mpi.Engine {
+	restore := (*engine.Comm)(self).Intercept(func(next engine.Engine) engine.Engine {
 		watch.Engine = next
 		return watch
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Widths of OSU's columns, and its decimals.
@@ -31,7 +32,7 @@ func (t *table) head(r *rank) {
 	}
 	k := r.cfg.test
 	fmt.Fprintln(t.w, machine.Line())
-	fmt.Fprintf(t.w, "# weft %s: engine %s, ranks %d, net %s, comm thread %s\n", k.name, r.Engine().Name(), r.Size(), r.cfg.net(), onOff(r.cfg.commthread))
+	fmt.Fprintf(t.w, "# weft %s: engine %s, ranks %d, net %s, comm thread %s\n", k.name, (*engine.Comm)(r.Comm).Engine().Name(), r.Size(), r.cfg.net(), onOff(r.cfg.commthread))
 	kind := ""
 	switch r.cfg.onesided {
 	case byFlush:
@@ -80,7 +81,7 @@ func (t *table) row(r *rank, size int, f figures) {
 	t.progress.Clear()
 	fmt.Fprintln(t.w, rowLine(size, f.cells))
 	pairs := append([]string{report.Text("test", r.cfg.test.name)}, f.pairs...)
-	pairs = append(pairs, report.Integer("bytes", size), report.Integer("ranks", r.Size()), report.Text("engine", r.Engine().Name()),
+	pairs = append(pairs, report.Integer("bytes", size), report.Integer("ranks", r.Size()), report.Text("engine", (*engine.Comm)(r.Comm).Engine().Name()),
 		report.Text("net", r.cfg.net()), report.Text("commthread", onOff(r.cfg.commthread)), report.Text("onesided", r.cfg.onesided.String()))
 	t.results = append(t.results, pairs)
 }

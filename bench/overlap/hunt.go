@@ -11,6 +11,7 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -159,7 +160,7 @@ func (p *party) open(h *hunt, n int, hints []dds.Hint) (err error) {
 		there[i] = value(i)
 	}
 	if h.cfg.tamper != nil && p.Rank() == 1 {
-		h.cfg.tamper(mpi.Of(there).Memory())
+		h.cfg.tamper(engine.Buffer(mpi.Of(there)).Memory())
 	}
 	if p.plain, err = p.NewWin(mpi.Of(there)); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -44,15 +45,15 @@ func shaped(stdout, stderr io.Writer, c *config) error {
 
 // ranks measures on the ranks that the flags say, and returns what rank 0 found; nil in
 // a process that does not have rank 0.
-func (c *config) ranks(progress *report.Progress) (all []sample, engine string, err error) {
+func (c *config) ranks(progress *report.Progress) (all []sample, name string, err error) {
 	err = c.start(func(comm *mpi.Comm) error {
 		s, err := c.measure(comm, c.reps, progress)
 		if comm.Rank() == 0 {
-			all, engine = s, comm.Engine().Name()
+			all, name = s, (*engine.Comm)(comm).Engine().Name()
 		}
 		return err
 	})
-	return all, engine, err
+	return all, name, err
 }
 
 // underLauncher measures over the machine's MPI library, as one of the processes that

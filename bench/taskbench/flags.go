@@ -105,7 +105,7 @@ func (c *config) line(p *params) *commandline.Line {
 	set.IntVar(&c.reps, "reps", c.reps, "timed `runs` after the warm-up (default 1; with -metg 5 per point)")
 	set.BoolVar(&c.pin, "pin", c.pin, "pin every worker to a core")
 	set.BoolVar(&c.metg, "metg", c.metg, "find the minimum effective task granularity, METG(50%)")
-	set.StringVar(&c.trace, "trace", c.trace, "write a trace of the last run to `file`: .html, .json, .dot or .txt")
+	set.StringVar(&c.trace, "trace", c.trace, "write a trace of the last run to `file`: .html, .json, .dot, .txt or .log")
 	set.Section("Patterns", commandline.Row{Text: strings.Join(patternNames, ", ")})
 	set.Section("Kernels", commandline.Row{Text: strings.Join(kernelNames, ", ")})
 	return set

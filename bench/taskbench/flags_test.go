@@ -86,7 +86,7 @@ func TestUsage_errors(t *testing.T) {
 		"-type spread -period 3":                `-period 3: -type spread with -width 4 and -radix 3 repeats after 2 sets`,
 		"-workers 0":                            `-workers 0: must be 1 to 1024`,
 		"-workers 1025":                         `-workers 1025: must be 1 to 1024`,
-		"-trace x.pdf":                          `-trace x.pdf: the name says the format`,
+		"-trace x.pdf":                          `-trace: trace: no format for "x.pdf"`,
 		"-reps 0":                               `-reps 0: must be at least 1`,
 		"-reps -2 -metg":                        `-reps -2`,
 		"-type all_to_all -width 100000":        `lower -width`,

@@ -2,16 +2,12 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
+
+	"github.com/weft-hpc/weft/dataflow/trace"
 )
 
 // maxWorkers is the limit of the runtime.
 const maxWorkers = 1024
-
-// traceFormats are the extensions that trace.WriteFile knows.
-var traceFormats = []string{".html", ".json", ".dot", ".txt"}
 
 // validate refuses values that no run can have a meaning for. Its messages name the
 // graph, the flag, the value and the way out.
@@ -21,8 +17,11 @@ func (c *config) validate() error {
 		return fmt.Errorf("-workers %d: must be 1 to %d", c.workers, maxWorkers)
 	case c.reps < 1:
 		return fmt.Errorf("-reps %d: must be at least 1", c.reps)
-	case c.trace != "" && !slices.Contains(traceFormats, strings.ToLower(filepath.Ext(c.trace))):
-		return fmt.Errorf("-trace %s: the name says the format and must end in .html (any browser), .json (Chrome, Perfetto), .dot (graphviz) or .txt (summary)", c.trace)
+	}
+	if c.trace != "" {
+		if err := trace.CheckName(c.trace); err != nil {
+			return fmt.Errorf("-trace: %w", err)
+		}
 	}
 	for i := range c.graphs {
 		p := c.graphs[i]

@@ -11,7 +11,6 @@
 package main
 
 import (
-	"encoding/gob"
 	"fmt"
 	"io"
 	"os"
@@ -59,35 +58,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return commandline.Code(err, stdout, stderr)
 }
 
-// show writes the logs to the file output, or their summary if there is none.
+// show writes the logs to the file output, or their summary if there is none. Several files are
+// those of ranks, in this order.
 func show(names []string, output string, stdout io.Writer) error {
-	logs := make([]*dataflow.Log, len(names))
+	var logs []*dataflow.Log
 	for i, name := range names {
-		l, err := read(name)
+		some, err := trace.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		if len(names) > 1 {
-			l.Rank, l.Ranks = i, len(names)
+		if len(names) > 1 && len(some) == 1 {
+			some[0].Rank, some[0].Ranks = i, len(names)
 		}
-		logs[i] = l
+		logs = append(logs, some...)
 	}
 	if output == "" {
 		return trace.WriteSummary(stdout, logs...)
 	}
 	return trace.WriteFile(output, logs...)
-}
-
-// read reads one log.
-func read(name string) (*dataflow.Log, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	l := new(dataflow.Log)
-	if err := gob.NewDecoder(f).Decode(l); err != nil {
-		return nil, fmt.Errorf("trace: %s is no log of a run that has ended: %w", name, err)
-	}
-	return l, nil
 }

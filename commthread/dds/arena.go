@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -264,7 +265,9 @@ func CommView[T any](x []T) []T {
 }
 
 // CommBuffer is [CommView] of a buffer, strided ones included.
-func CommBuffer(b mpi.Buffer) mpi.Buffer {
+func CommBuffer(b mpi.Buffer) mpi.Buffer { return mpi.Buffer(commBuffer(engine.Buffer(b))) }
+
+func commBuffer(b engine.Buffer) engine.Buffer {
 	if b.Bytes() == 0 {
 		return b
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -28,7 +30,7 @@ func TestArena_views(t *testing.T) {
 		assert.Equal(t, complex128(3), y[0])
 		assert.Equal(t, 4i, x[19])
 		b := dds.CommBuffer(mpi.Tile(x, 3, 2, 5))
-		assert.Equal(t, unsafe.Pointer(&dds.CommView(x)[0]), b.Pointer())
+		assert.Equal(t, unsafe.Pointer(&dds.CommView(x)[0]), engine.Buffer(b).Pointer())
 		assert.Equal(t, 6, b.Len())
 		assert.Same(t, a, dds.In(x))
 		assert.Nil(t, dds.In(make([]int, 3)))
@@ -166,7 +168,7 @@ func TestConstants_thresholds(t *testing.T) {
 // A closed arena still returns its totals, and does nothing more.
 func TestArena_closed(t *testing.T) {
 	for _, backend := range []string{dds.Auto, dds.Explicit} {
-		a, err := dds.NewArena(16*pages.Size(), dds.Backend(backend), dds.TracePages())
+		a, err := dds.NewArena(16*pages.Size(), dds.Backend(backend), lazypages.Trace().(dds.Option))
 		require.NoError(t, err)
 		x, err := dds.Make[byte](a, 8*pages.Size())
 		require.NoError(t, err)
@@ -174,19 +176,19 @@ func TestArena_closed(t *testing.T) {
 		p.Arm()
 		p.Land(0)
 		require.NoError(t, p.End())
-		stop, err := a.Watch(func(dds.Sleep) {})
+		stop, err := lazypages.Of(a).Watch(func(lazypages.Sleep) {})
 		if err != nil {
 			stop = func() {}
 		}
 		before := a.Counts()
 		require.NoError(t, a.Close())
 		assert.Equal(t, before, a.Counts(), backend)
-		assert.Empty(t, a.Pages())
-		assert.False(t, a.Observe(unsafe.Pointer(unsafe.SliceData(x)), len(x)))
+		assert.Empty(t, lazypages.Of(a).Pages())
+		assert.False(t, lazypages.Of(a).Observe(unsafe.Pointer(unsafe.SliceData(x)), len(x)))
 		require.ErrorContains(t, dds.Free(a, x), "closed")
 		stop()
 		stop()
-		_, err = a.Watch(func(dds.Sleep) {})
+		_, err = lazypages.Of(a).Watch(func(lazypages.Sleep) {})
 		require.Error(t, err)
 	}
 }

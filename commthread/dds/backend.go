@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/lazypages"
 )
 
 // backend keeps readers from missing bytes. Any goroutine may call the methods; they do not
@@ -34,10 +36,10 @@ type backend interface {
 	// busy reports whether a transfer uses bytes of [from, to).
 	busy(from, to int) bool
 	// move takes over bytes for the comm view that are due later; nil if no transfer
-	// expects them. See Mover.
+	// expects them. See engine.Mover.
 	move(dst, src unsafe.Pointer, n int, due int64) (word *uint32, was uint32)
 	counts() Counts
-	pages() []Access
+	pages() []lazypages.Access
 	close()
 }
 
@@ -54,16 +56,6 @@ type Counts struct {
 
 // Counts returns the totals of the arena, at its close if it has been closed.
 func (a *Arena) Counts() Counts { return a.back.counts() }
-
-// Access is the first touch of a page after a transfer.
-type Access struct {
-	Page int   // of the arena
-	At   int64 // osthread.Nanotime
-}
-
-// Pages returns, in order, the pages touched since the last call, and forgets them. It
-// needs [TracePages], and misses touches when its record is full.
-func (a *Arena) Pages() []Access { return a.back.pages() }
 
 // choose selects the back end of the arena.
 func (a *Arena) choose(o *options) error {

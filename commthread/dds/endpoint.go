@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -44,8 +45,8 @@ func Open(c *mpi.Comm, hs ...Hint) (*Endpoint, error) {
 	if e.data, err = c.Dup(); err != nil {
 		return nil, fmt.Errorf("dds: Open on %s: %w", c.Name(), joined(err, e.comm.Free()))
 	}
-	e.tags = min(e.data.Engine().Limits().MaxTag, 1<<20)
-	carry(e.data.Engine())
+	e.tags = min((*engine.Comm)(e.data).Engine().Limits().MaxTag, 1<<20)
+	carry((*engine.Comm)(e.data).Engine())
 	edge := []int64{int64(pages.Size())}
 	if err := e.comm.Allreduce(mpi.InPlace, mpi.Of(edge), mpi.Max); err != nil {
 		return nil, joined(fmt.Errorf("dds: Open on %s: %w", c.Name(), err), e.free())
@@ -160,4 +161,4 @@ func joined(err, other error) error {
 
 // Poll makes progress. The goroutine that may use the communicator calls it while it waits
 // for a strip.
-func (e *Endpoint) Poll() { e.comm.Engine().Poll() }
+func (e *Endpoint) Poll() { (*engine.Comm)(e.comm).Engine().Poll() }

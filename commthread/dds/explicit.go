@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -95,6 +96,6 @@ func (*explicit) move(_, _ unsafe.Pointer, _ int, _ int64) (*uint32, uint32) { r
 
 func (*explicit) counts() Counts { return Counts{} }
 
-func (*explicit) pages() []Access { return nil }
+func (*explicit) pages() []lazypages.Access { return nil }
 
 func (*explicit) close() {}

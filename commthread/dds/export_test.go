@@ -3,6 +3,7 @@ package dds
 import (
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -23,7 +24,7 @@ type Pretend struct{ *Transfer }
 // NewPretend makes a transfer into x whose ends have arrived, cut at bytes of x.
 func NewPretend(a *Arena, x []byte, order Direction, cuts ...int) *Pretend {
 	_, at := find(unsafe.Pointer(&x[0]), len(x))
-	t := &Transfer{e: &Endpoint{}, arena: a, back: a.back, hints: hints{order: order}, user: mpi.Of(x), mem: CommView(x)}
+	t := &Transfer{e: &Endpoint{}, arena: a, back: a.back, hints: hints{order: order}, user: engine.Buffer(mpi.Of(x)), mem: CommView(x)}
 	t.head = header{size: len(x), edge: cuts[0]}
 	for _, c := range cuts {
 		t.cuts = append(t.cuts, uint64(at+c))
@@ -86,7 +87,7 @@ func ForbidWays(full, device, user bool) Option {
 func (c cut) Bounds(n, unit int) []int { return c.bounds(n, unit) }
 
 // Under is under.
-func Under[T any](e mpi.Engine) (T, bool) { return under[T](e) }
+func Under[T any](e engine.Engine) (T, bool) { return under[T](e) }
 
 // Open reports whether strip i has landed and none of its pages makes readers wait.
 func (p *Pretend) Open(i int) bool { return p.strips[i].isOpen() }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/pages"
 )
@@ -237,7 +238,7 @@ func TestFault_doomed(t *testing.T) {
 // slack.
 func TestTracePages(t *testing.T) {
 	size := pages.Size()
-	a, x := lazily(t, 10, dds.TracePages())
+	a, x := lazily(t, 10, lazypages.Trace().(dds.Option))
 	p := dds.NewPretend(a, x, dds.AnyOrder, size, 4*size, 9*size)
 	require.True(t, p.Arm())
 	for i := range dds.CommView(x) {
@@ -254,7 +255,7 @@ func TestTracePages(t *testing.T) {
 		soon(t, "a touch", func() { assert.Equal(t, byte(9), x[i*size+5]) })
 	}
 	var seen []int
-	all := a.Pages()
+	all := lazypages.Of(a).Pages()
 	for i, s := range all {
 		seen = append(seen, s.Page)
 		if i > 0 {
@@ -262,7 +263,7 @@ func TestTracePages(t *testing.T) {
 		}
 	}
 	assert.Equal(t, order, seen)
-	assert.Empty(t, a.Pages())
+	assert.Empty(t, lazypages.Of(a).Pages())
 	r := p.Strips()
 	assert.Positive(t, r[0].Slack)
 	assert.Positive(t, r[1].Stall)
@@ -332,8 +333,8 @@ func TestFollow_leader_ends(t *testing.T) {
 func TestWatch(t *testing.T) {
 	size := pages.Size()
 	a, x := lazily(t, 8)
-	events := make(chan dds.Sleep, 100)
-	stop, err := a.Watch(func(s dds.Sleep) {
+	events := make(chan lazypages.Sleep, 100)
+	stop, err := lazypages.Of(a).Watch(func(s lazypages.Sleep) {
 		select {
 		case events <- s:
 		default:
@@ -364,7 +365,7 @@ func TestWatch(t *testing.T) {
 	require.NoError(t, p.End())
 	b, err := dds.NewArena(1, dds.Backend(dds.Explicit))
 	require.NoError(t, err)
-	_, err = b.Watch(nil)
-	require.ErrorIs(t, err, dds.ErrNoFaults)
+	_, err = lazypages.Of(b).Watch(nil)
+	require.ErrorIs(t, err, lazypages.ErrNoFaults)
 	require.NoError(t, b.Close())
 }

@@ -36,7 +36,7 @@ func (t *Transfer) recvHeader(src, tag int) error {
 	copy(t.mem, (*buf)[headerBytes:headerBytes+head])
 	copy(t.mem[t.head.size-tail:], (*buf)[headerBytes+head:])
 	if room := t.user.Bytes(); t.head.size > room {
-		c := mpi.Call{Kind: engine.CallRecv, Comm: e.comm, Peer: st.Source, Tag: st.Tag}
+		c := engine.Call{Kind: engine.CallRecv, Comm: (*engine.Comm)(e.comm), Peer: st.Source, Tag: st.Tag}
 		t.err = c.Fail(mpi.ErrTruncate, room, t.head.size, "the message has %d bytes, the buffer %d: receive into a larger one", t.head.size, room)
 	}
 	return nil
@@ -45,11 +45,11 @@ func (t *Transfer) recvHeader(src, tag int) error {
 // place finds the memory of a message of n bytes in the comm view: the user's buffer, or a
 // copy if that has gaps or is too small.
 func (t *Transfer) place(n int) {
-	b := CommBuffer(t.user)
+	b := commBuffer(t.user)
 	if !b.Contiguous() || b.Bytes() < n {
 		t.mem, t.copied = make([]byte, n), true
 		if t.send {
-			mpi.CopyPart(mpi.Of(t.mem), b, 0, n)
+			engine.CopyPart(engine.Buffer(mpi.Of(t.mem)), b, 0, n)
 		}
 	} else {
 		t.mem = b.Memory()[:n]
@@ -79,39 +79,39 @@ func (t *Transfer) cut() {
 // expect posts the receives of all strips at once.
 func (t *Transfer) expect() {
 	for range t.strips {
-		t.calls = append(t.calls, &mpi.Call{Kind: engine.CallRecv, Peer: t.status.Source, Tag: t.head.tag})
+		t.calls = append(t.calls, &engine.Call{Kind: engine.CallRecv, Peer: t.status.Source, Tag: t.head.tag})
 	}
 	t.post(t.calls)
 }
 
 // post fills in the calls of the strips, in wire order, and starts them.
-func (t *Transfer) post(calls []*mpi.Call) {
-	var ready []*mpi.Call
+func (t *Transfer) post(calls []*engine.Call) {
+	var ready []*engine.Call
 	for i := range t.strips {
 		c, at := calls[i], i
 		if t.head.order == Down {
 			at = len(t.strips) - 1 - i
 		}
-		b := mpi.Of(t.memory(&t.strips[at]))
-		if c.Comm = t.e.data; t.send {
+		b := engine.Buffer(mpi.Of(t.memory(&t.strips[at])))
+		if c.Comm = (*engine.Comm)(t.e.data); t.send {
 			c.Send = b
 		} else {
 			c.Recv = b
 		}
 		t.notice(c, at)
-		if t.e.data.Prepare(c) {
+		if (*engine.Comm)(t.e.data).Prepare(c) {
 			ready = append(ready, c)
 		}
 	}
 	if len(ready) > 0 {
-		t.e.data.Engine().Post(ready)
+		(*engine.Comm)(t.e.data).Engine().Post(ready)
 	}
 }
 
 // notice makes strip i land when its call ends.
-func (t *Transfer) notice(c *mpi.Call, i int) {
+func (t *Transfer) notice(c *engine.Call, i int) {
 	t.unnotified.Add(1)
-	c.OnDone = func(c *mpi.Call) {
+	c.OnDone = func(c *engine.Call) {
 		if c.Err == nil {
 			t.back.land(t, i)
 		}
@@ -139,21 +139,21 @@ func (t *Transfer) isInFlight() bool {
 // is complete.
 func (t *Transfer) awaitInFlight() {
 	if !t.protects() {
-		t.e.comm.Engine().Await(false, t.calls)
+		(*engine.Comm)(t.e.comm).Engine().Await(false, t.calls)
 		return
 	}
-	engine := t.e.comm.Engine()
-	_, wrapped := engine.(interface{ Unwrap() mpi.Engine })
+	e := (*engine.Comm)(t.e.comm).Engine()
+	_, wrapped := e.(interface{ Unwrap() engine.Engine })
 	completions := wrapped || !t.send && !t.get && len(t.strips) > 1
 	for turn := 1; !t.isInFlight(); turn++ {
-		pending := slices.DeleteFunc(slices.Clone(t.calls), (*mpi.Call).Done)
+		pending := slices.DeleteFunc(slices.Clone(t.calls), (*engine.Call).Done)
 		switch {
 		case len(pending) == 0:
 			return
 		case completions: // the first strip is one
-			engine.Await(true, pending)
-		case engine.Poll() == 0 && turn%pollsToSleep == 0:
-			engine.Sleep(promiseNap)
+			e.Await(true, pending)
+		case e.Poll() == 0 && turn%pollsToSleep == 0:
+			e.Sleep(promiseNap)
 		default:
 			osthread.Relax()
 		}
@@ -192,7 +192,7 @@ func (t *Transfer) follow(last *Transfer) bool {
 
 // failing reports whether a call has failed.
 func (t *Transfer) failing() bool {
-	return slices.ContainsFunc(t.calls, func(c *mpi.Call) bool { return c.Done() && c.Err != nil })
+	return slices.ContainsFunc(t.calls, func(c *engine.Call) bool { return c.Done() && c.Err != nil })
 }
 
 // announce sends the header and starts to send the strips.
@@ -211,12 +211,12 @@ func (t *Transfer) announce(before, dst, tag int) {
 	copy(b[headerBytes+head:], t.mem[t.head.size-tail:])
 	for i := range t.strips {
 		s := &t.strips[i]
-		t.calls = append(t.calls, &mpi.Call{Kind: engine.CallSend, InLine: e.consts.inFlight(int(s.to - s.from)), Peer: dst, Tag: t.head.tag})
+		t.calls = append(t.calls, &engine.Call{Kind: engine.CallSend, InLine: e.consts.inFlight(int(s.to - s.from)), Peer: dst, Tag: t.head.tag})
 	}
-	c := &mpi.Call{Kind: engine.CallSend, Comm: e.comm, Peer: dst, Tag: tag, Send: mpi.Of(b[:headerBytes+head+tail])}
+	c := &engine.Call{Kind: engine.CallSend, Comm: (*engine.Comm)(e.comm), Peer: dst, Tag: tag, Send: engine.Buffer(mpi.Of(b[:headerBytes+head+tail]))}
 	t.calls = append(t.calls, c)
-	if e.comm.Prepare(c) {
-		e.comm.Engine().Post(t.calls[len(t.strips):])
+	if (*engine.Comm)(e.comm).Prepare(c) {
+		(*engine.Comm)(e.comm).Engine().Post(t.calls[len(t.strips):])
 	}
 	t.post(t.calls)
 }

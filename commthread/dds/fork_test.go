@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/pages"
 )
@@ -64,7 +65,7 @@ func advise(t *testing.T, x []byte, advice int) {
 func TestFork_dies_at_touch(t *testing.T) {
 	size := pages.Size()
 	for name, opts := range map[string][]dds.Option{
-		"uffd": nil, "trace": {dds.TracePages()}, "user code only": {dds.ForbidWays(true, true, false)},
+		"uffd": nil, "trace": {lazypages.Trace().(dds.Option)}, "user code only": {dds.ForbidWays(true, true, false)},
 	} {
 		a, x := lazily(t, 12, opts...)
 		for range 2 { // memory that is reused, and still registered

@@ -15,7 +15,7 @@ import (
 // other bytes have arrived when Get returns. Call [Endpoint.RetireAll], or Wait of the
 // transfer, before the window's fences, flushes and unlocks.
 func (e *Endpoint) Get(w *mpi.Win, b mpi.Buffer, target, at int, hs ...Hint) (*Transfer, error) {
-	t := &Transfer{e: e, hints: e.mixed(hs), user: b, back: bareMemory, get: true, offset: at, status: mpi.Status{Source: target, Bytes: b.Bytes()}}
+	t := &Transfer{e: e, hints: e.mixed(hs), user: engine.Buffer(b), back: bareMemory, get: true, offset: at, status: mpi.Status{Source: target, Bytes: b.Bytes()}}
 	if err := b.Err(); err != nil {
 		return nil, fmt.Errorf("dds: Get from rank %d: %w", target, err)
 	}
@@ -23,14 +23,14 @@ func (e *Endpoint) Get(w *mpi.Win, b mpi.Buffer, target, at int, hs ...Hint) (*T
 	if err != nil {
 		return nil, err
 	}
-	var ends []*mpi.Call
+	in, ends := (*engine.Win)(w), []*engine.Call(nil)
 	if from, to, can := t.ownPages(); can {
-		ends = t.cutGet(w, at, from, to, before)
+		ends = t.cutGet(in, at, from, to, before)
 	} else {
-		ends = t.part(ends, w, at, CommBuffer(b))
+		ends = t.part(ends, in, at, commBuffer(t.user))
 	}
-	t.postGet(w, ends)
-	w.Comm().Engine().Await(false, ends)
+	t.postGet(in, ends)
+	in.Comm().Engine().Await(false, ends)
 	t.awaitInFlight()
 	t.protect(last)
 	if t.isOpen() || t.failing() {
@@ -44,7 +44,7 @@ func (e *Endpoint) Get(w *mpi.Win, b mpi.Buffer, target, at int, hs ...Hint) (*T
 // ownPages returns the range of the arena in pages that belong to the buffer alone; false
 // if there are none.
 func (t *Transfer) ownPages() (from, to int, can bool) {
-	b, size := CommBuffer(t.user), t.user.ElemSize()
+	b, size := commBuffer(t.user), t.user.ElemSize()
 	if !b.Contiguous() || b.Bytes() == 0 || size == 0 || pages.Size()%size != 0 {
 		return 0, 0, false
 	}
@@ -67,14 +67,14 @@ func (t *Transfer) ownPages() (from, to int, can bool) {
 
 // cutGet makes the strips of [from, to), and returns the calls for the bytes before and
 // after.
-func (t *Transfer) cutGet(w *mpi.Win, at, from, to, before int) (ends []*mpi.Call) {
+func (t *Transfer) cutGet(w *engine.Win, at, from, to, before int) (ends []*engine.Call) {
 	t.head.cut = t.e.decide(to-from, before, &t.hints)
 	t.arena.hold(1)
 	for _, c := range t.head.cut.bounds(to-from, cutUnit) {
 		t.cuts = append(t.cuts, uint64(from+c))
 	}
 	t.back.begin(t)
-	b, size := CommBuffer(t.user), t.user.ElemSize()
+	b, size := commBuffer(t.user), t.user.ElemSize()
 	head := t.head.edge / size
 	tail := head + (to-from)/size
 	if head > 0 {
@@ -87,13 +87,13 @@ func (t *Transfer) cutGet(w *mpi.Win, at, from, to, before int) (ends []*mpi.Cal
 }
 
 // part appends a call that gets b.
-func (t *Transfer) part(to []*mpi.Call, w *mpi.Win, at int, b mpi.Buffer) []*mpi.Call {
-	return append(to, &mpi.Call{Kind: engine.CallGet, Win: w, Peer: t.status.Source, Offset: at, Recv: b})
+func (t *Transfer) part(to []*engine.Call, w *engine.Win, at int, b engine.Buffer) []*engine.Call {
+	return append(to, &engine.Call{Kind: engine.CallGet, Win: w, Peer: t.status.Source, Offset: at, Recv: b})
 }
 
 // postGet starts the calls of the ends and of all strips.
-func (t *Transfer) postGet(w *mpi.Win, ends []*mpi.Call) {
-	b, size := CommBuffer(t.user), t.user.ElemSize()
+func (t *Transfer) postGet(w *engine.Win, ends []*engine.Call) {
+	b, size := commBuffer(t.user), t.user.ElemSize()
 	t.calls = ends
 	for i := range t.strips {
 		s := &t.strips[i]
@@ -103,7 +103,7 @@ func (t *Transfer) postGet(w *mpi.Win, ends []*mpi.Call) {
 		c.InLine = t.e.consts.inFlight(int(s.to - s.from))
 		t.notice(c, i)
 	}
-	var ready []*mpi.Call
+	var ready []*engine.Call
 	for _, c := range t.calls {
 		if w.Comm().Prepare(c) {
 			ready = append(ready, c)

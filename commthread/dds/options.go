@@ -49,16 +49,6 @@ func Backend(name string) Option {
 	}
 }
 
-// TracePages keeps pages armed after their bytes have arrived, until they are touched:
-// [Arena.Pages] then returns the touched pages in order, and strip reports have their
-// slack. Every page costs a fault.
-func TracePages() Option {
-	return func(o *options) error {
-		o.trace = true
-		return nil
-	}
-}
-
 // Cores sets the cores of the fault thread; the default is all usable cores. After a fault,
 // a reader runs again after 8 us if the thread has the core of the only reader, and after
 // 24 to 42 us from another core (measured on two virtual cores).

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -78,7 +79,7 @@ import (
 //	         end         when all calls have completed: opens all pages
 //
 // Ranks in one process: the engine passes copy descriptors with due times to the fault
-// thread (Mover), once per segment; without a shaped network no message is in flight long
+// thread (engine.Mover), once per segment; without a shaped network no message is in flight long
 // enough. In progress mode host, Go makes the handshake as always, before Recv returns.
 // Ranks in several processes: package mpi/system posts all strips in one call, and a thread
 // in C polls MPI as long as one of them is in flight, at both ends; it completes strips by
@@ -114,14 +115,14 @@ type Transfer struct {
 	head   header
 	status mpi.Status
 
-	user    mpi.Buffer // the caller's buffer
-	mem     []byte     // the message in the comm view: user, or a copy
-	copied  bool       // mem is a copy
-	control *[]byte    // header, until it is sent
-	cuts    []uint64   // boundaries of strips: bytes of the arena
+	user    engine.Buffer // the caller's buffer
+	mem     []byte        // the message in the comm view: user, or a copy
+	copied  bool          // mem is a copy
+	control *[]byte       // header, until it is sent
+	cuts    []uint64      // boundaries of strips: bytes of the arena
 	strips  []strip
 	handle  unsafe.Pointer // of the back end
-	calls   []*mpi.Call    // the strips in wire order, and the header that is sent
+	calls   []*engine.Call // the strips in wire order, and the header that is sent
 
 	wasArmed   atomic.Bool  // it has been armed
 	unnotified atomic.Int32 // strips whose call has not reported its end
@@ -138,7 +139,7 @@ type Transfer struct {
 // Without protection it returns when all bytes have arrived. A buffer outside of arenas or
 // with gaps is never armed. On an error of mpi.Comm.Recv there is no transfer.
 func (e *Endpoint) Recv(b mpi.Buffer, src, tag int, hs ...Hint) (*Transfer, error) {
-	t := &Transfer{e: e, hints: e.mixed(hs), user: b}
+	t := &Transfer{e: e, hints: e.mixed(hs), user: engine.Buffer(b)}
 	if err := b.Err(); err != nil {
 		return nil, fmt.Errorf("dds: Recv from rank %d on %s: %w", src, e.comm.Name(), err)
 	}
@@ -184,7 +185,7 @@ func (e *Endpoint) Send(b mpi.Buffer, dst, tag int, hs ...Hint) (*Transfer, erro
 // write to b before the transfer has ended. It is for tasks, whose dependences keep writers
 // away.
 func (e *Endpoint) Isend(b mpi.Buffer, dst, tag int, hs ...Hint) (*Transfer, error) {
-	t := &Transfer{e: e, send: true, hints: e.mixed(hs), user: b}
+	t := &Transfer{e: e, send: true, hints: e.mixed(hs), user: engine.Buffer(b)}
 	if err := b.Err(); err != nil {
 		return nil, fmt.Errorf("dds: Send to rank %d on %s: %w", dst, e.comm.Name(), err)
 	}
@@ -229,7 +230,7 @@ func (t *Transfer) Wait() error {
 	if t.Done() {
 		return t.takeError()
 	}
-	t.e.comm.Engine().Await(false, t.calls)
+	(*engine.Comm)(t.e.comm).Engine().Await(false, t.calls)
 	return t.finish()
 }
 
@@ -306,7 +307,7 @@ func (t *Transfer) finish() error {
 	t.ended = true
 	t.mu.Unlock()
 	if t.copied && !t.send {
-		mpi.CopyPart(CommBuffer(t.user), mpi.Of(t.mem), 0, min(len(t.mem), t.user.Bytes()))
+		engine.CopyPart(commBuffer(t.user), engine.Buffer(mpi.Of(t.mem)), 0, min(len(t.mem), t.user.Bytes()))
 	}
 	if t.arena != nil {
 		t.arena.hold(-1)

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/pages"
 )
@@ -330,10 +331,10 @@ func (u *uffd) count() Counts {
 		Retired: int64(c.retired), Pages: int64(c.pages), Moved: int64(c.moved)}
 }
 
-func (u *uffd) pages() []Access {
+func (u *uffd) pages() []lazypages.Access {
 	var numbers [1024]C.uint64_t
 	var times [1024]C.int64_t
-	var all []Access
+	var all []lazypages.Access
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for !u.closed {
@@ -342,7 +343,7 @@ func (u *uffd) pages() []Access {
 			break
 		}
 		for i := range numbers[:n] {
-			all = append(all, Access{Page: int(numbers[i]), At: int64(times[i])})
+			all = append(all, lazypages.Access{Page: int(numbers[i]), At: int64(times[i])})
 		}
 	}
 	return all

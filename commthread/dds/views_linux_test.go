@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/pages"
 )
 
@@ -40,7 +41,7 @@ func TestReserve_interrupted(t *testing.T) {
 func TestFault_locked_memory(t *testing.T) {
 	size := pages.Size()
 	for _, order := range []dds.Direction{dds.AnyOrder, dds.Up} {
-		a, x := lazily(t, 8, dds.TracePages())
+		a, x := lazily(t, 8, lazypages.Trace().(dds.Option))
 		if err := unix.Mlock(x); err != nil {
 			t.Skipf("memory cannot be locked: %v", err)
 		}
@@ -55,7 +56,7 @@ func TestFault_locked_memory(t *testing.T) {
 		soon(t, "the reader", func() { assert.Equal(t, byte(10), <-read) })
 		p.Land(1)
 		require.NoError(t, p.End())
-		if name, reason := a.Backend(); name == dds.Uffd && !a.Observe(unsafe.Pointer(&x[0]), len(x)) {
+		if name, reason := a.Backend(); name == dds.Uffd && !lazypages.Of(a).Observe(unsafe.Pointer(&x[0]), len(x)) {
 			assert.Contains(t, reason, "user code only")
 		}
 	}

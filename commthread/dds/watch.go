@@ -1,30 +1,32 @@
 package dds
 
-import "errors"
+import "github.com/weft-hpc/weft/internal/lazypages"
 
-// Sleep is the beginning or the end of a reader's wait for a strip. Signals make a reader
-// fault again and again, so beginnings are repeated.
-type Sleep struct {
-	Thread int   // of the operating system; 0 at the end
-	Strip  int   // first byte of the strip in the arena
-	Ended  bool  // the strip has arrived: its readers run
-	At     int64 // osthread.Nanotime
+// view is an arena as package lazypages shows it.
+type view struct{ *Arena }
+
+func init() {
+	lazypages.Provide(func(arena any) lazypages.Arena { return view{arena.(*Arena)} }, tracePages())
 }
 
-// ErrNoFaults is the error of [Arena.Watch] with a back end without faults.
-var ErrNoFaults = errors.New("dds: readers do not sleep in faults with this back end")
+// tracePages is the option of lazypages.Trace.
+func tracePages() Option {
+	return func(o *options) error {
+		o.trace = true
+		return nil
+	}
+}
 
-// Watch calls f, on a new goroutine, when readers fall asleep in faults and when their
-// strips arrive: a program can use the core of the sleeping thread meanwhile. f is called
-// late when no P is free, and not at all when it is too slow. stop returns after the last
-// call of f; further calls of it do nothing. One watcher at a time. Errors: ErrNoFaults, a
-// closed arena, or the system's.
-func (a *Arena) Watch(f func(Sleep)) (stop func(), err error) {
+// Watch implements lazypages.Arena.
+func (a view) Watch(f func(lazypages.Sleep)) (stop func(), err error) {
 	w, can := a.back.(interface {
-		watch(func(Sleep)) (func(), error)
+		watch(func(lazypages.Sleep)) (func(), error)
 	})
 	if !can {
-		return nil, ErrNoFaults
+		return nil, lazypages.ErrNoFaults
 	}
 	return w.watch(f)
 }
+
+// Pages implements lazypages.Arena.
+func (a view) Pages() []lazypages.Access { return a.back.pages() }

@@ -16,11 +16,13 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-hpc/weft/internal/lazypages"
 )
 
 // watch reads the events that the fault thread writes into a pipe, without waiting for
 // their reader.
-func (u *uffd) watch(f func(Sleep)) (stop func(), err error) {
+func (u *uffd) watch(f func(lazypages.Sleep)) (stop func(), err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closed {
@@ -43,7 +45,7 @@ func (u *uffd) watch(f func(Sleep)) (stop func(), err error) {
 			}
 			for i := range events[:n/C.sizeof_dds_event] {
 				e := &events[i]
-				f(Sleep{Thread: int(e.tid), Strip: int(e.strip), Ended: e.kind != 0, At: int64(e.at)})
+				f(lazypages.Sleep{Thread: int(e.tid), Strip: int(e.strip), Ended: e.kind != 0, At: int64(e.at)})
 			}
 		}
 	}()

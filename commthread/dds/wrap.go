@@ -16,7 +16,7 @@ import (
 //	err = errors.Join(err, w.Close())
 //
 // The program keeps its type, *mpi.Comm, and so do its windows and grids, because the mode
-// is a tool between the program and the engine (mpi.Comm.Intercept), like the profiling
+// is a tool between the program and the engine (engine.Comm.Intercept), like the profiling
 // interface of MPI. A communicator of another type would have to be named in every function
 // of the program.
 //
@@ -67,9 +67,9 @@ func Wrap(c *mpi.Comm, hs ...Hint) (*Wrapped, error) {
 		return nil, fmt.Errorf("dds: Wrap of %s: %w", c.Name(), err)
 	}
 	e.comm.SetName(c.Name())
-	t := &tool{e: e, comm: e.comm, envelope: headerBytes + 2*e.edge, taken: map[*mpi.Message]*pulled{}, windows: map[engine.Handle]mpi.Buffer{}}
-	t.least = max(c.Engine().Limits().Eager, t.envelope)
-	restore := c.Intercept(func(next mpi.Engine) mpi.Engine {
+	t := &tool{e: e, comm: (*engine.Comm)(e.comm), envelope: headerBytes + 2*e.edge, taken: map[*engine.Message]*pulled{}, windows: map[engine.Handle]engine.Buffer{}}
+	t.least = max((*engine.Comm)(c).Engine().Limits().Eager, t.envelope)
+	restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine {
 		t.Engine = next
 		return t
 	})

@@ -9,14 +9,14 @@ import (
 )
 
 // send makes a Send that returns early.
-func (w *tool) send(c *mpi.Call) {
+func (w *tool) send(c *engine.Call) {
 	w.beforeMessage()
 	w.awaitOverlapping(c.Send, false)
 	w.inside++
-	t, err := w.e.Send(c.Send, c.Peer, c.Tag)
+	t, err := w.e.Send(mpi.Buffer(c.Send), c.Peer, c.Tag)
 	w.inside--
 	w.keep(t)
-	c.Complete(mpi.Status{}, err)
+	c.Complete(engine.Status{}, err)
 }
 
 // keep adds a transfer whose operation returns.
@@ -28,10 +28,10 @@ func (w *tool) keep(t *Transfer) {
 
 // recv makes a Recv: a matched probe gives the length of the message, and its beginning
 // shows whether it is a header.
-func (w *tool) recv(c *mpi.Call) {
+func (w *tool) recv(c *engine.Call) {
 	p, err := w.next(c.Peer, c.Tag)
 	if err != nil {
-		c.Complete(mpi.Status{}, asRecv(err))
+		c.Complete(engine.Status{}, asRecv(err))
 		return
 	}
 	w.awaitOverlapping(c.Recv, true)
@@ -48,7 +48,7 @@ func (w *tool) recv(c *mpi.Call) {
 }
 
 // recvLazy receives the message of a header, and returns when the rest is in flight.
-func (w *tool) recvLazy(b mpi.Buffer, p *pulled) error {
+func (w *tool) recvLazy(b engine.Buffer, p *pulled) error {
 	w.inside++
 	defer func() { w.inside-- }()
 	t, last, err := w.begin(b, p)
@@ -66,8 +66,8 @@ func (w *tool) recvLazy(b mpi.Buffer, p *pulled) error {
 
 // begin starts to receive the strips of a message after its header. last is as in
 // Endpoint.enter.
-func (w *tool) begin(b mpi.Buffer, p *pulled) (t, last *Transfer, err error) {
-	t = &Transfer{e: w.e, hints: w.e.hints, user: b, head: p.head, status: p.status}
+func (w *tool) begin(b engine.Buffer, p *pulled) (t, last *Transfer, err error) {
+	t = &Transfer{e: w.e, hints: w.e.hints, user: b, head: p.head, status: mpi.Status(p.status)}
 	if _, last, err = w.e.enter(t); err != nil {
 		return nil, nil, err
 	}
@@ -76,13 +76,13 @@ func (w *tool) begin(b mpi.Buffer, p *pulled) (t, last *Transfer, err error) {
 	copy(t.mem, p.body[headerBytes:headerBytes+head])
 	copy(t.mem[p.head.size-tail:], p.body[headerBytes+head:])
 	if room := b.Bytes(); p.head.size > room {
-		t.err = truncated(&mpi.Call{Kind: engine.CallRecv, Comm: w.comm, Peer: p.status.Source, Tag: p.status.Tag}, room, p.head.size)
+		t.err = truncated(&engine.Call{Kind: engine.CallRecv, Comm: w.comm, Peer: p.status.Source, Tag: p.status.Tag}, room, p.head.size)
 	}
 	t.expect()
 	return t, last, nil
 }
 
-func truncated(c *mpi.Call, room, got int) error {
+func truncated(c *engine.Call, room, got int) error {
 	return c.Fail(mpi.ErrTruncate, room, got, "the message has %d bytes, the buffer %d: receive into a larger one", got, room)
 }
 
@@ -95,21 +95,21 @@ func asRecv(err error) error {
 }
 
 // get makes a Get that returns early.
-func (w *tool) get(c *mpi.Call) {
+func (w *tool) get(c *engine.Call) {
 	w.finishPuts() // this rank may read its own writes
 	w.awaitOverlapping(c.Recv, true)
 	w.inside++
-	t, err := w.e.Get(c.Win, c.Recv, c.Peer, c.Offset)
+	t, err := w.e.Get((*mpi.Win)(c.Win), mpi.Buffer(c.Recv), c.Peer, c.Offset)
 	w.inside--
 	w.keep(t)
-	c.Complete(mpi.Status{}, err)
+	c.Complete(engine.Status{}, err)
 }
 
 // mostStaged bounds the copies of unfinished puts, in bytes.
 const mostStaged = 64 << 20
 
 // put makes a Put that returns at once.
-func (w *tool) put(c *mpi.Call) {
+func (w *tool) put(c *engine.Call) {
 	n := c.Send.Bytes()
 	if n > mostStaged {
 		if w.prepare(c) {
@@ -122,12 +122,12 @@ func (w *tool) put(c *mpi.Call) {
 	}
 	w.awaitOverlapping(c.Send, false)
 	room := make([]byte, n)
-	mpi.CopyPart(mpi.Of(room), CommBuffer(c.Send), 0, n)
-	k := &mpi.Call{Kind: engine.CallPut, Comm: c.Comm, Win: c.Win, Peer: c.Peer, Offset: c.Offset, Task: c.Task,
-		Send: mpi.Raw(unsafe.Pointer(unsafe.SliceData(room)), n, c.Send)}
+	engine.CopyPart(engine.Buffer(mpi.Of(room)), commBuffer(c.Send), 0, n)
+	k := &engine.Call{Kind: engine.CallPut, Comm: c.Comm, Win: c.Win, Peer: c.Peer, Offset: c.Offset, Task: c.Task,
+		Send: engine.Raw(unsafe.Pointer(unsafe.SliceData(room)), n, c.Send)}
 	w.puts, w.staged = append(w.puts, k), w.staged+n
-	w.Engine.Post([]*mpi.Call{k})
-	c.Complete(mpi.Status{}, nil)
+	w.Engine.Post([]*engine.Call{k})
+	c.Complete(engine.Status{}, nil)
 }
 
 // finishPuts makes every Put complete at its target.
@@ -138,12 +138,12 @@ func (w *tool) finishPuts() {
 	puts := w.puts
 	w.puts, w.staged = nil, 0
 	w.wait(false, puts)
-	flushed := map[*mpi.Win]bool{}
+	flushed := map[*engine.Win]bool{}
 	for _, k := range puts {
 		w.fail(k.Err)
 		if !flushed[k.Win] {
 			flushed[k.Win] = true
-			f := &mpi.Call{Kind: engine.CallFlush, Comm: k.Comm, Win: k.Win, Peer: mpi.AllRanks}
+			f := &engine.Call{Kind: engine.CallFlush, Comm: k.Comm, Win: k.Win, Peer: engine.AllRanks}
 			w.run(f)
 			w.fail(f.Err)
 		}

@@ -10,10 +10,10 @@ import (
 // pulled is a message taken by a matched probe. Messages of the length of a header with its
 // ends are read; all others are plain.
 type pulled struct {
-	message *mpi.Message
-	status  mpi.Status // of the program's message
-	body    []byte     // the bytes received, if it was read
-	plain   bool       // it is no header
+	message *engine.Message
+	status  engine.Status // of the program's message
+	body    []byte        // the bytes received, if it was read
+	plain   bool          // it is no header
 	head    header
 }
 
@@ -22,7 +22,7 @@ func (w *tool) next(src, tag int) (*pulled, error) {
 	if p := w.stashed(src, tag, true); p != nil {
 		return p, nil
 	}
-	c := &mpi.Call{Kind: engine.CallMprobe, Comm: w.comm, Peer: src, Tag: tag}
+	c := &engine.Call{Kind: engine.CallMprobe, Comm: w.comm, Peer: src, Tag: tag}
 	if w.run(c); c.Err != nil {
 		return nil, c.Err
 	}
@@ -30,13 +30,13 @@ func (w *tool) next(src, tag int) (*pulled, error) {
 }
 
 // examine reads the message of a matched probe, if it may be a header.
-func (w *tool) examine(c *mpi.Call) (*pulled, error) {
+func (w *tool) examine(c *engine.Call) (*pulled, error) {
 	p := &pulled{message: c.Message, status: c.Status}
 	if p.status.Bytes != w.envelope {
 		return p, nil
 	}
 	p.body = make([]byte, w.envelope)
-	k := &mpi.Call{Kind: engine.CallMrecv, Comm: w.comm, Recv: mpi.Of(p.body), Message: p.message, Peer: p.status.Source, Tag: p.status.Tag}
+	k := &engine.Call{Kind: engine.CallMrecv, Comm: w.comm, Recv: engine.Buffer(mpi.Of(p.body)), Message: p.message, Peer: p.status.Source, Tag: p.status.Tag}
 	if w.run(k); k.Err != nil {
 		return nil, k.Err
 	}
@@ -52,18 +52,18 @@ func (p *pulled) look() {
 }
 
 // receive returns the call that receives an unread message.
-func (p *pulled) receive(c *mpi.Call) *mpi.Call {
-	return &mpi.Call{Kind: engine.CallMrecv, Comm: c.Comm, Recv: CommBuffer(c.Recv), Message: p.message,
+func (p *pulled) receive(c *engine.Call) *engine.Call {
+	return &engine.Call{Kind: engine.CallMrecv, Comm: c.Comm, Recv: commBuffer(c.Recv), Message: p.message,
 		Peer: p.status.Source, Tag: p.status.Tag, Task: c.Task}
 }
 
 // copyTo copies a plain message that was read to the buffer of its receive.
-func (p *pulled) copyTo(c *mpi.Call) error { return copyOut(c, p.body) }
+func (p *pulled) copyTo(c *engine.Call) error { return copyOut(c, p.body) }
 
 // copyOut copies the part of a message that fits, and returns an error if it is too long.
-func copyOut(c *mpi.Call, body []byte) error {
+func copyOut(c *engine.Call, body []byte) error {
 	room := c.Recv.Bytes()
-	mpi.CopyPart(CommBuffer(c.Recv), mpi.Of(body), 0, min(room, len(body)))
+	engine.CopyPart(commBuffer(c.Recv), engine.Buffer(mpi.Of(body)), 0, min(room, len(body)))
 	if room < len(body) {
 		return truncated(c, room, len(body))
 	}
@@ -71,7 +71,7 @@ func copyOut(c *mpi.Call, body []byte) error {
 }
 
 // probe makes a probe, with the status of the program's message.
-func (w *tool) probe(c *mpi.Call) {
+func (w *tool) probe(c *engine.Call) {
 	takes := c.Kind == engine.CallMprobe || c.Kind == engine.CallImprobe
 	if p := w.stashed(c.Peer, c.Tag, takes); p != nil {
 		c.Found = true
@@ -111,7 +111,7 @@ func (w *tool) remember(p *pulled) {
 // rank: so receives with any tag find them in order.
 func (w *tool) pull(src, tag int) (*pulled, error) {
 	for {
-		c := &mpi.Call{Kind: engine.CallImprobe, Comm: w.comm, Peer: src, Tag: mpi.AnyTag}
+		c := &engine.Call{Kind: engine.CallImprobe, Comm: w.comm, Peer: src, Tag: engine.AnyTag}
 		if w.run(c); c.Err != nil {
 			return nil, c.Err
 		}
@@ -131,7 +131,7 @@ func (w *tool) pull(src, tag int) (*pulled, error) {
 // stashed returns the first matching message in the stash, and removes it if take is true.
 func (w *tool) stashed(src, tag int, take bool) *pulled {
 	i := slices.IndexFunc(w.stash, func(p *pulled) bool {
-		return (src == mpi.AnySource || src == p.status.Source) && (tag == mpi.AnyTag || tag == p.status.Tag)
+		return (src == engine.AnySource || src == p.status.Source) && (tag == engine.AnyTag || tag == p.status.Tag)
 	})
 	if i < 0 {
 		return nil

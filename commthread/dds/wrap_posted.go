@@ -16,16 +16,16 @@ import (
 //	waiting -> (header) receiving -> completed: all strips are there
 //	        \-> completed: plain          \-> completed early, if it is half of a Sendrecv
 type posted struct {
-	outer *mpi.Call
-	inner *mpi.Call // nil if there is a transfer from the beginning
-	room  []byte    // memory of inner, if not the buffer
-	t     *Transfer // nil while waiting
-	last  *Transfer // see Endpoint.enter
-	early bool      // it may complete when the transfer is in flight
+	outer *engine.Call
+	inner *engine.Call // nil if there is a transfer from the beginning
+	room  []byte       // memory of inner, if not the buffer
+	t     *Transfer    // nil while waiting
+	last  *Transfer    // see Endpoint.enter
+	early bool         // it may complete when the transfer is in flight
 }
 
-// Post implements mpi.Engine: it starts requests of the program.
-func (w *tool) Post(calls []*mpi.Call) {
+// Post implements engine.Engine: it starts requests of the program.
+func (w *tool) Post(calls []*engine.Call) {
 	if w.inside > 0 {
 		w.Engine.Post(calls)
 		return
@@ -37,7 +37,7 @@ func (w *tool) Post(calls []*mpi.Call) {
 }
 
 // start starts one operation.
-func (w *tool) start(c *mpi.Call) {
+func (w *tool) start(c *engine.Call) {
 	mine, before := c.Comm == w.comm, w.recent
 	w.recent, w.pair, w.answer = nil, nil, nil
 	if c.Kind == engine.CallSend && before != nil {
@@ -54,13 +54,13 @@ func (w *tool) start(c *mpi.Call) {
 		w.startSend(c)
 	default:
 		if w.prepare(c) {
-			w.Engine.Post([]*mpi.Call{c})
+			w.Engine.Post([]*engine.Call{c})
 		}
 	}
 }
 
 // startRecv starts a receive, of p if that has arrived already.
-func (w *tool) startRecv(c *mpi.Call, p *pulled) *posted {
+func (w *tool) startRecv(c *engine.Call, p *pulled) *posted {
 	w.awaitOverlapping(c.Recv, true)
 	r := &posted{outer: c}
 	switch {
@@ -74,16 +74,16 @@ func (w *tool) startRecv(c *mpi.Call, p *pulled) *posted {
 	case p != nil:
 		r.inner = p.receive(c)
 	default:
-		b := CommBuffer(c.Recv)
+		b := commBuffer(c.Recv)
 		if !b.Contiguous() || b.Bytes() < w.envelope {
 			r.room = make([]byte, max(b.Bytes(), w.envelope))
-			b = mpi.Of(r.room)
+			b = engine.Buffer(mpi.Of(r.room))
 		}
-		r.inner = &mpi.Call{Kind: engine.CallRecv, Comm: c.Comm, Peer: c.Peer, Tag: c.Tag, Recv: b, Task: c.Task}
+		r.inner = &engine.Call{Kind: engine.CallRecv, Comm: c.Comm, Peer: c.Peer, Tag: c.Tag, Recv: b, Task: c.Task}
 	}
 	w.requests = append(w.requests, r)
 	if r.inner != nil {
-		w.Engine.Post([]*mpi.Call{r.inner})
+		w.Engine.Post([]*engine.Call{r.inner})
 	}
 	return r
 }
@@ -94,20 +94,20 @@ func (w *tool) receiving(r *posted, p *pulled) bool {
 	defer func() { w.inside-- }()
 	var err error
 	if r.t, r.last, err = w.begin(r.outer.Recv, p); err != nil {
-		r.outer.Complete(mpi.Status{}, err)
+		r.outer.Complete(engine.Status{}, err)
 	}
 	return err == nil
 }
 
 // startSend starts a send whose message is cut.
-func (w *tool) startSend(c *mpi.Call) {
+func (w *tool) startSend(c *engine.Call) {
 	w.beforeMessage()
 	w.awaitOverlapping(c.Send, false)
 	w.inside++
-	t, err := w.e.Isend(c.Send, c.Peer, c.Tag)
+	t, err := w.e.Isend(mpi.Buffer(c.Send), c.Peer, c.Tag)
 	w.inside--
 	if err != nil {
-		c.Complete(mpi.Status{}, err)
+		c.Complete(engine.Status{}, err)
 		return
 	}
 	w.requests = append(w.requests, &posted{outer: c, t: t})
@@ -143,7 +143,7 @@ func (w *tool) step(r *posted) bool {
 			return true
 		}
 	}
-	if slices.ContainsFunc(r.t.calls, func(c *mpi.Call) bool { return !c.Done() }) {
+	if slices.ContainsFunc(r.t.calls, func(c *engine.Call) bool { return !c.Done() }) {
 		return false
 	}
 	r.complete(w, r.t.Wait())
@@ -152,9 +152,9 @@ func (w *tool) step(r *posted) bool {
 
 // complete ends a request that has become a transfer.
 func (r *posted) complete(w *tool, err error) {
-	st := r.t.Status()
+	st := engine.Status(r.t.Status())
 	if r.t.send {
-		st = mpi.Status{}
+		st = engine.Status{}
 	}
 	r.outer.Complete(st, w.withDeferred(err))
 }
@@ -182,16 +182,16 @@ func (w *tool) arrived(r *posted) bool {
 	return true
 }
 
-// Poll implements mpi.Engine.
+// Poll implements engine.Engine.
 func (w *tool) Poll() int {
 	n := w.Engine.Poll()
 	w.advance()
 	return n
 }
 
-// Await implements mpi.Engine. A wait of the program retires the transfers of earlier
+// Await implements engine.Engine. A wait of the program retires the transfers of earlier
 // blocking operations, unless it ends a Sendrecv, which is a blocking operation itself.
-func (w *tool) Await(any bool, calls []*mpi.Call) {
+func (w *tool) Await(any bool, calls []*engine.Call) {
 	if w.inside == 0 {
 		w.reap()
 		if !w.isSendrecv(any, calls) {
@@ -204,11 +204,11 @@ func (w *tool) Await(any bool, calls []*mpi.Call) {
 
 // isSendrecv reports whether calls are a receive and a send that were started one after the
 // other, and marks their requests.
-func (w *tool) isSendrecv(any bool, calls []*mpi.Call) bool {
+func (w *tool) isSendrecv(any bool, calls []*engine.Call) bool {
 	if any || w.pair == nil {
 		return false
 	}
-	if slices.ContainsFunc(calls, func(c *mpi.Call) bool { return c != w.pair.outer && c != w.answer }) {
+	if slices.ContainsFunc(calls, func(c *engine.Call) bool { return c != w.pair.outer && c != w.answer }) {
 		return false
 	}
 	for _, r := range w.requests {
@@ -218,14 +218,14 @@ func (w *tool) isSendrecv(any bool, calls []*mpi.Call) bool {
 }
 
 // wait is Await for calls of the engine and of the program; it advances requests meanwhile.
-func (w *tool) wait(any bool, calls []*mpi.Call) {
+func (w *tool) wait(any bool, calls []*engine.Call) {
 	for turn := 1; ; turn++ {
 		w.advance()
 		if w.advancing || len(w.requests) == 0 {
 			w.Engine.Await(any, calls)
 			return
 		}
-		open := slices.DeleteFunc(slices.Clone(calls), (*mpi.Call).Done)
+		open := slices.DeleteFunc(slices.Clone(calls), (*engine.Call).Done)
 		if len(open) == 0 || any && len(open) < len(calls) {
 			return
 		}
@@ -242,7 +242,7 @@ func (w *tool) wait(any bool, calls []*mpi.Call) {
 
 // below returns the calls of the engine on which calls depend, and the calls of all
 // requests.
-func (w *tool) below(calls []*mpi.Call) []*mpi.Call {
+func (w *tool) below(calls []*engine.Call) []*engine.Call {
 	for _, r := range w.requests {
 		if i := slices.Index(calls, r.outer); i >= 0 {
 			calls = slices.Delete(calls, i, i+1)
@@ -260,8 +260,8 @@ func (w *tool) below(calls []*mpi.Call) []*mpi.Call {
 	return calls
 }
 
-// Cancel implements mpi.Engine.
-func (w *tool) Cancel(c *mpi.Call) {
+// Cancel implements engine.Engine.
+func (w *tool) Cancel(c *engine.Call) {
 	i := slices.IndexFunc(w.requests, func(r *posted) bool { return r.outer == c })
 	switch {
 	case i < 0:

@@ -255,7 +255,7 @@ func TestWrap_late_error(t *testing.T) {
 						failed = 1
 					}
 					for !w.Ended() {
-						w.Engine().Poll()
+						(*engine.Comm)(w.Comm).Engine().Poll()
 					}
 					assert.Equal(t, failed == 1, errors.Is(next(), broken))
 					assert.Zero(t, w.Outstanding())
@@ -276,26 +276,26 @@ func TestWrap_late_error(t *testing.T) {
 
 // slowPuts is an engine whose puts happen at their wait.
 type slowPuts struct {
-	mpi.Engine
-	held []*mpi.Call
+	engine.Engine
+	held []*engine.Call
 }
 
-func (e *slowPuts) Post(calls []*mpi.Call) {
+func (e *slowPuts) Post(calls []*engine.Call) {
 	for _, c := range calls {
 		if c.Kind == engine.CallPut {
 			e.held = append(e.held, c)
 		} else {
-			e.Engine.Post([]*mpi.Call{c})
+			e.Engine.Post([]*engine.Call{c})
 		}
 	}
 }
 
-func (e *slowPuts) Await(any bool, calls []*mpi.Call) {
+func (e *slowPuts) Await(any bool, calls []*engine.Call) {
 	for _, c := range calls {
 		for i, h := range e.held {
 			if h == c {
 				e.held = append(e.held[:i:i], e.held[i+1:]...)
-				e.Engine.Post([]*mpi.Call{c})
+				e.Engine.Post([]*engine.Call{c})
 				break
 			}
 		}
@@ -308,7 +308,7 @@ func (e *slowPuts) Await(any bool, calls []*mpi.Call) {
 func TestWrap_puts_come_before_messages(t *testing.T) {
 	for _, wrapped := range []bool{true, false} {
 		require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
-			restore := c.Intercept(func(next mpi.Engine) mpi.Engine { return &slowPuts{Engine: next} })
+			restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { return &slowPuts{Engine: next} })
 			a, err := dds.NewArena(1 << 20)
 			require.NoError(t, err)
 			w, err := dds.Wrap(c, dds.Force())

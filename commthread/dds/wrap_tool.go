@@ -11,30 +11,30 @@ import (
 // tool stands between a wrapped program and the engine of its rank. It sees the operations
 // of all communicators. Like the engine, it is used by one goroutine at a time.
 type tool struct {
-	mpi.Engine // the engine below
-	e          *Endpoint
-	comm       *mpi.Comm // of e, for plain messages of the program and headers
-	envelope   int       // bytes of a header with its ends
-	least      int       // largest message that stays plain: it leaves anyway, or has no strips
+	engine.Engine // the engine below
+	e             *Endpoint
+	comm          *engine.Comm // of e, for plain messages of the program and headers
+	envelope      int          // bytes of a header with its ends
+	least         int          // largest message that stays plain: it leaves anyway, or has no strips
 
 	inside    int // number of active calls of the endpoint; their operations pass through
 	advancing bool
 	flights   []*Transfer // transfers whose operation has returned
 	requests  []*posted   // unfinished requests of the program
 	stash     []*pulled   // messages taken by probes, in order
-	taken     map[*mpi.Message]*pulled
-	windows   map[engine.Handle]mpi.Buffer // open windows with memory of arenas
-	puts      []*mpi.Call
+	taken     map[*engine.Message]*pulled
+	windows   map[engine.Handle]engine.Buffer // open windows with memory of arenas
+	puts      []*engine.Call
 	staged    int // bytes of puts
 	deferred  []error
 
-	recent *posted   // receive started by the last operation
-	pair   *posted   // receive before it, which with answer may be a Sendrecv
-	answer *mpi.Call // the send
+	recent *posted      // receive started by the last operation
+	pair   *posted      // receive before it, which with answer may be a Sendrecv
+	answer *engine.Call // the send
 }
 
-// Do implements mpi.Engine: the blocking operations.
-func (w *tool) Do(c *mpi.Call) {
+// Do implements engine.Engine: the blocking operations.
+func (w *tool) Do(c *engine.Call) {
 	if w.inside > 0 {
 		w.Engine.Do(c)
 		return
@@ -65,7 +65,7 @@ func (w *tool) Do(c *mpi.Call) {
 }
 
 // lazy reports whether an operation on b may return early.
-func (w *tool) lazy(b mpi.Buffer, oneSided bool) bool {
+func (w *tool) lazy(b engine.Buffer, oneSided bool) bool {
 	n := b.Bytes()
 	if !b.Contiguous() || n == 0 || !oneSided && n <= w.least {
 		return false
@@ -77,22 +77,22 @@ func (w *tool) lazy(b mpi.Buffer, oneSided bool) bool {
 }
 
 // run makes a call of the engine and waits for it; it advances requests meanwhile.
-func (w *tool) run(c *mpi.Call) {
+func (w *tool) run(c *engine.Call) {
 	if len(w.requests) == 0 {
 		w.Engine.Do(c)
 		return
 	}
-	w.Engine.Post([]*mpi.Call{c})
-	w.wait(false, []*mpi.Call{c})
+	w.Engine.Post([]*engine.Call{c})
+	w.wait(false, []*engine.Call{c})
 }
 
 // prepare prepares a plain call beside the transfers, and reports whether the engine must
 // make it; otherwise it has completed.
-func (w *tool) prepare(c *mpi.Call) bool {
+func (w *tool) prepare(c *engine.Call) bool {
 	switch {
 	case c.Kind.Sends():
 		if c.Comm == w.comm && w.imitates(c.Send) {
-			c.Complete(mpi.Status{}, c.Fail(mpi.ErrBuffer, 0, 0, "the message begins like the header of a lazy one: send it on a communicator that is not wrapped"))
+			c.Complete(engine.Status{}, c.Fail(mpi.ErrBuffer, 0, 0, "the message begins like the header of a lazy one: send it on a communicator that is not wrapped"))
 			return false
 		}
 		w.beforeMessage()
@@ -104,7 +104,7 @@ func (w *tool) prepare(c *mpi.Call) bool {
 	}
 	w.awaitOverlapping(c.Send, false)
 	w.awaitOverlapping(c.Recv, true)
-	c.Send, c.Recv = CommBuffer(c.Send), CommBuffer(c.Recv)
+	c.Send, c.Recv = commBuffer(c.Send), commBuffer(c.Recv)
 	return true
 }
 
@@ -122,18 +122,18 @@ func (w *tool) beforeMessage() {
 }
 
 // imitates reports whether a plain message would be taken for a header.
-func (w *tool) imitates(b mpi.Buffer) bool {
+func (w *tool) imitates(b engine.Buffer) bool {
 	if b.Bytes() != w.envelope {
 		return false
 	}
 	packed, h := make([]byte, w.envelope), header{}
-	mpi.CopyPart(mpi.Of(packed), CommBuffer(b), 0, w.envelope)
+	engine.CopyPart(engine.Buffer(mpi.Of(packed)), commBuffer(b), 0, w.envelope)
 	return h.get(packed) == nil
 }
 
 // awaitOverlapping waits for the transfers that conflict with an access to b: transfers
 // that write it, and if written is true, transfers that read it.
-func (w *tool) awaitOverlapping(b mpi.Buffer, written bool) {
+func (w *tool) awaitOverlapping(b engine.Buffer, written bool) {
 	if len(w.flights) == 0 || b.Bytes() == 0 {
 		return
 	}
@@ -146,16 +146,16 @@ func (w *tool) awaitOverlapping(b mpi.Buffer, written bool) {
 }
 
 // extent returns the first and last address of b in the comm view.
-func extent(b mpi.Buffer) (from, to uintptr) {
+func extent(b engine.Buffer) (from, to uintptr) {
 	blocks, block, stride := b.Layout()
-	from = uintptr(CommBuffer(b).Pointer())
+	from = uintptr(commBuffer(b).Pointer())
 	return from, from + uintptr(((blocks-1)*stride+block)*b.ElemSize())
 }
 
 // reap ends the transfers whose calls have all completed.
 func (w *tool) reap() {
 	for _, t := range slices.Clone(w.flights) {
-		if !slices.ContainsFunc(t.calls, func(c *mpi.Call) bool { return !c.Done() }) {
+		if !slices.ContainsFunc(t.calls, func(c *engine.Call) bool { return !c.Done() }) {
 			w.end(t)
 		}
 	}
@@ -199,9 +199,9 @@ func (w *tool) withDeferred(err error) error {
 	return errors.Join(w.takeDeferred(), err)
 }
 
-// NewWindow implements mpi.Engine: peers access memory of an arena through the comm view.
-func (w *tool) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
-	view := CommBuffer(b)
+// NewWindow implements engine.Engine: peers access memory of an arena through the comm view.
+func (w *tool) NewWindow(h engine.Handle, b engine.Buffer) (engine.Handle, error) {
+	view := commBuffer(b)
 	win, err := w.Engine.NewWindow(h, view)
 	if err == nil && view.Pointer() != b.Pointer() {
 		w.windows[win] = b
@@ -209,21 +209,21 @@ func (w *tool) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
 	return win, err
 }
 
-// FreeWindow implements mpi.Engine: peers no longer read there.
+// FreeWindow implements engine.Engine: peers no longer read there.
 func (w *tool) FreeWindow(win engine.Handle) error {
 	delete(w.windows, win)
 	return w.Engine.FreeWindow(win)
 }
 
-// Revoke implements mpi.Engine: it also revokes the strips of the communicator's messages.
+// Revoke implements engine.Engine: it also revokes the strips of the communicator's messages.
 func (w *tool) Revoke(h engine.Handle, reason string) {
 	w.Engine.Revoke(h, reason)
 	if h == w.comm.Handle() && !w.comm.Freed() {
-		w.Engine.Revoke(w.e.data.Handle(), reason)
+		w.Engine.Revoke((*engine.Comm)(w.e.data).Handle(), reason)
 	}
 }
 
-// Finalize implements mpi.Engine.
+// Finalize implements engine.Engine.
 func (w *tool) Finalize() error {
 	w.retire()
 	return errors.Join(w.takeDeferred(), w.Engine.Finalize())

@@ -42,7 +42,7 @@ func TestWriteFileRefusesOtherExtensions(t *testing.T) {
 	for _, name := range []string{"run", "run.csv", "run.json.gz", ".", "run.prv"} {
 		err := WriteFile(filepath.Join(dir, name), cholesky())
 		require.Error(t, err, name)
-		for _, known := range []string{".json", ".dot", ".html", ".txt"} {
+		for _, known := range []string{".json", ".dot", ".html", ".txt", ".log"} {
 			assert.Contains(t, err.Error(), known)
 		}
 	}
@@ -52,8 +52,34 @@ func TestWriteFileRefusesOtherExtensions(t *testing.T) {
 	assert.NoError(t, WriteFile(filepath.Join(dir, "RUN.JSON"), cholesky()))
 }
 
+// The logs in a file are those that were written, without the nil ones; a file that has none, or
+// part of one, is an error.
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "run.log")
+	logs := twoRanks()
+	require.NoError(t, WriteFile(name, append(logs, nil)...))
+	got, err := ReadFile(name)
+	require.NoError(t, err)
+	require.Len(t, got, len(logs))
+	for i := range logs {
+		assert.Equal(t, logs[i].Workers, got[i].Workers)
+		assert.Equal(t, logs[i].Messages, got[i].Messages)
+		assert.Equal(t, logs[i].Rank, got[i].Rank)
+	}
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	for what, broken := range map[string][]byte{"empty.log": nil, "cut.log": text[:len(text)-1], "no.log": []byte("no log")} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, what), broken, 0o600))
+		_, err := ReadFile(filepath.Join(dir, what))
+		assert.ErrorContains(t, err, what+" is no log of a run that has ended")
+	}
+	_, err = ReadFile(filepath.Join(dir, "none.log"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
 func TestWriteFileReportsWhereItFailed(t *testing.T) {
-	for _, name := range []string{"x.json", "x.dot", "x.html", "x.txt"} {
+	for _, name := range []string{"x.json", "x.dot", "x.html", "x.txt", "x.log"} {
 		err := WriteFile(filepath.Join(t.TempDir(), "missing", name), cholesky())
 		require.ErrorIs(t, err, os.ErrNotExist)
 		assert.Contains(t, err.Error(), "missing")
@@ -78,5 +104,6 @@ func TestWriteErrorsAreReported(t *testing.T) {
 	assert.ErrorIs(t, WriteDOT(&failing{100}, l), errFull)
 	assert.ErrorIs(t, WriteHTML(&failing{100}, l), errFull)
 	assert.ErrorIs(t, WriteSummary(&failing{100}, l), errFull)
+	assert.ErrorIs(t, writeLogs(&failing{100}, l), errFull)
 	assert.NoError(t, WriteSummary(&failing{1 << 20}, l))
 }

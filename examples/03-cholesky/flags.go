@@ -35,7 +35,7 @@ func parse() (o options) {
 	line.MustParse(func() error {
 		for _, path := range []string{o.trace, o.dot} {
 			if !format(path) {
-				return fmt.Errorf("%s: the name must end in .html, .json, .dot or .txt", path)
+				return fmt.Errorf("%s: the name must end in .html, .json, .dot, .txt or .log", path)
 			}
 		}
 		return nil
@@ -47,7 +47,7 @@ func parse() (o options) {
 // shows each.
 var viewers = map[string]string{
 	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev",
-	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text",
+	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text", ".log": "go run ./bench/trace shows it",
 }
 
 // format reports whether package trace knows how to write the file; "" stands for one that

@@ -7,7 +7,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
@@ -70,7 +69,7 @@ func program(c *mpi.Comm, o options) error {
 		return fmt.Errorf("%w: this program has work for 2 ranks, not for %d: give -ranks 2, or mpirun -np 2", world.ErrUsage, c.Size())
 	}
 	return commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
-		start := time.Now()
+		start := mpi.Wtime()
 		if c.Rank() == 1 {
 			return worker(rt, ct, c, o)
 		}
@@ -78,7 +77,7 @@ func program(c *mpi.Comm, o options) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s\n%d blocks of %d numbers there, and their sums back, in %.1f ms\n", world.Describe(c), o.blocks, o.length, time.Since(start).Seconds()*1e3)
+		fmt.Printf("%s\n%d blocks of %d numbers there, and their sums back, in %.1f ms\n", world.Describe(c), o.blocks, o.length, (mpi.Wtime()-start)*1e3)
 		if n := float64(o.blocks*o.length - 1); total != n*(n+1)*(2*n+1)/6 {
 			return fmt.Errorf("FAILED: the squares of 0 to %.0f add up to %.0f, not to %.0f", n, n*(n+1)*(2*n+1)/6, total)
 		}

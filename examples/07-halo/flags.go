@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
@@ -33,9 +35,17 @@ func parse() (o options) {
 	line.Least(&o.block, "block", 8, 1, "rows of a task")
 	line.Least(&o.steps, "steps", 20, 1, "time steps")
 	line.Least(&o.workers, "workers", 0, 1, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
-	line.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .dot or .txt; if not given, into a new folder, which is printed")
+	line.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .dot, .txt or .log; if not given, into a new folder, which is printed")
 	line.MustParse(nil)
 	return o
+}
+
+// line returns the ranks in a line, as many as there are rows at most.
+func (o *options) line(all *mpi.Comm) (*mpi.Cart, error) {
+	if o.rows < all.Size() {
+		return nil, fmt.Errorf("%w: %d rows for %d ranks: each needs at least one: give more with -rows, or fewer ranks", world.ErrUsage, o.rows, all.Size())
+	}
+	return all.Cart([]int{all.Size()}, nil)
 }
 
 // runtime returns the options of the runtimes.

@@ -7,7 +7,6 @@ package main
 
 import (
 	"errors"
-	"time"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
@@ -64,23 +63,23 @@ func inTurn(rt *dataflow.Runtime, c *mpi.Cart, u *strip, steps int) error {
 // measure runs f on all ranks at the same time and returns the time of the slowest.
 func measure(c *mpi.Comm, f func() error) (seconds float64, err error) {
 	err = c.Barrier()
-	start := time.Now()
+	start := mpi.Wtime()
 	if err = errors.Join(err, f()); err != nil {
 		return 0, err
 	}
-	seconds = time.Since(start).Seconds()
+	seconds = mpi.Wtime() - start
 	err = c.Allreduce(mpi.InPlace, mpi.One(&seconds), mpi.Max)
 	return seconds, err
 }
 
-func program(world *mpi.Comm, o options) error {
-	c, err := world.Cart([]int{world.Size()}, nil)
+func program(all *mpi.Comm, o options) error {
+	c, err := o.line(all)
 	if err != nil {
 		return err
 	}
 	first, second := newStrip(c, o), newStrip(c, o)
 	turns, err := measure(c.Comm, func() error {
-		return dataflow.Run(func(rt *dataflow.Runtime) error { return inTurn(rt, c, first, o.steps) }, o.runtime(world)...)
+		return dataflow.Run(func(rt *dataflow.Runtime) error { return inTurn(rt, c, first, o.steps) }, o.runtime(all)...)
 	})
 	if err != nil {
 		return err
@@ -91,7 +90,7 @@ func program(world *mpi.Comm, o options) error {
 			err := overlapped(rt, ct, c, second, o.steps)
 			log = ct.Log()
 			return err
-		}, o.runtime(world))
+		}, o.runtime(all))
 	})
 	if err != nil {
 		return err

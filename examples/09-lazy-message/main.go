@@ -9,7 +9,6 @@ package main
 
 import (
 	"errors"
-	"time"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/commthread/dds"
@@ -35,7 +34,7 @@ func tasked(c *mpi.Comm, x []uint64, o options, lazily bool) (t timing, err erro
 		if err := c.Barrier(); err != nil {
 			return errors.Join(err, e.Abandon(err))
 		}
-		start := time.Now()
+		start := mpi.Wtime()
 		switch {
 		case c.Rank() == 0:
 			ct.LazySend(rt, e, mpi.Of(x), 1, 0, nil)
@@ -49,7 +48,7 @@ func tasked(c *mpi.Comm, x []uint64, o options, lazily bool) (t timing, err erro
 		if err := rt.Wait(); err != nil {
 			return errors.Join(err, e.Abandon(err))
 		}
-		t.elapsed = time.Since(start)
+		t.elapsed = mpi.Wtime() - start
 		return e.Close()
 	}, []dataflow.Option{dataflow.Workers(o.workers)})
 	return t, err
@@ -60,13 +59,13 @@ func blocking(c *mpi.Comm, x []uint64, o options) (t timing, err error) {
 	if err := c.Barrier(); err != nil {
 		return t, err
 	}
-	start := time.Now()
+	start := mpi.Wtime()
 	if c.Rank() == 0 {
 		err = c.Send(mpi.Of(x), 1, 0)
 	} else if _, err = c.Recv(mpi.Of(x), 0, 0); err == nil {
 		digestOf(x, &t.digest, o.work)
 	}
-	t.elapsed = time.Since(start)
+	t.elapsed = mpi.Wtime() - start
 	return t, err
 }
 

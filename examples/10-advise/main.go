@@ -7,8 +7,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -85,17 +83,17 @@ func program(w *mpi.Comm, o options) error {
 		return err
 	}
 	g, exchange := newGrid(c, o), map[int]func(*mpi.Cart, *grid) error{1: exchange1, 2: exchange2, 3: exchange3}[o.dims]
-	start := time.Now()
+	start := mpi.Wtime()
 	steps := make([]float64, o.steps)
 	for i := range steps {
-		began := time.Now()
+		began := mpi.Wtime()
 		if err := exchange(c, g); err != nil {
 			return err
 		}
 		g.step()
-		steps[i] = time.Since(began).Seconds()
+		steps[i] = mpi.Wtime() - began
 	}
-	return report(c, g, o, time.Since(start).Seconds(), steps)
+	return report(c, g, o, mpi.Wtime()-start, steps)
 }
 
 func main() {

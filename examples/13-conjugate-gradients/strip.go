@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -141,9 +140,9 @@ func add(dst, src []float64) {
 // measure runs f on all ranks at the same time.
 func measure(c *mpi.Comm, u *strip, f func() error) error {
 	err := c.Barrier()
-	start := time.Now()
+	start := mpi.Wtime()
 	err = errors.Join(err, f())
-	u.seconds = time.Since(start).Seconds()
+	u.seconds = mpi.Wtime() - start
 	return err
 }
 

@@ -79,8 +79,11 @@ type Config struct {
 	// needs all to hide messages behind the last pass, too.
 	Stage int
 
-	Workers int          // cores of this rank; 0 stands for 1
-	Kernels *codelet.Set // nil: the fastest of the machine
+	Workers int // cores of this rank; 0 stands for 1
+
+	// Kernels nil: the fastest of the machine. With modelled kernels (codelet.Modelled) nothing is
+	// computed: arrays and the rows of hooks cannot be accessed, and messages carry nothing.
+	Kernels *codelet.Set
 
 	BeforeForward Rows // nil: the input as it is
 	BeforeInverse Rows

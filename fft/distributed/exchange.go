@@ -1,6 +1,7 @@
 package distributed
 
 import (
+	"github.com/weft-hpc/weft/internal/codelet"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -24,7 +25,8 @@ type exchange struct {
 	rows        partition // of a plane: over receivers, or over senders if columns
 	cols        partition // of a plane: over senders, or over receivers if columns
 	pad         int
-	groups      int       // of rows in a piece
+	groups      int // of rows in a piece
+	model       codelet.Model
 	parts       partition // the next pass waits for these: groups if distributed, otherwise planes
 }
 
@@ -102,6 +104,10 @@ func (x *exchange) offset(receiver, first int) int {
 // copyPiece copies the piece for a receiver from a plane to dst, contiguous.
 func (x *exchange) copyPiece(dst, plane []complex128, receiver int) {
 	rows, cols := x.shape(x.me, receiver)
+	if x.model != nil {
+		x.model.Transfer(2*rows*cols*element, len(dst)*x.units.n*element)
+		return
+	}
 	if !x.columns {
 		at := x.offset(receiver, 0)
 		copy(dst, plane[at:at+rows*cols])
@@ -123,6 +129,9 @@ func (x *exchange) ownPiece(array []complex128, u int) []complex128 {
 // assemble makes plane u of this rank, width columns, from the pieces of all sources; not
 // in a distributed exchange.
 func (x *exchange) assemble(plane, array []complex128, u, width int) {
+	if x.model != nil {
+		return
+	}
 	for s := range x.size {
 		rows, cols := x.shape(s, x.me)
 		at, n := x.target(s, x.me, u, 0, rows)

@@ -267,6 +267,7 @@ func (l *passLoop) work(item, slot int) {
 		}
 	})
 	l.p.scratch.Put(s)
+	osthread.Settle()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.busy--

@@ -1,6 +1,9 @@
 package distributed
 
-import "github.com/weft-hpc/weft/fft"
+import (
+	"github.com/weft-hpc/weft/fft"
+	"github.com/weft-hpc/weft/internal/codelet"
+)
 
 // arrayID names the arrays of a transform.
 type arrayID int
@@ -22,6 +25,7 @@ type pass struct {
 	before   *exchange
 	after    *exchange // nil if items are written where they stay
 	inverse  bool
+	model    codelet.Model // of modelled kernels; nil otherwise
 }
 
 // planes are the two-dimensional slices that a pass transforms one after another. A plane is
@@ -80,6 +84,9 @@ func (p *pass) do(item int, a *arrays, s *scratch) {
 	to := a.data[p.to]
 	if c := p.columns; c != nil {
 		r := c.ranges[item]
+		if p.model != nil {
+			p.model.Transfer(2*element*c.plan.Len()*(r.to-r.from), element*len(to)) // in place
+		}
 		must(c.plan.First(r.to-r.from, to[r.from:], to[r.from:], p.inverse))
 		return
 	}
@@ -93,6 +100,9 @@ func (p *pass) plane(u int, out []complex128, a *arrays, s *scratch) {
 	f := p.planes
 	if f.rows*f.cols == 0 {
 		return
+	}
+	if p.model != nil {
+		p.transfer(out, a, s)
 	}
 	from := a.data[p.from]
 	half := out // the result of the first axis
@@ -120,6 +130,19 @@ func (p *pass) plane(u int, out []complex128, a *arrays, s *scratch) {
 	if f.colsFromPlane != nil {
 		must(f.colsFromPlane.First(f.cols, out, half, p.inverse))
 	}
+}
+
+// transfer tells the model of modelled kernels what a plane moves between the cache and memory:
+// it is read from one array, written to out, and lies in scratch memory on the way.
+func (p *pass) transfer(out []complex128, a *arrays, s *scratch) {
+	bytes := element * p.planes.rows * p.planes.cols
+	if a.data[p.from] != nil {
+		p.model.Transfer(bytes, bytes*p.items)
+	}
+	if &out[0] != &s.out[0] {
+		p.model.Transfer(2*bytes, bytes*p.items)
+	}
+	p.model.Transfer(2*bytes, bytes)
 }
 
 // rowsOfPlane transforms all rows of a plane.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -96,20 +97,26 @@ func (p *Plan) makeSteps() (err error) {
 	if p.inverse, err = g.inverse(); err != nil {
 		return err
 	}
+	for _, passes := range [][]pass{p.forward.passes, p.inverse.passes} {
+		for i := range passes {
+			passes[i].model = g.set.Model()
+		}
+	}
 	p.input, p.output = g.inputLayout(), g.outputLayout()
 	most := (max(p.cfg.Dims[0], p.cfg.Dims[1]) + 1) * p.cfg.Groups
-	if limit := p.all.Engine().Limits().MaxTag; p.all.Size() > 1 && most > limit {
+	if limit := (*engine.Comm)(p.all).Engine().Limits().MaxTag; p.all.Size() > 1 && most > limit {
 		return fmt.Errorf("distributed: up to %d messages from one rank to another: there are only %d tags; use fewer groups", most, limit)
 	}
 	if p.cfg.Grid[1] > 1 {
-		p.work = mpi.Alloc[complex128](max(1, g.workLen()))
+		if p.work, err = p.cfg.alloc(max(1, g.workLen())); err != nil {
+			return err
+		}
 	}
-	p.memory()
-	return nil
+	return p.memory()
 }
 
 // memory makes the stage and the pool of scratch, large enough for every pass.
-func (p *Plan) memory() {
+func (p *Plan) memory() (err error) {
 	slot, slots, packed, plane, batch := 0, 0, 0, 0, 0
 	for _, st := range []*steps{p.forward, p.inverse} {
 		for i := range st.passes {
@@ -137,10 +144,11 @@ func (p *Plan) memory() {
 	} else {
 		packed = 0
 	}
-	p.stage = newStage(slots, slot, packed)
-	p.scratch.New = func() any {
-		return &scratch{plane: aligned(plane), out: aligned(packedPlane(p.cfg.Form, plane)), batch: aligned(batch)}
+	if p.stage, err = newStage(slots, slot, packed, p.cfg.alloc); err != nil {
+		return err
 	}
+	p.scratch.New, err = p.cfg.newScratch(plane, packedPlane(p.cfg.Form, plane), batch)
+	return err
 }
 
 // packedPlane returns the size of the plane in scratch: only Exchange computes planes there.
@@ -204,7 +212,10 @@ func (p *Plan) NewArray() ([]complex128, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
-	x := mpi.Alloc[complex128](max(1, p.input.Len, p.output.Len))
+	x, err := p.cfg.alloc(max(1, p.input.Len, p.output.Len))
+	if err != nil {
+		return nil, err
+	}
 	p.arrays = append(p.arrays, x)
 	return x, p.makeWindow(p.groups[0], x)
 }
@@ -365,11 +376,11 @@ func (p *Plan) Close() (err error) {
 	}
 	if p.failure == nil || !p.cfg.OneSided { // else a peer may be putting into them still
 		for _, x := range append(p.arrays, p.work) {
-			err = errors.Join(err, mpi.Free(x))
+			err = errors.Join(err, p.cfg.free(x))
 		}
 	}
 	if p.stage != nil {
-		err = errors.Join(err, mpi.Free(p.stage.mem))
+		err = errors.Join(err, p.cfg.free(p.stage.mem))
 	}
 	return err
 }

@@ -1,10 +1,6 @@
 package distributed
 
-import (
-	"sync"
-
-	"github.com/weft-hpc/weft/mpi"
-)
+import "sync"
 
 // stage is the staging buffer: slots for finished planes that are not sent yet, one plane
 // each. The slot freed last is used next, because it may still be in a cache. With
@@ -17,17 +13,19 @@ type stage struct {
 	free []int // guarded by mu
 }
 
-func newStage(slots, slot, length int) *stage {
+func newStage(slots, slot, length int, alloc func(n int) ([]complex128, error)) (s *stage, err error) {
 	const line = 4 // elements in a cache line
 	slot = (slot + line - 1) / line * line
-	s := &stage{slot: slot}
+	s = &stage{slot: slot}
 	if length = max(length, slots*slot); length > 0 {
-		s.mem = mpi.Alloc[complex128](length)
+		if s.mem, err = alloc(length); err != nil {
+			return nil, err
+		}
 	}
 	for i := range slots {
 		s.free = append(s.free, slots-1-i)
 	}
-	return s
+	return s, nil
 }
 
 func (s *stage) slots() int {

@@ -102,7 +102,7 @@ func (g *geometry) workLen() int {
 func (g *geometry) columnExchange(to arrayID, units, rows partition, cols int) *exchange {
 	return &exchange{
 		comm: g.c1, me: g.r1, size: g.p1, to: to, distributed: true, units: units, rows: rows, cols: partition{cols, 1},
-		pad: g.pad, groups: g.groups, parts: partition{g.groups, g.groups},
+		pad: g.pad, groups: g.groups, parts: partition{g.groups, g.groups}, model: g.set.Model(),
 	}
 }
 
@@ -114,7 +114,7 @@ const maxParts = mpi.Notifications - 4
 func (g *geometry) rowExchange(units int, columns bool) *exchange {
 	x := &exchange{
 		comm: g.c2, me: g.r2, size: g.p2, to: work, columns: columns, units: partition{units, 1}, rows: g.d1, cols: g.d2,
-		groups: 1, parts: partition{units, max(1, min(units, maxParts))},
+		groups: 1, parts: partition{units, max(1, min(units, maxParts))}, model: g.set.Model(),
 	}
 	return x
 }

@@ -124,10 +124,33 @@ type Kernels interface {
 	// or in the opposite order if back, which undoes it. Rows count from 0.
 	Dlaswp(n int, a []float64, lda int, pivots []int, back bool)
 
+	// GatherRows copies rows of the n columns of a to w, row after row: row rows[i] begins
+	// at w[i*n]. ScatterRows copies them back, to rows of a. Rows count from 0.
+	GatherRows(n int, a []float64, lda int, rows []int, w []float64)
+	ScatterRows(n int, w []float64, rows []int, a []float64, lda int)
+
 	// Dlacpy copies A, m x n, to B. Dlatcpy copies the transpose of A, m x n, to B: A is
 	// stored as n x m.
 	Dlacpy(m, n int, a []float64, lda int, b []float64, ldb int)
 	Dlatcpy(m, n int, a []float64, lda int, b []float64, ldb int)
+}
+
+// Modelled is implemented by kernels that take the time of the computation on another machine
+// and compute nothing: neither do they read or write a matrix. A program that runs with them
+// asks them for what would depend on data.
+type Modelled interface {
+	Kernels
+
+	// Reserve returns n numbers that take no memory: a matrix, which cannot be accessed, or a
+	// buffer, of which what is written takes memory. Messages carry none of them. [Free] frees
+	// them.
+	Reserve(n int, buffer bool) ([]float64, error)
+
+	// Keep has messages that begin with part of a buffer carry it.
+	Keep(part []float64)
+
+	// Largest returns a value for the largest of n elements, above 0 and below 1.
+	Largest(n int) float64
 }
 
 var (

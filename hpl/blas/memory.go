@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/pages"
+	"github.com/weft-hpc/weft/internal/reserved"
 )
 
 // Alloc returns n zeros on pages of their own, huge ones if the system has them: memory
@@ -29,10 +30,16 @@ func Alloc(n int) ([]float64, error) {
 
 const maxElements = int(^uint(0)>>1) / 16
 
-// Free frees memory of [Alloc]: the whole slice, unchanged in length, which may not be
+// Free frees memory of [Alloc] or [Modelled.Reserve]: the whole slice, unchanged in length, which may not be
 // touched after it. Any goroutine; a system call. Errors: a is not from Alloc.
 func Free(a []float64) error {
-	if invariant.Race || len(a) == 0 {
+	if len(a) == 0 {
+		return nil
+	}
+	if p := unsafe.Pointer(unsafe.SliceData(a)); reserved.Owns(p) {
+		return reserved.Unmap(unsafe.Slice((*byte)(p), 8*len(a)))
+	}
+	if invariant.Race {
 		return nil
 	}
 	n := (8*len(a) + pages.Size() - 1) / pages.Size() * pages.Size()

@@ -80,3 +80,42 @@ func (t *primitives) Dlatcpy(m, n int, a []float64, lda int, b []float64, ldb in
 // copyBlock is the number of columns of B that Dlatcpy writes together, row block by row
 // block: their lines stay in the cache until they are full.
 const copyBlock = 32
+
+// rowTile is the number of columns copied together: they fill a cache line of w.
+const rowTile = 8
+
+func (t *primitives) GatherRows(n int, a []float64, lda int, rows []int, w []float64) {
+	j := 0
+	for ; j+rowTile <= n; j += rowTile {
+		a0, a1, a2, a3 := a[j*lda:], a[(j+1)*lda:], a[(j+2)*lda:], a[(j+3)*lda:]
+		a4, a5, a6, a7 := a[(j+4)*lda:], a[(j+5)*lda:], a[(j+6)*lda:], a[(j+7)*lda:]
+		for i, row := range rows {
+			line := (*[rowTile]float64)(w[i*n+j:])
+			line[0], line[1], line[2], line[3] = a0[row], a1[row], a2[row], a3[row]
+			line[4], line[5], line[6], line[7] = a4[row], a5[row], a6[row], a7[row]
+		}
+	}
+	for ; j < n; j++ {
+		for i, row := range rows {
+			w[i*n+j] = a[row+j*lda]
+		}
+	}
+}
+
+func (t *primitives) ScatterRows(n int, w []float64, rows []int, a []float64, lda int) {
+	j := 0
+	for ; j+rowTile <= n; j += rowTile {
+		a0, a1, a2, a3 := a[j*lda:], a[(j+1)*lda:], a[(j+2)*lda:], a[(j+3)*lda:]
+		a4, a5, a6, a7 := a[(j+4)*lda:], a[(j+5)*lda:], a[(j+6)*lda:], a[(j+7)*lda:]
+		for i, row := range rows {
+			line := (*[rowTile]float64)(w[i*n+j:])
+			a0[row], a1[row], a2[row], a3[row] = line[0], line[1], line[2], line[3]
+			a4[row], a5[row], a6[row], a7[row] = line[4], line[5], line[6], line[7]
+		}
+	}
+	for ; j < n; j++ {
+		for i, row := range rows {
+			a[row+j*lda] = w[i*n+j]
+		}
+	}
+}

@@ -1,6 +1,6 @@
 package advise
 
-import "github.com/weft-hpc/weft/mpi"
+import "github.com/weft-hpc/weft/internal/engine"
 
 // cells is the memory of a buffer: blocks of size bytes from base on, a stride apart.
 type cells struct {
@@ -8,7 +8,7 @@ type cells struct {
 	blocks, size, stride int
 }
 
-func cellsOf(b mpi.Buffer) cells {
+func cellsOf(b engine.Buffer) cells {
 	blocks, block, stride := b.Layout()
 	c := cells{base: uintptr(b.Pointer()), blocks: blocks, size: block * b.ElemSize(), stride: stride * b.ElemSize()}
 	if b.Bytes() == 0 || b.IsInPlace() {

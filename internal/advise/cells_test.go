@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -50,12 +51,12 @@ func TestOverlap_against_every_byte(t *testing.T) {
 
 func TestCellsOf(t *testing.T) {
 	x := make([]float64, 100)
-	column := func(j int) cells { return cellsOf(mpi.Strided(x[j:], 10, 1, 10)) }
+	column := func(j int) cells { return cellsOf(engine.Buffer(mpi.Strided(x[j:], 10, 1, 10))) }
 	assert.False(t, column(3).overlap(column(4)), "interleaved columns share pages, and no cell")
 	assert.True(t, column(3).overlap(column(3)))
-	assert.True(t, column(3).overlap(cellsOf(mpi.Of(x[20:30]))))
-	assert.False(t, column(3).overlap(cellsOf(mpi.Of(x[24:30]))))
-	assert.True(t, cellsOf(mpi.Of(x[:0])).empty())
-	assert.True(t, cellsOf(mpi.Buffer{}).empty())
-	assert.False(t, cellsOf(mpi.Of(x)).overlap(cellsOf(mpi.Of(x[:0]))))
+	assert.True(t, column(3).overlap(cellsOf(engine.Buffer(mpi.Of(x[20:30])))))
+	assert.False(t, column(3).overlap(cellsOf(engine.Buffer(mpi.Of(x[24:30])))))
+	assert.True(t, cellsOf(engine.Buffer(mpi.Of(x[:0]))).empty())
+	assert.True(t, cellsOf(engine.Buffer(mpi.Buffer{})).empty())
+	assert.False(t, cellsOf(engine.Buffer(mpi.Of(x))).overlap(cellsOf(engine.Buffer(mpi.Of(x[:0])))))
 }

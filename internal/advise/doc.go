@@ -26,7 +26,7 @@
 //
 //  1. Before the body of the program: a private communicator, and a calibration: the
 //     time of a message between all pairs of ranks up to 512 KiB (linear beyond), and the
-//     cost of protecting pages. Then a tool is put on the engine (mpi.Comm.Intercept).
+//     cost of protecting pages. Then a tool is put on the engine (engine.Comm.Intercept).
 //  2. During the body: calls are noted, chains recognised and timed. The tool changes no
 //     call, so results, statuses, errors and the order of messages are the same as without
 //     it.
@@ -90,12 +90,12 @@
 // # Who owns what
 //
 // The tracker of a rank belongs to the goroutine that is inside the engine of the rank
-// (mpi.Engine has one at a time). Trackers of in-process ranks share nothing. There are no locks.
+// (engine.Engine has one at a time). Trackers of in-process ranks share nothing. There are no locks.
 //
 // # What is not guaranteed
 //
 // Another problem size may have other chains than the run. Calls of a communication thread
 // for tasks are counted and not advised on: tasks overlap already. The tool's own time during
 // the run is measured and put into the file. The tool hides interfaces of an engine beyond
-// mpi.Engine (a poller in C, for instance): callers use their fallback.
+// engine.Engine (a poller in C, for instance): callers use their fallback.
 package advise

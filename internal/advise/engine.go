@@ -3,12 +3,11 @@ package advise
 import (
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // engine stands between the program and the engine of a rank, and notes the calls.
 type rankEngine struct {
-	mpi.Engine
+	engine.Engine
 	t *tracker
 }
 
@@ -18,10 +17,10 @@ func messages(k engine.CallKind) bool {
 }
 
 // ofThread reports whether a communication thread has made the call.
-func ofThread(c *mpi.Call) bool { return c.Task != 0 || c.OnDone != nil }
+func ofThread(c *engine.Call) bool { return c.Task != 0 || c.OnDone != nil }
 
-// Do implements mpi.Engine: a call that the program waits for at once.
-func (e *rankEngine) Do(c *mpi.Call) {
+// Do implements engine.Engine: a call that the program waits for at once.
+func (e *rankEngine) Do(c *engine.Call) {
 	start := osthread.Nanotime()
 	if !messages(c.Kind) || ofThread(c) {
 		e.t.interrupted(c, start)
@@ -38,8 +37,8 @@ func (e *rankEngine) Do(c *mpi.Call) {
 	e.t.left(start, before, osthread.Nanotime())
 }
 
-// Post implements mpi.Engine. Calls of the communication thread pass.
-func (e *rankEngine) Post(calls []*mpi.Call) {
+// Post implements engine.Engine. Calls of the communication thread pass.
+func (e *rankEngine) Post(calls []*engine.Call) {
 	start := osthread.Nanotime()
 	if len(calls) != 1 || !messages(calls[0].Kind) || ofThread(calls[0]) {
 		e.pass(calls, start)
@@ -72,7 +71,7 @@ func (e *rankEngine) Post(calls []*mpi.Call) {
 }
 
 // pass posts calls that are not for chains.
-func (e *rankEngine) pass(calls []*mpi.Call, start int64) {
+func (e *rankEngine) pass(calls []*engine.Call, start int64) {
 	if len(calls) == 0 {
 		return
 	}
@@ -92,7 +91,7 @@ func (e *rankEngine) pass(calls []*mpi.Call, start int64) {
 	e.t.resumed(calls[0], before)
 }
 
-// Poll implements mpi.Engine: the program learns of completed requests here.
+// Poll implements engine.Engine: the program learns of completed requests here.
 func (e *rankEngine) Poll() int {
 	n := e.Engine.Poll()
 	if len(e.t.verify.open) > 0 {
@@ -101,8 +100,8 @@ func (e *rankEngine) Poll() int {
 	return n
 }
 
-// Await implements mpi.Engine.
-func (e *rankEngine) Await(any bool, calls []*mpi.Call) {
+// Await implements engine.Engine.
+func (e *rankEngine) Await(any bool, calls []*engine.Call) {
 	start := osthread.Nanotime()
 	if e.t.owns(calls) {
 		e.Engine.Await(any, calls)
@@ -120,17 +119,17 @@ func (e *rankEngine) Await(any bool, calls []*mpi.Call) {
 	e.t.tool += before - start + e.t.lastEnd - after
 }
 
-// NewWindow implements mpi.Engine.
-func (e *rankEngine) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
+// NewWindow implements engine.Engine.
+func (e *rankEngine) NewWindow(h engine.Handle, b engine.Buffer) (engine.Handle, error) {
 	return e.Engine.NewWindow(h, e.t.view(b))
 }
 
-// Cancel implements mpi.Engine.
-func (e *rankEngine) Cancel(c *mpi.Call) { e.Engine.Cancel(e.t.verify.innerOf(c)) }
+// Cancel implements engine.Engine.
+func (e *rankEngine) Cancel(c *engine.Call) { e.Engine.Cancel(e.t.verify.innerOf(c)) }
 
-// Outstanding implements mpi.Engine: the program sees its own calls.
-func (e *rankEngine) Outstanding(f func(*mpi.Call)) {
-	e.Engine.Outstanding(func(c *mpi.Call) {
+// Outstanding implements engine.Engine: the program sees its own calls.
+func (e *rankEngine) Outstanding(f func(*engine.Call)) {
+	e.Engine.Outstanding(func(c *engine.Call) {
 		if s, ours := c.User.(*shadow); ours {
 			c = s.outer
 		}

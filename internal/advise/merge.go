@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // rankData is the data that a rank sends to rank 0.
@@ -64,7 +66,7 @@ func (s *session) gather() (*Run, error) {
 // share it.
 func (s *session) grown() float64 {
 	n := max(resident()-s.memory, 0)
-	if s.c.Engine().Name() == "local" {
+	if (*engine.Comm)(s.c).Engine().Name() == "local" {
 		n /= float64(s.c.Size())
 	}
 	return n

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-hpc/weft/commthread/dds"
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -95,7 +96,7 @@ func (w *PageWatch) alloc(bytes int) ([]byte, func() error) {
 
 // open makes the arena, and tries to observe its pages; it returns the reason if it cannot.
 func (w *PageWatch) open() string {
-	a, err := dds.NewArena(arenaBytes, dds.TracePages())
+	a, err := dds.NewArena(arenaBytes, lazypages.Trace().(dds.Option))
 	if err != nil {
 		return err.Error()
 	}
@@ -104,9 +105,9 @@ func (w *PageWatch) open() string {
 		return err.Error()
 	}
 	name, reason := a.Backend()
-	if a.Observe(unsafe.Pointer(unsafe.SliceData(b)), len(b)) {
+	if lazypages.Of(a).Observe(unsafe.Pointer(unsafe.SliceData(b)), len(b)) {
 		b[0] = 1 // a touch
-		if seen := a.Pages(); len(seen) == 1 {
+		if seen := lazypages.Of(a).Pages(); len(seen) == 1 {
 			w.arena, w.first = a, unsafe.Pointer(unsafe.SliceData(b)) // the first page of the arena
 			return ""
 		}
@@ -124,7 +125,7 @@ func (w *PageWatch) Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(p
 		return nil, false
 	}
 	w.poll() // earlier touches do not count
-	if !w.arena.Observe(p, n) {
+	if !lazypages.Of(w.arena).Observe(p, n) {
 		return nil, false
 	}
 	at, size := int(uintptr(p)-uintptr(w.first)), pages.Size()
@@ -149,7 +150,7 @@ func (w *PageWatch) poll() {
 	if len(w.armed) == 0 || w.arena == nil {
 		return
 	}
-	for _, access := range w.arena.Pages() {
+	for _, access := range lazypages.Of(w.arena).Pages() {
 		for _, x := range w.armed {
 			if x.touched != nil && x.from <= access.Page && access.Page < x.to {
 				x.touched("", access.At)
@@ -160,4 +161,6 @@ func (w *PageWatch) poll() {
 }
 
 // View implements [Watch].
-func (w *PageWatch) View(b mpi.Buffer) mpi.Buffer { return dds.CommBuffer(b) }
+func (w *PageWatch) View(b engine.Buffer) engine.Buffer {
+	return engine.Buffer(dds.CommBuffer(mpi.Buffer(b)))
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -185,7 +186,7 @@ func (s *session) rehearseAll(run *Run) error {
 		if budget == 0 {
 			budget = max(usualTime, usualShare*run.Seconds)
 		}
-		parts = plan(run, budget, s.c.Engine().Limits().Eager)
+		parts = plan(run, budget, (*engine.Comm)(s.c).Engine().Limits().Eager)
 	}
 	if err := broadcast(s.c, &parts); err != nil {
 		return err

@@ -94,7 +94,7 @@ type Message struct {
 	Sync   bool `json:"sync,omitempty"` // Ssend
 	Peer   int  `json:"peer"`           // world rank; mpi.AnySource
 	Tag    int  `json:"tag"`
-	Comm   int  `json:"comm"` // mpi.Comm.ID
+	Comm   int  `json:"comm"` // the communicator
 	Blocks int  `json:"blocks"`
 	Block  int  `json:"block"`
 	Stride int  `json:"stride"`

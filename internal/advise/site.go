@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	depth   = 12 // stack frames that are looked at: frames of mpi, the call, three above
+	depth   = 12 // stack frames that are looked at: frames of mpi and engine, the call, three above
 	callers = 3  // return addresses above the call, as in the paper
 )
 
@@ -46,10 +46,11 @@ func (p *places) here(skip int) int {
 }
 
 const (
-	module     = "github.com/weft-hpc/weft/"
-	mpiPackage = module + "mpi."
-	toolFrames = module + "internal/advise.(*"
-	threadName = module + "commthread."
+	module        = "github.com/weft-hpc/weft/"
+	mpiPackage    = module + "mpi."
+	enginePackage = module + "internal/engine."
+	toolFrames    = module + "internal/advise.(*"
+	threadName    = module + "commthread."
 )
 
 // resolve turns program counters into a site. Frames of package mpi stand above the
@@ -60,7 +61,8 @@ func resolve(pcs []uintptr) (s Site, task bool) {
 		var f runtime.Frame
 		f, more = frames.Next()
 		switch {
-		case f.Function == "" || strings.HasPrefix(f.Function, toolFrames) && s.File == "":
+		case f.Function == "":
+		case s.File == "" && (strings.HasPrefix(f.Function, toolFrames) || strings.HasPrefix(f.Function, enginePackage)):
 		case strings.HasPrefix(f.Function, mpiPackage) && s.File == "":
 			s.API = method(f.Function)
 		case s.File == "":

@@ -19,8 +19,8 @@ type noted struct {
 	open       bool // a Sendrecv that may go on: more requests, or the wait
 	sends      bool
 	start, end int64 // inside the engine below
-	calls      [2]*mpi.Call
-	buffers    [2]mpi.Buffer // as the program gave them
+	calls      [2]*engine.Call
+	buffers    [2]engine.Buffer // as the program gave them
 	armed      [2]bool
 	requests   [2]wish
 	n          int  // of the three above
@@ -82,7 +82,7 @@ func (p *places) waits(site int) bool {
 }
 
 // enter notes a request of a call at site. The send of a Sendrecv follows its receive.
-func (t *tracker) enter(site int, c *mpi.Call, now int64) {
+func (t *tracker) enter(site int, c *engine.Call, now int64) {
 	if !(t.have && t.cur.open && t.cur.site == site && !t.cur.sends && c.Kind.Sends()) {
 		t.commit()
 		if reason := t.unrelated(site, now); reason != "" {
@@ -114,7 +114,7 @@ func (t *tracker) enter(site int, c *mpi.Call, now int64) {
 
 // goesOn reports whether c is the send of the Sendrecv whose receive came last. It needs no
 // stack: until this receive has completed, the program is inside the call.
-func (t *tracker) goesOn(c *mpi.Call) bool {
+func (t *tracker) goesOn(c *engine.Call) bool {
 	return t.have && t.cur.open && t.cur.n == 1 && !t.cur.sends && c.Kind.Sends() && !t.cur.calls[0].Done()
 }
 
@@ -133,7 +133,7 @@ func clashes(chain []noted, w *wish) bool {
 }
 
 // wish describes a call of the engine as a request.
-func (t *tracker) wish(c *mpi.Call) wish {
+func (t *tracker) wish(c *engine.Call) wish {
 	b := c.Send
 	if c.Kind.Receives() {
 		b = c.Recv
@@ -190,7 +190,7 @@ func (t *tracker) touchesBetween(pair [2]int) bool {
 }
 
 // owns reports whether a wait belongs to the present Sendrecv.
-func (t *tracker) owns(calls []*mpi.Call) bool {
+func (t *tracker) owns(calls []*engine.Call) bool {
 	if !t.have || !t.cur.open || len(calls) == 0 {
 		return false
 	}
@@ -226,7 +226,7 @@ func (t *tracker) poll() {
 }
 
 // view returns the buffer for the engine in place of the program's: see [Watch].
-func (t *tracker) view(b mpi.Buffer) mpi.Buffer {
+func (t *tracker) view(b engine.Buffer) engine.Buffer {
 	if t.watch == nil || b.Bytes() == 0 || b.IsInPlace() {
 		return b
 	}
@@ -234,7 +234,7 @@ func (t *tracker) view(b mpi.Buffer) mpi.Buffer {
 }
 
 // show gives a call's buffers to the engine by the addresses that are no touch.
-func (t *tracker) show(c *mpi.Call) {
+func (t *tracker) show(c *engine.Call) {
 	if t.watch != nil {
 		c.Send, c.Recv = t.view(c.Send), t.view(c.Recv)
 	}
@@ -279,7 +279,7 @@ func (t *tracker) commit() {
 		t.before = 0
 		t.chainTool = 0
 	}
-	t.cur.calls = [2]*mpi.Call{} // they are the program's
+	t.cur.calls = [2]*engine.Call{} // they are the program's
 	if t.cur.free = len(t.prior) > 0; t.cur.free {
 		for i := range t.cur.n {
 			t.cur.free = t.cur.free && !clashes(t.prior, &t.cur.requests[i])
@@ -289,7 +289,7 @@ func (t *tracker) commit() {
 }
 
 // interrupted notes a call that is in no chain: it ends the present one.
-func (t *tracker) interrupted(c *mpi.Call, start int64) {
+func (t *tracker) interrupted(c *engine.Call, start int64) {
 	t.commit()
 	if len(t.chain) > 0 {
 		reason := c.Kind.String()
@@ -305,7 +305,7 @@ func (t *tracker) interrupted(c *mpi.Call, start int64) {
 }
 
 // resumed notes the return of such a call, which was inside the engine from before.
-func (t *tracker) resumed(c *mpi.Call, before int64) {
+func (t *tracker) resumed(c *engine.Call, before int64) {
 	t.lastEnd = osthread.Nanotime()
 	if !c.Kind.Collective() || ofThread(c) {
 		return

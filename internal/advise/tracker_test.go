@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -350,8 +351,8 @@ func (a *alarm) Arm(p unsafe.Pointer, n int, writesOnly bool, touched func(strin
 }
 
 // Poll and View: it tells at once, and engines leave no trace.
-func (a *alarm) Poll()                        {}
-func (a *alarm) View(b mpi.Buffer) mpi.Buffer { return b }
+func (a *alarm) Poll()                              {}
+func (a *alarm) View(b engine.Buffer) engine.Buffer { return b }
 
 // touch is what page protection would do at an access to x.
 func (a *alarm) touch(x *float64, write bool, place string) {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Passes through a call whose buffers are compared: the first ones, and one in so many.
@@ -25,15 +25,15 @@ const (
 // shadow is the call that the engine sees in place of a call that the program has started and
 // not waited for.
 type shadow struct {
-	call   mpi.Call
-	self   [1]*mpi.Call
-	outer  *mpi.Call // the program's
+	call   engine.Call
+	self   [1]*engine.Call
+	outer  *engine.Call // the program's
 	site   int
 	cells  cells
 	recv   bool
-	close  bool       // the buffer is compared
-	before uint64     // hash of the buffer at the start
-	aside  mpi.Buffer // receives the message, until the wait
+	close  bool          // the buffer is compared
+	before uint64        // hash of the buffer at the start
+	aside  engine.Buffer // receives the message, until the wait
 	disarm func()
 	touch  atomic.Pointer[string] // place of the first touch
 }
@@ -42,19 +42,19 @@ type shadow struct {
 // the tracker of its rank.
 type verifier struct {
 	t      *tracker
-	open   map[*mpi.Call]*shadow
+	open   map[*engine.Call]*shadow
 	passes map[int]int // by site
 	races  map[Race]int
 	seed   maphash.Seed
-	calls  []*mpi.Call
+	calls  []*engine.Call
 }
 
 func newVerifier(t *tracker) *verifier {
-	return &verifier{t: t, open: map[*mpi.Call]*shadow{}, passes: map[int]int{}, races: map[Race]int{}, seed: t.seed}
+	return &verifier{t: t, open: map[*engine.Call]*shadow{}, passes: map[int]int{}, races: map[Race]int{}, seed: t.seed}
 }
 
 // start begins to watch a request, and returns the call to post in its place.
-func (v *verifier) start(c *mpi.Call, site int) *shadow {
+func (v *verifier) start(c *engine.Call, site int) *shadow {
 	s := &shadow{outer: c, site: site, recv: c.Kind.Receives()}
 	s.self[0] = &s.call
 	s.call.Kind, s.call.Comm, s.call.Peer, s.call.Tag = c.Kind, c.Comm, c.Peer, c.Tag
@@ -81,7 +81,7 @@ func (v *verifier) start(c *mpi.Call, site int) *shadow {
 	if s.close = !raced && near; s.close && b.Bytes() > 0 {
 		s.before = v.hash(v.t.view(b))
 		if s.recv {
-			s.aside = mpi.Raw(unsafe.Pointer(unsafe.SliceData(make([]byte, b.Bytes()))), b.Bytes(), b)
+			s.aside = engine.Raw(unsafe.Pointer(unsafe.SliceData(make([]byte, b.Bytes()))), b.Bytes(), b)
 			s.call.Recv = s.aside
 		}
 	}
@@ -91,7 +91,7 @@ func (v *verifier) start(c *mpi.Call, site int) *shadow {
 }
 
 // hash condenses the elements of a buffer.
-func (v *verifier) hash(b mpi.Buffer) uint64 {
+func (v *verifier) hash(b engine.Buffer) uint64 {
 	var h maphash.Hash
 	h.SetSeed(v.seed)
 	blocks, block, stride := b.Layout()
@@ -128,7 +128,7 @@ func (v *verifier) report(r Race) {
 }
 
 // innerOf returns the engine's call in place of the program's.
-func (v *verifier) innerOf(c *mpi.Call) *mpi.Call {
+func (v *verifier) innerOf(c *engine.Call) *engine.Call {
 	if s := v.open[c]; s != nil {
 		return &s.call
 	}
@@ -136,7 +136,7 @@ func (v *verifier) innerOf(c *mpi.Call) *mpi.Call {
 }
 
 // inner translates a list of calls, into memory that the next use overwrites.
-func (v *verifier) inner(calls []*mpi.Call) []*mpi.Call {
+func (v *verifier) inner(calls []*engine.Call) []*engine.Call {
 	if len(v.open) == 0 {
 		return calls
 	}
@@ -148,7 +148,7 @@ func (v *verifier) inner(calls []*mpi.Call) []*mpi.Call {
 }
 
 // settle completes the program's calls that have ended.
-func (v *verifier) settle(calls []*mpi.Call) {
+func (v *verifier) settle(calls []*engine.Call) {
 	for _, c := range calls {
 		if s := v.open[c]; s != nil && s.call.Done() {
 			v.complete(s)
@@ -187,7 +187,7 @@ func (v *verifier) complete(s *shadow) {
 		v.report(Race{Kind: RaceWritten, Request: s.site, Other: v.t.places.here(0)})
 	}
 	if n := min(s.call.Status.Bytes, s.aside.Bytes()); s.aside.Bytes() > 0 && n > 0 {
-		mpi.CopyPart(b, s.aside, 0, n)
+		engine.CopyPart(b, s.aside, 0, n)
 	}
 	s.outer.Complete(s.call.Status, s.call.Err)
 }

@@ -3,7 +3,7 @@ package advise
 import (
 	"unsafe"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Watch reports the first touch of memory, by page protection. [PageWatch] is one, on systems
@@ -20,12 +20,12 @@ type Watch interface {
 	Poll()
 	// View returns the buffer under the addresses that engines are given: an access there
 	// is no touch. b itself if it is not watched.
-	View(b mpi.Buffer) mpi.Buffer
+	View(b engine.Buffer) engine.Buffer
 }
 
 // arm watches all of a buffer. A strided one is watched block by block if its blocks
 // are pages apart; otherwise it cannot be told from its neighbours.
-func arm(w Watch, b mpi.Buffer, writesOnly bool, touched func(string, int64)) (disarm func(), ok bool) {
+func arm(w Watch, b engine.Buffer, writesOnly bool, touched func(string, int64)) (disarm func(), ok bool) {
 	if w == nil || b.Bytes() == 0 {
 		return nil, false
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -122,7 +123,7 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 	if w, ours := o.Watch.(*PageWatch); ours {
 		w.begin()
 	}
-	s.restore = c.Intercept(func(next mpi.Engine) mpi.Engine { return &rankEngine{Engine: next, t: s.t} })
+	s.restore = (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { return &rankEngine{Engine: next, t: s.t} })
 	s.memory = resident()
 	s.began = osthread.Nanotime()
 	s.t.lastEnd = s.began
@@ -176,7 +177,7 @@ func (s *session) write(run *Run) error {
 	if w, ours := s.options.Watch.(*PageWatch); ours {
 		run.Watched = w.State()
 	}
-	run.Engine = s.c.Engine().Name()
+	run.Engine = (*engine.Comm)(s.c).Engine().Name()
 	run.Caches, run.Sources = caches(), sources(run.Sites)
 	if err := WriteFile(s.options.File, run); err != nil {
 		return err

@@ -28,9 +28,11 @@ type Set struct {
 	lanes    int
 	table    [maxRadix + 1]kernels
 	portable bool
+	model    Model
 }
 
-// Name returns the name of the set, for [Named]: avx512, avx2 or portable.
+// Name returns the name of the set, for [Named]: avx512, avx2 or portable; modelled for one of
+// [Modelled].
 func (s *Set) Name() string { return s.name }
 
 // Lanes returns the number of complex numbers in a vector.

@@ -5,7 +5,7 @@ import "fmt"
 // CallKind is an operation that an engine performs.
 type CallKind uint8
 
-// The operations, each with the fields of an mpi.Call that it uses. An operation reads Send and
+// The operations, each with the fields of an engine.Call that it uses. An operation reads Send and
 // writes Recv.
 const (
 	CallNone          CallKind = iota

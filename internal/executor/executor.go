@@ -67,6 +67,8 @@ type Port interface {
 	// Moved tells the watchdog that something has happened that ends no task. Any
 	// goroutine.
 	Moved()
+	// Origin returns the osthread.Nanotime at the start of the runtime's log. Any goroutine.
+	Origin() int64
 	// Reason returns the errors of the tasks that have failed and are not reported yet;
 	// the cause, if the runtime was cancelled. Any goroutine.
 	Reason() error

@@ -33,11 +33,17 @@ func gofmted(src []byte) bool {
 type ban struct {
 	call    string   // "package.Function", or "package.*", by the last part of the import path
 	instead string   // what to do
-	rooms   []string // where it is banned; empty: in every library
+	rooms   []string // where it is banned; empty: in every library. "a/" is a without the folders in it
 	except  []string // files that may
 }
 
-var bans = []ban{
+// onThreads are the packages that may run on another machine than goroutines and the clock of
+// the host: they make threads, wait and read the time through internal/osthread alone.
+var onThreads = []string{"dataflow/", "internal/task", "internal/executor", "commthread/", "internal/engine", "mpi/", "mpi/local", "mpi/internal"}
+
+const throughOsthread = "internal/osthread has it, and may stand on another machine"
+
+var bans = append([]ban{
 	{"time.Sleep", "park with internal/osthread, or wait for an event: a sleep is 1 ms too long or too short", nil,
 		[]string{"internal/osthread/os_other.go"}}, // systems without a futex
 	{"fmt.Print", "take an io.Writer, or return the text", nil, nil},
@@ -51,6 +57,15 @@ var bans = []ban{
 	{"debug.SetGCPercent", "the collector belongs to the program", nil, nil},
 	{"rand.Seed", "use math/rand/v2 with a source of your own, so that a run can be repeated", nil, nil},
 	{"time.Now", "package deps makes no call of the operating system", []string{"deps"}, nil},
+}, threadBans()...)
+
+// threadBans returns the bans for the packages of onThreads.
+func threadBans() (all []ban) {
+	for _, call := range []string{"go", "runtime.LockOSThread", "runtime.UnlockOSThread", "time.AfterFunc", "time.NewTimer",
+		"time.NewTicker", "time.Tick", "time.After", "runtime.Gosched", "time.Now", "time.Since", "time.Until"} {
+		all = append(all, ban{call, throughOsthread, onThreads, nil})
+	}
+	return all
 }
 
 func TestBannedCalls(t *testing.T) {
@@ -66,23 +81,30 @@ func TestBannedCalls(t *testing.T) {
 
 // covers reports whether the ban holds in f.
 func (b *ban) covers(f *file) bool {
-	here := func(room string) bool { return within(f.dir(), room) }
+	here := func(room string) bool {
+		alone, exact := strings.CutSuffix(room, "/")
+		return within(f.dir(), room) || exact && f.dir() == alone
+	}
 	return !slices.Contains(b.except, f.path) && (len(b.rooms) == 0 || slices.ContainsFunc(b.rooms, here))
 }
 
 func bannedCalls(t *tree, f *file) (found []string) {
 	names := importNames(f.ast)
 	ast.Inspect(f.ast, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
+		name := ""
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			name = calledName(n, names)
+		case *ast.GoStmt:
+			name = "go"
+		default:
 			return true
 		}
-		name := calledName(call, names)
 		for _, b := range bans {
 			pkg, all := strings.CutSuffix(b.call, ".*")
 			hit := name == b.call || all && strings.HasPrefix(name, pkg+".")
 			if hit && b.covers(f) {
-				found = append(found, fmt.Sprintf("%s calls %s: %s", t.at(call.Pos()), name, b.instead))
+				found = append(found, fmt.Sprintf("%s calls %s: %s", t.at(n.Pos()), name, b.instead))
 			}
 		}
 		return true
@@ -285,6 +307,17 @@ func TestNoMachinePaths(t *testing.T) {
 				t.Errorf("%s:%d has a path of one machine: %s", f.path, n, bytes.TrimSpace(line))
 			}
 		}
+	}
+}
+
+// Threads and the clock are banned in the packages that may run on another machine, and not
+// in the folders below them.
+func TestThreadBans(t *testing.T) {
+	const src = "package x\n\nimport (\n\t\"runtime\"\n\t\"time\"\n)\n\nfunc f() {\n\tgo f()\n\truntime.LockOSThread()\n\t<-time.After(1)\n\t_ = time.Now()\n}\n"
+	for path, want := range map[string]int{"dataflow/x.go": 4, "dataflow/trace/x.go": 0, "mpi/local/x.go": 4, "dataflow/log.go": 4, "commthread/dds/x.go": 0, "internal/osthread/x.go": 0} {
+		tr := &tree{fset: token.NewFileSet()}
+		f := &file{path: path, src: []byte(src), ast: parseText(t, tr.fset, path, src)}
+		require.Len(t, bannedCalls(tr, f), want, path)
 	}
 }
 

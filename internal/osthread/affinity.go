@@ -9,7 +9,7 @@ import (
 // Usable returns the usable cores: the mask at the start of the process, as taskset, mpirun
 // and the container left it, without the cores that [Confine] took away. Never empty. Any
 // goroutine; does not block beyond a short mutex; no system call.
-func Usable() CPUSet { return cores.usableCores() }
+func Usable() CPUSet { return ledgerHere().usableCores() }
 
 // Inherited returns the mask at the start of the process, which [Confine] does not change.
 // Any goroutine; does not block; no system call.
@@ -58,14 +58,25 @@ var onlineAtFirst = sync.OnceValue(online)
 // Affinity returns the mask of the calling thread. The caller is locked to its
 // thread, or the answer means nothing. Does not block. Errors: errors.ErrUnsupported
 // where the system has no masks, EINVAL on a machine with more than MaxCPUs cores.
-func Affinity() (CPUSet, error) { return affinity() }
+func Affinity() (CPUSet, error) {
+	if here() != nil {
+		return Usable(), nil
+	}
+	return affinity()
+}
 
 // SetAffinity confines the calling thread to the cores of set, and moves it there before it
 // returns. The caller is locked to its thread; the package doc says which threads inherit
 // the mask, and how to leave it. Does not block, but may wait for its turn on the new core.
 // Errors: errors.ErrUnsupported where the system has no masks, EINVAL if no core of set
 // exists and is allowed.
-func SetAffinity(set CPUSet) error { return setAffinity(set) }
+func SetAffinity(set CPUSet) error {
+	if m := here(); m != nil {
+		m.confine(set)
+		return nil
+	}
+	return setAffinity(set)
+}
 
 func startMask() CPUSet {
 	if set, err := affinity(); err == nil && set.Count() > 0 {

@@ -85,6 +85,13 @@
 // goroutine, too. The compiler omits it in functions that call nothing, and in inlined
 // ones. [Relax] is neither, so the scheduler can stop a loop over Relax at every turn.
 //
+// # A simulated machine
+//
+// [Simulate] runs a program in virtual time: its threads are coroutines, one of which runs at a
+// time, in the order of their times and of a seed (simulate.go). Parker, Sleep, Relax, Nanotime,
+// Go, Group, Signal and Timer then act on that machine; [SpinBudget] is 0 there. Cores, Ps and
+// processor times are still those of the real one.
+//
 // # What is not guaranteed
 //
 //   - A mask wider than 1024 cores is not read: the usable cores are then

@@ -25,7 +25,12 @@ type coreLedger struct {
 // claim is Oversubscribed, or other processes share the cores ([Share]). Then no thread
 // should spin while it waits. Any goroutine; one atomic load; the answer changes with the
 // claims.
-func Crowded() bool { return cores.crowd.Load() > 0 }
+func Crowded() bool {
+	if simulated.Load() != nil {
+		return ledgerHere().crowd.Load() > 0
+	}
+	return cores.crowd.Load() > 0
+}
 
 // Share says that other processes use the same cores as this one, for good.
 func Share() { cores.crowd.Add(1) }
@@ -46,11 +51,11 @@ type Claim struct {
 // before higher. n <= 0 claims nothing and is not oversubscribed. Any goroutine; does not
 // block beyond a short mutex; the first claims read a small file per core. The ledger pins
 // nothing: the holder's threads call [SetAffinity].
-func ClaimCores(n int) *Claim { return cores.claim(Usable(), n) }
+func ClaimCores(n int) *Claim { return ledgerHere().claim(Usable(), n) }
 
 // ClaimCoresIn is [ClaimCores] among the usable cores in set: the share of one of several
 // ranks in this process.
-func ClaimCoresIn(set CPUSet, n int) *Claim { return cores.claim(Usable().And(set), n) }
+func ClaimCoresIn(set CPUSet, n int) *Claim { return ledgerHere().claim(Usable().And(set), n) }
 
 // Cores returns the claimed cores: as many as were asked for, or nil. The slice
 // belongs to the claim; do not change it. It stays readable after Release, when the

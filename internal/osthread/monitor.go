@@ -15,4 +15,4 @@ package osthread
 // (1 to 4 ms) later. Any goroutine; a few system calls. It reports whether it
 // found the thread. If not (outside Linux, or if the thread was running at each of a few
 // looks), nothing changes, and a later call may find it.
-func CalmMonitor() bool { return calmMonitor() }
+func CalmMonitor() bool { return here() == nil && calmMonitor() }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // The values of a Parker's word. See the state table of the package.
@@ -34,8 +35,9 @@ func (p *Parker) Park() {
 	if p.takeOrAnnounce() {
 		return
 	}
+	Step()
 	for {
-		p.bed.sleep(&p.word, -1)
+		p.sleep(-1)
 		if p.word.CompareAndSwap(notified, empty) {
 			return
 		}
@@ -52,9 +54,10 @@ func (p *Parker) ParkTimeout(d time.Duration) bool {
 	if p.takeOrAnnounce() {
 		return true
 	}
+	Step()
 	deadline := after(d)
 	for left := d; left > 0; left = time.Duration(deadline - Nanotime()) {
-		p.bed.sleep(&p.word, left)
+		p.sleep(left)
 		if p.word.CompareAndSwap(notified, empty) {
 			return true
 		}
@@ -69,8 +72,22 @@ func (p *Parker) ParkTimeout(d time.Duration) bool {
 // in its next Park when Unpark returns.
 func (p *Parker) Unpark() {
 	if p.word.Swap(notified) == parked {
+		if m := simulated.Load(); m != nil {
+			m.wakeFrom(unsafe.Pointer(&p.word)) // the owner may be a thread of it
+		}
 		p.bed.wake(&p.word)
 	}
+}
+
+// sleep is step P2.
+func (p *Parker) sleep(d time.Duration) {
+	if m := here(); m != nil {
+		if p.word.Load() == parked { // as the kernel checks it
+			m.sleep(unsafe.Pointer(&p.word), d)
+		}
+		return
+	}
+	p.bed.sleep(&p.word, d)
 }
 
 // Asleep reports whether the owner sleeps, or is about to, without a token. Any goroutine;

@@ -73,6 +73,9 @@ func (l *pinLedger) release(p *Pin) CPUSet {
 // locked to its thread meanwhile. It returns the error of f, joined with errors of
 // [SetAffinity] where the system has masks.
 func Unpinned(f func() error) (err error) {
+	if here() != nil {
+		return f()
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	mask, err := Affinity()

@@ -52,6 +52,9 @@ func RaiseProcsFunc(need Procs, changed func(from, to int)) (restore func()) {
 	if need.Compute < 0 || need.Sleep < 0 {
 		panic(fmt.Sprintf("osthread: RaiseProcs of %+v", need))
 	}
+	if here() != nil { // coroutines take turns on one P
+		return func() {}
+	}
 	from, to := procs.raise(need, NumCores())
 	if from != to && changed != nil {
 		changed(from, to)

@@ -1,5 +1,7 @@
 package osthread
 
+import "time"
+
 // relaxPauses is the number of pauses in a [Relax]: enough to leave the core to its other
 // hardware thread and the bus to the writer, few enough to see the write soon.
 const relaxPauses = 2
@@ -13,4 +15,21 @@ const relaxPauses = 2
 // check into functions that are not inlined and call another function: here Pause.
 //
 //go:noinline
-func Relax() { Pause(relaxPauses) }
+func Relax() {
+	if simulated.Load() != nil {
+		if m := here(); m != nil {
+			m.pass(relaxCost)
+			return
+		}
+	}
+	Pause(relaxPauses)
+}
+
+// SpinBudget returns how long a thread may spin before it sleeps, given how long is worth it on
+// the real machine: not at all on a simulated one, where nobody wakes a thread that spins.
+func SpinBudget(d time.Duration) time.Duration {
+	if here() != nil {
+		return 0
+	}
+	return d
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
@@ -14,23 +13,8 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/program"
+	"github.com/weft-hpc/weft/internal/seeds"
 )
-
-// count returns how many programs a test runs, and the first seed: WEFT_PROGRAMS and
-// WEFT_SEED, for .ci/run.
-func count(t *testing.T) (n, first uint64) {
-	return number(t, "WEFT_PROGRAMS", 25), number(t, "WEFT_SEED", 1)
-}
-
-func number(t *testing.T, name string, otherwise uint64) uint64 {
-	s := os.Getenv(name)
-	if s == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(s, 10, 64)
-	require.NoError(t, err, name)
-	return n
-}
 
 type machine struct {
 	name string
@@ -77,8 +61,7 @@ func fault(p *program.Program, m machine) string {
 
 // Every program computes what its text says, on every machine.
 func TestPrograms(t *testing.T) {
-	n, first := count(t)
-	for seed := first; seed < first+n; seed++ {
+	for seed := range seeds.From(t, 1, 25) {
 		p := program.Generate(seed)
 		for _, m := range machines(seed) {
 			if f := fault(p, m); f != "" {

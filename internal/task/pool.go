@@ -138,6 +138,7 @@ func (a *Allocator) Each(f func(*Record)) {
 // SlabOf implements Decl.New for records of type T, whose first field is the Record.
 func SlabOf[T any](n int) []*Record {
 	slab := make([]T, n)
+	clear(slab) // A new page that is read first is mapped twice, and the second time stops the other cores.
 	out := make([]*Record, n)
 	for i := range slab {
 		out[i] = (*Record)(unsafe.Pointer(&slab[i]))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/deps"
@@ -166,6 +167,17 @@ func (r *Record) Label() string {
 		return c.Label
 	}
 	return r.Decl.NameOf(r)
+}
+
+// Body implements osthread.Task.
+func (r *Record) Body() (label string, cost time.Duration, ok bool) {
+	if r.Flags&(Comm|Internal) != 0 {
+		return "", 0, false
+	}
+	if r.Flags&Costed != 0 {
+		cost = time.Duration(r.PeekCold().Cost)
+	}
+	return r.Label(), cost, true
 }
 
 // Accesses calls f for every access of r.

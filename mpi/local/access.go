@@ -4,17 +4,16 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // startAccess starts an operation on a window. Owner only.
-func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
+func (e *endpoint) startAccess(c *engine.Call, m *comm) {
 	w := e.windows[c.Win.Handle()]
 	switch c.Kind {
 	case engine.CallPut, engine.CallNotify:
 		p := &w.parts[c.Peer]
 		n := c.Send.Len()
-		mpi.Copy(p.mem.Part(c.Offset, n), c.Send)
+		copyAll(p.mem.Part(c.Offset, n), c.Send)
 		free, due := e.putTimes(m.world[c.Peer], c.Send.Bytes())
 		if c.Kind == engine.CallNotify {
 			e.addToCounter(p, m.world[c.Peer], c.Tag, due)
@@ -22,7 +21,7 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 		e.doneAt(c, free)
 	case engine.CallGet:
 		p := &w.parts[c.Peer]
-		mpi.Copy(c.Recv, p.mem.Part(c.Offset, c.Recv.Len()))
+		copyAll(c.Recv, p.mem.Part(c.Offset, c.Recv.Len()))
 		due := e.getTime(m.world[c.Peer], c.Recv.Bytes())
 		if due != 0 {
 			e.world.tellMover(c.Recv, c.Recv.Bytes(), due)
@@ -36,7 +35,7 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 		e.doneAt(c, e.accessesDue(c.Peer, m))
 	case engine.CallUnlock:
 		if !w.parts[c.Peer].lock.release(m.rank) {
-			e.fail(c, c.Fail(mpi.ErrState, 0, 0, "this rank does not hold the lock of rank %d: Lock comes first", c.Peer))
+			e.fail(c, c.Fail(engine.ErrState, 0, 0, "this rank does not hold the lock of rank %d: Lock comes first", c.Peer))
 			return
 		}
 		for _, r := range m.world {
@@ -57,9 +56,9 @@ func (e *endpoint) startAccess(c *mpi.Call, m *comm) {
 
 // tryAccess tries a lock or a wait for a counter. It reports whether the call has ended, and
 // then its result is set.
-func (e *endpoint) tryAccess(c *mpi.Call, m *comm) bool {
+func (e *endpoint) tryAccess(c *engine.Call, m *comm) bool {
 	w := e.windows[c.Win.Handle()]
-	c.Status, c.Err = mpi.Status{}, nil
+	c.Status, c.Err = engine.Status{}, nil
 	if c.Kind == engine.CallLock {
 		return w.parts[c.Peer].lock.grant(c, m.rank)
 	}
@@ -73,7 +72,7 @@ func (e *endpoint) tryAccess(c *mpi.Call, m *comm) bool {
 
 // grant tries to give the lock to a rank. It reports true if it has, or if the rank holds
 // the lock already, which is the call's error.
-func (l *lock) grant(c *mpi.Call, rank int) bool {
+func (l *lock) grant(c *engine.Call, rank int) bool {
 	waited := c.Due != 0
 	if !l.holds(rank) {
 		return l.acquire(rank, c.Exclusive, waited)
@@ -81,7 +80,7 @@ func (l *lock) grant(c *mpi.Call, rank int) bool {
 	if c.Exclusive && waited {
 		l.stopWaiting()
 	}
-	c.Err = c.Fail(mpi.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", c.Peer)
+	c.Err = c.Fail(engine.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", c.Peer)
 	return true
 }
 
@@ -99,7 +98,7 @@ func (e *endpoint) addToCounter(p *part, target, id int, due int64) {
 const accumulateAtOnce = 4096 // elements combined under one hold of the lock
 
 // accumulate combines c.Send into the memory of the part.
-func (p *part) accumulate(c *mpi.Call) {
+func (p *part) accumulate(c *engine.Call) {
 	size := c.Send.ElemSize()
 	blocks, block, stride := c.Send.Layout()
 	for i := range blocks {

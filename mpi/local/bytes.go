@@ -5,45 +5,67 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/reserved"
 )
 
+// Messages with strided reserved memory carry nothing.
+
 // pack copies the elements of b to p. Both have the same length in bytes.
-func pack(p []byte, b mpi.Buffer) {
+func pack(p []byte, b engine.Buffer) {
 	if len(p) == 0 {
 		return
 	}
 	if b.Contiguous() {
-		copy(p, b.Memory())
+		copy(p, b.Memory()[:reserved.Carried(b.Pointer(), len(p))])
 		return
 	}
-	mpi.CopyPart(mpi.Raw(unsafe.Pointer(&p[0]), len(p), b), b, 0, len(p))
+	if reserved.Owns(b.Pointer()) {
+		return
+	}
+	engine.CopyPart(engine.Raw(unsafe.Pointer(&p[0]), len(p), b), b, 0, len(p))
 }
 
 // unpack copies p to the beginning of b, as many bytes as fit.
-func unpack(b mpi.Buffer, p []byte) {
+func unpack(b engine.Buffer, p []byte) {
 	n := min(len(p), b.Bytes())
 	if n == 0 {
 		return
 	}
 	if b.Contiguous() {
-		copy(b.Memory(), p[:n])
+		copy(b.Memory(), p[:reserved.Carried(b.Pointer(), n)])
 		return
 	}
-	mpi.CopyPart(b, mpi.Raw(unsafe.Pointer(&p[0]), len(p), b), 0, n)
+	if reserved.Owns(b.Pointer()) {
+		return
+	}
+	engine.CopyPart(b, engine.Raw(unsafe.Pointer(&p[0]), len(p), b), 0, n)
 }
 
 // move copies the bytes [at, at+n) of the packed form of src to the same offset of dst.
-func move(dst, src mpi.Buffer, at, n int) {
+func move(dst, src engine.Buffer, at, n int) {
 	if n == 0 {
 		return
 	}
-	if dst.Contiguous() && src.Contiguous() {
-		copy(unsafe.Slice((*byte)(unsafe.Add(dst.Pointer(), at)), n), unsafe.Slice((*byte)(unsafe.Add(src.Pointer(), at)), n))
-		return
+	if reserved.Owns(dst.Pointer()) || reserved.Owns(src.Pointer()) {
+		osthread.ChargeCopy(n)
+		if !dst.Contiguous() || !src.Contiguous() {
+			return
+		}
+		n = reserved.Carried(dst.Pointer(), at+n) - at
 	}
-	mpi.CopyPart(dst, src, at, n)
+	switch {
+	case n <= 0:
+	case dst.Contiguous() && src.Contiguous():
+		copy(unsafe.Slice((*byte)(unsafe.Add(dst.Pointer(), at)), n), unsafe.Slice((*byte)(unsafe.Add(src.Pointer(), at)), n))
+	default:
+		engine.CopyPart(dst, src, at, n)
+	}
 }
+
+// copyAll copies the elements of src to dst, as many as fit.
+func copyAll(dst, src engine.Buffer) { move(dst, src, 0, min(dst.Bytes(), src.Bytes())) }
 
 // packet is the copy of an eager message that had no receive yet. Senders take packets and
 // receivers return them; sync.Pool evens out the two.

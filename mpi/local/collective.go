@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
 	"github.com/weft-hpc/weft/mpi/internal/signature"
 )
@@ -14,7 +13,7 @@ import (
 type collectives struct {
 	runner       *schedule.Runner
 	e            *endpoint
-	freeBarriers []*mpi.Call // unused calls for the barriers of fences
+	freeBarriers []*engine.Call // unused calls for the barriers of fences
 }
 
 func (s *collectives) init(e *endpoint) {
@@ -30,9 +29,9 @@ func (s *collectives) advance() int {
 	return n
 }
 
-func (s *collectives) outstanding(f func(*mpi.Call)) {
-	s.runner.Outstanding(func(c *mpi.Call) {
-		if fence, ok := c.User.(*mpi.Call); ok && c.Kind == engine.CallBarrier && fence.Kind == engine.CallFence {
+func (s *collectives) outstanding(f func(*engine.Call)) {
+	s.runner.Outstanding(func(c *engine.Call) {
+		if fence, ok := c.User.(*engine.Call); ok && c.Kind == engine.CallBarrier && fence.Kind == engine.CallFence {
 			c = fence
 		}
 		f(c)
@@ -48,7 +47,7 @@ type collectiveRecord struct {
 
 // startCollective starts a collective call, if it agrees with the calls of the other ranks.
 // Owner only.
-func (e *endpoint) startCollective(c *mpi.Call, m *comm) {
+func (e *endpoint) startCollective(c *engine.Call, m *comm) {
 	seq := m.called
 	m.called++
 	if err := e.checkOrder(c, m, seq); err != nil {
@@ -64,15 +63,15 @@ func (e *endpoint) startCollective(c *mpi.Call, m *comm) {
 }
 
 // barrierFor returns the barrier that carries out a fence.
-func (e *endpoint) barrierFor(fence *mpi.Call) *mpi.Call {
-	var b *mpi.Call
+func (e *endpoint) barrierFor(fence *engine.Call) *engine.Call {
+	var b *engine.Call
 	if n := len(e.collectives.freeBarriers); n > 0 {
 		b = e.collectives.freeBarriers[n-1]
 		e.collectives.freeBarriers = e.collectives.freeBarriers[:n-1]
 	} else {
-		b = &mpi.Call{OnDone: func(b *mpi.Call) {
-			fence := b.User.(*mpi.Call)
-			fence.Status, fence.Err = mpi.Status{}, b.Err
+		b = &engine.Call{OnDone: func(b *engine.Call) {
+			fence := b.User.(*engine.Call)
+			fence.Status, fence.Err = engine.Status{}, b.Err
 			e.queueCompletion(fence)
 			e.collectives.freeBarriers = append(e.collectives.freeBarriers, b)
 		}}
@@ -84,7 +83,7 @@ func (e *endpoint) barrierFor(fence *mpi.Call) *mpi.Call {
 
 // checkOrder compares the call with the first rank's call of the same number. The first
 // difference is the mismatch of the group.
-func (e *endpoint) checkOrder(c *mpi.Call, m *comm, seq int) error {
+func (e *endpoint) checkOrder(c *engine.Call, m *comm, seq int) error {
 	mine, g := signature.Of(c), m.group
 	g.mu.Lock()
 	if g.pendingCollectives == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 // A deadlock of ranks that wait in blocking calls is known exactly, because nothing but the
@@ -18,17 +18,10 @@ import (
 // lookEvery is the time between two looks; two that see the same end the run.
 const lookEvery = time.Second
 
-// watch looks for deadlocks, and for other long waits, until stop is closed.
-func (w *World) watch(stop <-chan struct{}) {
+// watch looks for deadlocks, and for other long waits, until stop is set.
+func (w *World) watch(stop *osthread.Signal) {
 	long := longWaits{after: w.tellAfter, out: w.warnings, ranks: make([]rankWait, w.size)}
-	tick := time.NewTicker(w.looks)
-	defer tick.Stop()
-	for last := ""; ; {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-		}
+	for last := ""; !stop.WaitTimeout(w.looks); {
 		seen, report := w.look()
 		if seen != "" && seen == last {
 			w.abort(&AbortError{Code: 1, Rank: -1, Reason: report})
@@ -39,11 +32,11 @@ func (w *World) watch(stop <-chan struct{}) {
 	}
 }
 
-// StandStill implements [mpi.Stander].
+// StandStill implements [engine.Stander].
 func (e *endpoint) StandStill(over func() bool) {
 	const slice = 20 * time.Millisecond
-	var open []*mpi.Call
-	e.Outstanding(func(c *mpi.Call) { open = append(open, c) })
+	var open []*engine.Call
+	e.Outstanding(func(c *engine.Call) { open = append(open, c) })
 	e.awaited, e.anyOf, e.stands = open, true, true
 	if e.world.anyGone.Load() {
 		e.scan() // while it waits, this rank cannot answer its own calls
@@ -112,7 +105,7 @@ func (e *endpoint) stuckAmong(stuck map[*endpoint]bool) bool {
 }
 
 // vain reports whether c cannot complete if the given ranks do nothing more.
-func (e *endpoint) vain(c *mpi.Call, stuck map[*endpoint]bool) bool {
+func (e *endpoint) vain(c *engine.Call, stuck map[*endpoint]bool) bool {
 	m := e.comms[c.Comm.Handle()]
 	switch {
 	case c.Kind.Collective():
@@ -132,7 +125,7 @@ func (e *endpoint) vain(c *mpi.Call, stuck map[*endpoint]bool) bool {
 }
 
 // unmatched reports whether a receive still waits for its message.
-func (e *endpoint) unmatched(c *mpi.Call, m *comm) bool {
+func (e *endpoint) unmatched(c *engine.Call, m *comm) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for x := e.match.posted.first(recvKey(c, m)); x != nil; x = x.Next {
@@ -145,7 +138,7 @@ func (e *endpoint) unmatched(c *mpi.Call, m *comm) bool {
 
 // missing reports whether one of the given ranks, which all sleep, has not called a
 // collective that this one waits in, and that cannot end without it.
-func (e *endpoint) missing(c *mpi.Call, m *comm, stuck map[*endpoint]bool) bool {
+func (e *endpoint) missing(c *engine.Call, m *comm, stuck map[*endpoint]bool) bool {
 	number := e.numberOf(c)
 	for r, w := range m.world {
 		if o := e.world.ends[w]; number >= 0 && stuck[o] && c.Needs(m.rank, r) && o.called(m.group) <= number {
@@ -166,9 +159,9 @@ func (e *endpoint) called(g *group) int {
 }
 
 // numberOf returns which collective of its communicator c is; a barrier stands for a fence.
-func (e *endpoint) numberOf(c *mpi.Call) int {
+func (e *endpoint) numberOf(c *engine.Call) int {
 	number := -1
-	e.collectives.runner.Outstanding(func(k *mpi.Call) {
+	e.collectives.runner.Outstanding(func(k *engine.Call) {
 		if k == c || k.User == c {
 			number = k.Slot - 1
 		}

@@ -41,12 +41,12 @@ package local
 // pools that sender and receiver share; the slices of inboxes are used again.
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // endpoint is the engine of one rank.
@@ -65,7 +65,8 @@ type endpoint struct {
 	onWake    atomic.Pointer[func()] // called instead of unparking the owner; see Arm
 	_         [64]byte
 	inbox     inbox
-	link      link
+	link      *link // between nodes; shared by the ranks of a node
+	inner     *link // to ranks of the same node
 	_         [64]byte
 
 	mu            sync.Mutex // the matching lock
@@ -82,14 +83,14 @@ type endpoint struct {
 	to           []*ring // rings from this rank, by receiver
 	comms        []*comm
 	windows      []*window
-	pending      []*mpi.Call // by Call.Slot - 1; nil where free
-	freeSlots    []int       // indices of pending
-	waiting      []*mpi.Call // probes, window locks and counter waits: tried again on recheck
-	active       []*transfer // transfers with bytes left to claim
-	doneHead     *mpi.Call   // result set, not completed yet; linked by Next
-	doneTail     *mpi.Call
+	pending      []*engine.Call // by Call.Slot - 1; nil where free
+	freeSlots    []int          // indices of pending
+	waiting      []*engine.Call // probes, window locks and counter waits: tried again on recheck
+	active       []*transfer    // transfers with bytes left to claim
+	doneHead     *engine.Call   // result set, not completed yet; linked by Next
+	doneTail     *engine.Call
 	completed    int
-	awaited      []*mpi.Call    // the calls of Await; nil outside of it
+	awaited      []*engine.Call // the calls of Await; nil outside of it
 	anyOf        bool           // Await ends with the first of them
 	stands       bool           // in StandStill
 	spareInbox   []notification // swapped with the inbox's list
@@ -100,7 +101,7 @@ type endpoint struct {
 	spins        int   // of the present wait
 	spinStart    int64 // of the present wait
 	waitingSince int64 // start of the present Await or Sleep
-	single       [1]*mpi.Call
+	single       [1]*engine.Call
 	collectives  collectives
 	unfinished   []error // calls under way when the rank left
 	closed       bool
@@ -110,6 +111,10 @@ type endpoint struct {
 func newEndpoint(w *World, rank int) *endpoint {
 	e := &endpoint{world: w, rank: rank, rings: make([]atomic.Pointer[ring], w.size), to: make([]*ring, w.size)}
 	e.lastArrival, e.lastAccess = make([]int64, w.size), make([]int64, w.size)
+	e.link, e.inner = new(link), new(link)
+	if w.perNode > 0 && rank%w.perNode > 0 {
+		e.link = w.ends[rank-1].link
+	}
 	e.waitingSince = forever
 	e.awake.Lock()
 	e.match.init()
@@ -118,16 +123,30 @@ func newEndpoint(w *World, rank int) *endpoint {
 	return e
 }
 
-// Name implements mpi.Engine.
+// Name implements engine.Engine.
 func (e *endpoint) Name() string { return "local" }
 
-// Host implements mpi.Engine.
-func (e *endpoint) Host() string { return "this process" }
+// Host implements engine.Engine.
+func (e *endpoint) Host() string {
+	if e.world.perNode > 0 {
+		return fmt.Sprintf("node %d", e.rank/e.world.perNode)
+	}
+	return "this process"
+}
+
+// RanksHere returns the number of ranks on the node of this rank.
+func (e *endpoint) RanksHere() int {
+	w := e.world
+	if w.perNode == 0 {
+		return w.size
+	}
+	return min(w.perNode, w.size-e.rank/w.perNode*w.perNode)
+}
 
 // maxTag is the largest tag that programs may use.
 const maxTag = 1<<30 - 1
 
-// Limits implements mpi.Engine.
+// Limits implements engine.Engine.
 func (e *endpoint) Limits() engine.Limits {
 	return engine.Limits{MaxTag: maxTag, Eager: e.world.eager, ToldOfArrivals: true}
 }
@@ -145,6 +164,9 @@ func (e *endpoint) ringTo(dst *endpoint) *ring {
 
 // anyInRings reports whether a ring to this rank has a message. Owner only.
 func (e *endpoint) anyInRings() bool {
+	if e.world.bypassRings {
+		return false
+	}
 	for i := range e.rings {
 		if r := e.rings[i].Load(); r != nil && r.waiting() {
 			return true
@@ -154,7 +176,7 @@ func (e *endpoint) anyInRings() bool {
 }
 
 // addPending adds c to the pending calls, unless it is there.
-func (e *endpoint) addPending(c *mpi.Call) {
+func (e *endpoint) addPending(c *engine.Call) {
 	if c.Slot > 0 {
 		return
 	}
@@ -169,7 +191,7 @@ func (e *endpoint) addPending(c *mpi.Call) {
 }
 
 // queueCompletion queues a call whose result is set. Owner only.
-func (e *endpoint) queueCompletion(c *mpi.Call) {
+func (e *endpoint) queueCompletion(c *engine.Call) {
 	if c.Slot > 0 {
 		e.pending[c.Slot-1] = nil
 		e.freeSlots = append(e.freeSlots, c.Slot-1)
@@ -185,8 +207,8 @@ func (e *endpoint) queueCompletion(c *mpi.Call) {
 }
 
 // fail ends a call with an error. Owner only.
-func (e *endpoint) fail(c *mpi.Call, err error) {
-	c.Status, c.Err = mpi.Status{}, err
+func (e *endpoint) fail(c *engine.Call, err error) {
+	c.Status, c.Err = engine.Status{}, err
 	e.queueCompletion(c)
 }
 
@@ -206,29 +228,29 @@ func (e *endpoint) runCompletions() (n int) {
 }
 
 // received ends a receive, whose message is in its buffer. Owner only.
-func (e *endpoint) received(c *mpi.Call, st result) {
+func (e *endpoint) received(c *engine.Call, st result) {
 	c.Status, c.Err = st.Status, nil
 	if st.sentBytes > 0 {
-		c.Err = c.Fail(mpi.ErrEngine, st.sentBytes, st.Bytes, "only %d bytes arrived of the %d that rank %d sent with tag %d", st.Bytes, st.sentBytes, st.Source, st.Tag)
+		c.Err = c.Fail(engine.ErrEngine, st.sentBytes, st.Bytes, "only %d bytes arrived of the %d that rank %d sent with tag %d", st.Bytes, st.sentBytes, st.Source, st.Tag)
 	} else if room := c.Recv.Bytes(); st.Bytes > room {
-		c.Err = c.Fail(mpi.ErrTruncate, room, st.Bytes, "the message from rank %d with tag %d has %d bytes, the buffer %d: receive into a larger one, or Mprobe first", st.Source, st.Tag, st.Bytes, room)
+		c.Err = c.Fail(engine.ErrTruncate, room, st.Bytes, "the message from rank %d with tag %d has %d bytes, the buffer %d: receive into a larger one, or Mprobe first", st.Source, st.Tag, st.Bytes, room)
 	}
 	e.queueCompletion(c)
 }
 
 // status returns the status of a receive of a message of key k and n bytes.
 func status(k key, n int) result {
-	return result{Status: mpi.Status{Source: int(k.src), Tag: k.tag, Bytes: n}}
+	return result{Status: engine.Status{Source: int(k.src), Tag: k.tag, Bytes: n}}
 }
 
 // result is a status, and the truncation by an injected fault.
 type result struct {
-	mpi.Status
+	engine.Status
 	sentBytes int // if a fault truncated the message; otherwise 0
 }
 
-// Outstanding implements mpi.Engine.
-func (e *endpoint) Outstanding(f func(*mpi.Call)) {
+// Outstanding implements engine.Engine.
+func (e *endpoint) Outstanding(f func(*engine.Call)) {
 	for _, c := range e.pending {
 		if c != nil && !c.Hidden {
 			f(c)
@@ -237,7 +259,7 @@ func (e *endpoint) Outstanding(f func(*mpi.Call)) {
 	e.collectives.outstanding(f)
 }
 
-// Abort implements mpi.Engine.
+// Abort implements engine.Engine.
 func (e *endpoint) Abort(code int, reason string) {
 	e.world.abort(&AbortError{Code: code, Rank: e.rank, Reason: reason})
 }

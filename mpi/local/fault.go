@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Faults injects faults into messages and ranks. They depend only on the seed and on the
@@ -77,7 +77,7 @@ func (f *faultState) cut(o *outgoing) (n int, yes bool) {
 }
 
 // kills counts an operation and reports whether the rank dies with it.
-func (f *faultState) kills(c *mpi.Call) bool {
+func (f *faultState) kills(c *engine.Call) bool {
 	limit, mortal := f.Kill[f.rank]
 	if !mortal || c.Hidden {
 		return false
@@ -99,7 +99,7 @@ func (e *endpoint) releaseOne() {
 	i = slices.IndexFunc(e.reorderBuffer, func(o *message) bool { return o.key.ctx == m.key.ctx && o.key.src == m.key.src })
 	m = e.reorderBuffer[i]
 	e.reorderBuffer = slices.Delete(e.reorderBuffer, i, i+1)
-	var recv *mpi.Call
+	var recv *engine.Call
 	switch {
 	case m.dead():
 		m.transfer.release()

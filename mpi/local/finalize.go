@@ -16,7 +16,7 @@ func (e *endpoint) depart(err error) {
 	if err == nil {
 		e.progress()
 		e.report()
-		e.Outstanding(func(c *mpi.Call) { d.clean = d.clean && c.Kind == engine.CallRecv })
+		e.Outstanding(func(c *engine.Call) { d.clean = d.clean && c.Kind == engine.CallRecv })
 		if !d.clean {
 			d.err = errors.New("it has finished with calls under way")
 		}
@@ -35,12 +35,12 @@ func (e *endpoint) depart(err error) {
 // report adds an error for every call under way. Owner only.
 func (e *endpoint) report() {
 	e.reported = true
-	e.Outstanding(func(c *mpi.Call) {
-		e.unfinished = append(e.unfinished, c.Fail(mpi.ErrPending, 0, c.Payload(), "%d bytes: it was started and never finished: wait for the request", c.Payload()))
+	e.Outstanding(func(c *engine.Call) {
+		e.unfinished = append(e.unfinished, c.Fail(engine.ErrPending, 0, c.Payload(), "%d bytes: it was started and never finished: wait for the request", c.Payload()))
 	})
 }
 
-// Finalize implements mpi.Engine.
+// Finalize implements engine.Engine.
 func (e *endpoint) Finalize() error {
 	if e.closed {
 		return nil
@@ -71,7 +71,7 @@ func (e *endpoint) unreceived() (errs []error) {
 		if name == "" {
 			continue
 		}
-		errs = append(errs, &mpi.Error{Class: mpi.ErrPending, Kind: "finalize", Comm: name, Rank: e.rank, Peer: int(m.key.src), Tag: m.key.tag, Got: m.n,
+		errs = append(errs, &mpi.Error{Class: engine.ErrPending, Kind: "finalize", Comm: name, Rank: e.rank, Peer: int(m.key.src), Tag: m.key.tag, Got: m.n,
 			Text: fmt.Sprintf("a message of %d bytes was sent to this rank and never received", m.n)})
 	}
 	return errs

@@ -21,7 +21,6 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // departure is the reason why a rank has left the world. Immutable.
@@ -75,16 +74,16 @@ func (w *World) requestScan(ranks []int) {
 
 // failureOf returns the error of a call on a degraded communicator; nil if the call can
 // still complete.
-func (e *endpoint) failureOf(c *mpi.Call, m *comm) error {
+func (e *endpoint) failureOf(c *engine.Call, m *comm) error {
 	g := m.group
 	g.mu.Lock()
 	revoked, reason, mismatch := g.revoked, g.reason, g.mismatch
 	g.mu.Unlock()
 	if revoked {
-		return c.Fail(mpi.ErrRevoked, 0, 0, "%s", reason)
+		return c.Fail(engine.ErrRevoked, 0, 0, "%s", reason)
 	}
 	if mismatch != "" {
-		return c.Fail(mpi.ErrOrder, 0, 0, "%s", mismatch)
+		return c.Fail(engine.ErrOrder, 0, 0, "%s", mismatch)
 	}
 	if d := e.departure.Load(); d != nil {
 		return peerGoneError(c, m, m.rank, d)
@@ -96,7 +95,7 @@ func (e *endpoint) failureOf(c *mpi.Call, m *comm) error {
 }
 
 // peerGone returns the error of c if a rank that it needs has left, nil otherwise.
-func (e *endpoint) peerGone(c *mpi.Call, m *comm) error {
+func (e *endpoint) peerGone(c *engine.Call, m *comm) error {
 	if c.Kind.HasPeer() && !c.Kind.Collective() && c.Peer >= 0 && c.Kind != engine.CallMrecv {
 		d := e.world.ends[m.world[c.Peer]].departure.Load()
 		if d == nil || d.clean && !neverCompletes(c) {
@@ -112,7 +111,7 @@ func (e *endpoint) peerGone(c *mpi.Call, m *comm) error {
 
 // anyPeerGone is peerGone for calls that need any or all of the others. This rank itself may
 // answer its own call, unless it is blocked on the call.
-func (e *endpoint) anyPeerGone(c *mpi.Call, m *comm) error {
+func (e *endpoint) anyPeerGone(c *engine.Call, m *comm) error {
 	here, last := 0, -1
 	for r, w := range m.world {
 		d := e.world.ends[w].departure.Load()
@@ -134,13 +133,13 @@ func (e *endpoint) anyPeerGone(c *mpi.Call, m *comm) error {
 
 // blockedOn reports whether this rank is in Await and cannot leave it before c has ended.
 // Owner only.
-func (e *endpoint) blockedOn(c *mpi.Call) bool {
+func (e *endpoint) blockedOn(c *engine.Call) bool {
 	return slices.Contains(e.awaited, c) && (!e.anyOf || len(e.awaited) == 1)
 }
 
 // collectiveNumber returns the number of collective c on its communicator, counted from 0.
 // If c has not started, that is the next number.
-func collectiveNumber(c *mpi.Call, m *comm) int {
+func collectiveNumber(c *engine.Call, m *comm) int {
 	if c.Slot > 0 {
 		return c.Slot - 1
 	}
@@ -150,15 +149,15 @@ func collectiveNumber(c *mpi.Call, m *comm) int {
 // neverCompletes reports whether a call whose peers have departed cleanly can no longer
 // complete. All their messages have arrived, so a call that is still pending cannot; a call
 // that is being started may.
-func neverCompletes(c *mpi.Call) bool { return c.Slot != 0 }
+func neverCompletes(c *engine.Call) bool { return c.Slot != 0 }
 
-func peerGoneError(c *mpi.Call, m *comm, rank int, d *departure) error {
-	err := c.Fail(mpi.ErrPeerGone, 0, 0, "rank %d of %s: %v", rank, c.Comm.Name(), d)
-	err.Cause = d.err
+func peerGoneError(c *engine.Call, m *comm, rank int, d *departure) error {
+	f := c.Fault(engine.ErrPeerGone, "rank %d of %s: %v", rank, c.Comm.Name(), d)
+	f.Cause = d.err
 	if d.err != nil {
-		err.Text = fmt.Sprintf("rank %d of %s", rank, c.Comm.Name())
+		f.Text = fmt.Sprintf("rank %d of %s", rank, c.Comm.Name())
 	}
-	return err
+	return engine.NewError(f)
 }
 
 // scan fails all pending calls that can no longer complete. Owner only.
@@ -181,7 +180,7 @@ func (e *endpoint) scan() {
 // failPending fails a pending call, unless it has matched: then it completes by itself. It
 // empties the rings after the caller has seen the departure, so all messages that the rank
 // sent before are there.
-func (e *endpoint) failPending(c *mpi.Call, m *comm, err error) {
+func (e *endpoint) failPending(c *engine.Call, m *comm, err error) {
 	e.flushReorderBuffer()
 	e.mu.Lock()
 	e.drain(e)
@@ -197,18 +196,18 @@ func (e *endpoint) failPending(c *mpi.Call, m *comm, err error) {
 		if free {
 			e.fail(c, err)
 		} else if x, ok := c.Private.(*transfer); ok && e.world.timed {
-			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
+			e.failTimed(x, c, err, !errors.Is(err, engine.ErrPeerGone))
 		}
 	case engine.CallSend, engine.CallSsend:
 		if x := c.Private.(*transfer); x.withdraw() {
 			x.release()
 			e.fail(c, err)
 		} else if e.world.timed && x.from != x.to {
-			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
+			e.failTimed(x, c, err, !errors.Is(err, engine.ErrPeerGone))
 		}
 	case engine.CallMrecv:
 		if x, ok := c.Private.(*transfer); ok && e.world.timed {
-			e.failTimed(x, c, err, !errors.Is(err, mpi.ErrPeerGone))
+			e.failTimed(x, c, err, !errors.Is(err, engine.ErrPeerGone))
 		}
 	default:
 		if c.Kind == engine.CallAwaitNotify {
@@ -228,17 +227,21 @@ func (e *endpoint) failPending(c *mpi.Call, m *comm, err error) {
 
 // abortCollectives fails the collectives that can no longer complete.
 func (e *endpoint) abortCollectives() {
-	reasons := map[*mpi.Call]error{}
-	e.collectives.runner.Outstanding(func(c *mpi.Call) {
+	type failed struct {
+		c   *engine.Call
+		err error
+	}
+	var all []failed
+	e.collectives.runner.Outstanding(func(c *engine.Call) {
 		m := e.comms[c.Comm.Handle()]
 		if m.group.degraded.Load() {
 			if err := e.failureOf(c, m); err != nil {
-				reasons[c] = err
+				all = append(all, failed{c, err})
 			}
 		}
 	})
-	for c, err := range reasons {
-		e.collectives.runner.Abort(func(k *mpi.Call) bool { return k == c }, err)
+	for _, f := range all {
+		e.collectives.runner.Abort(func(k *engine.Call) bool { return k == f.c }, f.err)
 		e.completed++
 	}
 }
@@ -246,12 +249,12 @@ func (e *endpoint) abortCollectives() {
 // stillArriving reports whether the message of a pending probe is in flight, although its
 // sender has left. For a failed lock it also ends the wait, so that readers need not wait
 // for it.
-func (e *endpoint) stillArriving(c *mpi.Call, m *comm, err error) bool {
+func (e *endpoint) stillArriving(c *engine.Call, m *comm, err error) bool {
 	if c.Kind == engine.CallLock && c.Exclusive && c.Due != 0 {
 		e.windows[c.Win.Handle()].parts[c.Peer].lock.stopWaiting()
 		return false
 	}
-	if !c.Kind.PointToPoint() || !errors.Is(err, mpi.ErrPeerGone) {
+	if !c.Kind.PointToPoint() || !errors.Is(err, engine.ErrPeerGone) {
 		return false
 	}
 	e.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -121,7 +122,7 @@ func TestAwaitNotify_of_a_rank_that_fails(t *testing.T) {
 // Messages that a rank has sent before it left are received.
 func TestRank_that_leaves_its_messages(t *testing.T) {
 	every(t, 2, func(c *mpi.Comm) error {
-		n := min(10_000, c.Engine().Limits().Eager)
+		n := min(10_000, (*engine.Comm)(c).Engine().Limits().Eager)
 		if c.Rank() == 1 {
 			if err := c.Send(mpi.Of(make([]byte, n/2)), 0, 1); err != nil {
 				return err
@@ -130,8 +131,8 @@ func TestRank_that_leaves_its_messages(t *testing.T) {
 		}
 		in := make([]byte, n)
 		if n > 0 {
-			for c.Engine().(*endpoint).world.ends[1].departure.Load() == nil {
-				c.Engine().Sleep(time.Millisecond)
+			for (*engine.Comm)(c).Engine().(*endpoint).world.ends[1].departure.Load() == nil {
+				(*engine.Comm)(c).Engine().Sleep(time.Millisecond)
 			}
 		}
 		if st, err := c.Probe(1, 2); n > 0 && (err != nil || st.Bytes != n) {
@@ -390,16 +391,16 @@ func TestAny_source_that_the_rank_itself_answers(t *testing.T) {
 		if c.Rank() > 0 {
 			return nil
 		}
-		for _, o := range c.Engine().(*endpoint).world.ends[1:] {
+		for _, o := range (*engine.Comm)(c).Engine().(*endpoint).world.ends[1:] {
 			for o.departure.Load() == nil {
-				c.Engine().Sleep(time.Millisecond)
+				(*engine.Comm)(c).Engine().Sleep(time.Millisecond)
 			}
 		}
 		for _, n := range []int{1, 100, 100_000} {
 			in, out := make([]byte, n), make([]byte, n)
 			out[n-1] = 7
 			q := c.Irecv(mpi.Of(in), mpi.AnySource, 3)
-			c.Engine().Poll()
+			(*engine.Comm)(c).Engine().Poll()
 			p := c.Isend(mpi.Of(out), 0, 3)
 			if _, err := q.Wait(); err != nil || in[n-1] != 7 {
 				return fmt.Errorf("%d bytes to itself: got %d, %w", n, in[n-1], err)

@@ -80,13 +80,13 @@ func (r *registry) join(b creation, members []int) *group {
 	return g
 }
 
-// Group implements mpi.Engine.
+// Group implements engine.Engine.
 func (e *endpoint) Group(h engine.Handle) (rank int, world []int) {
 	c := e.comms[h]
 	return c.rank, c.world
 }
 
-// Create implements mpi.Engine.
+// Create implements engine.Engine.
 func (e *endpoint) Create(parent engine.Handle, members []int, seq uint32) (engine.Handle, error) {
 	p := e.comms[parent]
 	world, rank := make([]int, len(members)), -1
@@ -108,7 +108,7 @@ func (e *endpoint) enter(g *group, rank int) engine.Handle {
 	return engine.Handle(len(e.comms) - 1)
 }
 
-// Free implements mpi.Engine. The records of collectives stay: other ranks may still be in
+// Free implements engine.Engine. The records of collectives stay: other ranks may still be in
 // the barrier before it.
 func (e *endpoint) Free(h engine.Handle) error {
 	e.world.groups.leave(e.comms[h].group)
@@ -124,7 +124,7 @@ func (r *registry) leave(g *group) {
 	}
 }
 
-// Revoke implements mpi.Engine.
+// Revoke implements engine.Engine.
 func (e *endpoint) Revoke(h engine.Handle, reason string) {
 	g := e.comms[h].group
 	g.mu.Lock()
@@ -138,7 +138,7 @@ func (e *endpoint) Revoke(h engine.Handle, reason string) {
 	e.world.requestScan(g.members)
 }
 
-// Revoked implements mpi.Engine.
+// Revoked implements engine.Engine.
 func (e *endpoint) Revoked(h engine.Handle) (reason string, yes bool) {
 	g := e.comms[h].group
 	if !g.degraded.Load() {

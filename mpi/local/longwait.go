@@ -29,7 +29,7 @@ type longWaits struct {
 	ranks []rankWait
 	next  time.Duration // length of a wait that is reported next
 	cpu   time.Duration // of the process at the last look
-	at    time.Time     // of the last look
+	at    int64         // osthread.Nanotime of the last look; 0 before the first
 	idle  time.Duration // so long the process has hardly computed
 }
 
@@ -43,12 +43,12 @@ type rankWait struct {
 
 // look looks at all ranks once, and reports if one has waited for long.
 func (l *longWaits) look(w *World) {
-	now, cpu := time.Now(), osthread.ProcessCPUTime()
-	passed := now.Sub(l.at)
-	if l.idle += passed; l.at.IsZero() || (cpu-l.cpu)*hardly > passed {
+	now, cpu := max(osthread.Nanotime(), 1), osthread.ProcessCPUTime()
+	passed := time.Duration(now - l.at)
+	if l.idle += passed; l.at == 0 || (cpu-l.cpu)*hardly > passed {
 		l.idle = 0
 	}
-	if l.at.IsZero() {
+	if l.at == 0 {
 		passed = 0
 	}
 	l.at, l.cpu = now, cpu

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -124,7 +125,7 @@ func TestLongWait_that_is_none(t *testing.T) {
 	assert.Zero(t, length(), "the rank is awake")
 	assert.False(t, k.waits)
 	e.awake.Unlock()
-	e.awaited = []*mpi.Call{}
+	e.awaited = []*engine.Call{}
 	assert.Zero(t, length())
 	assert.Equal(t, time.Second, length())
 	e.completed++

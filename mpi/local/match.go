@@ -3,7 +3,7 @@ package local
 import (
 	"sync"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // message is an unexpected message: no receive has taken it yet. Exactly one of small,
@@ -32,11 +32,11 @@ func (m *message) free() {
 // matcher holds the posted receives and the unexpected messages of one rank. All of it is
 // guarded by the matching lock of the endpoint.
 type matcher struct {
-	posted     table[mpi.Call] // receives, linked by Call.Next, numbered in Call.Due
-	order      int64           // receives posted so far
-	wild       [4]int          // number of posted receives by form of key, see form
-	unexpected table[message]  // messages by key
-	first      *message        // in the order of arrival
+	posted     table[engine.Call] // receives, linked by Call.Next, numbered in Call.Due
+	order      int64              // receives posted so far
+	wild       [4]int             // number of posted receives by form of key, see form
+	unexpected table[message]     // messages by key
+	first      *message           // in the order of arrival
 	last       *message
 }
 
@@ -69,7 +69,7 @@ func (k key) masked(form int) key {
 }
 
 // post adds a receive that found no message.
-func (t *matcher) post(k key, c *mpi.Call) {
+func (t *matcher) post(k key, c *engine.Call) {
 	t.order++
 	c.Due, c.Next = t.order, nil
 	q := t.posted.findOrAdd(k)
@@ -84,8 +84,8 @@ func (t *matcher) post(k key, c *mpi.Call) {
 
 // takePosted removes and returns the oldest receive that takes a message of key k,
 // nil if there is none.
-func (t *matcher) takePosted(k key) *mpi.Call {
-	form, best := 0, (*mpi.Call)(nil)
+func (t *matcher) takePosted(k key) *engine.Call {
+	form, best := 0, (*engine.Call)(nil)
 	if t.wild[0] > 0 {
 		best = t.posted.first(k)
 	}
@@ -104,7 +104,7 @@ func (t *matcher) takePosted(k key) *mpi.Call {
 }
 
 // removePosted takes c, which follows before, out of the queue of k.
-func (t *matcher) removePosted(k key, before, c *mpi.Call) {
+func (t *matcher) removePosted(k key, before, c *engine.Call) {
 	q := t.posted.find(k)
 	if before == nil {
 		q.head = c.Next
@@ -122,8 +122,8 @@ func (t *matcher) removePosted(k key, before, c *mpi.Call) {
 }
 
 // withdraw removes a posted receive. It reports false if a message has matched it.
-func (t *matcher) withdraw(k key, c *mpi.Call) bool {
-	var before *mpi.Call
+func (t *matcher) withdraw(k key, c *engine.Call) bool {
+	var before *engine.Call
 	for x := t.posted.first(k); x != nil; before, x = x, x.Next {
 		if x == c {
 			t.removePosted(k, before, c)
@@ -237,7 +237,7 @@ func (t *matcher) remove(m *message) {
 }
 
 // restorePosted undoes takePosted: c is the first receive of its key again.
-func (t *matcher) restorePosted(k key, c *mpi.Call) {
+func (t *matcher) restorePosted(k key, c *engine.Call) {
 	q := t.posted.findOrAdd(k)
 	if c.Next = q.head; q.head == nil {
 		q.tail = c

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // reference matches as in the contract, by a search through everything.
@@ -19,10 +19,10 @@ type reference struct {
 
 type refRecv struct {
 	k key
-	c *mpi.Call
+	c *engine.Call
 }
 
-func (r *reference) arrive(m *message) *mpi.Call {
+func (r *reference) arrive(m *message) *engine.Call {
 	i := slices.IndexFunc(r.posted, func(p refRecv) bool { return p.k.fits(m.key) })
 	if i < 0 {
 		r.arrived = append(r.arrived, m)
@@ -68,7 +68,7 @@ func TestMatcher_against_reference(t *testing.T) {
 					m.addUnexpected(msg)
 				}
 			case op < 8:
-				k, c := randomKey(r, true), new(mpi.Call)
+				k, c := randomKey(r, true), new(engine.Call)
 				i := ref.find(k)
 				got := m.take(k)
 				if i < 0 {
@@ -108,7 +108,7 @@ func TestMatcher_against_reference(t *testing.T) {
 // wildcards.
 func TestReference_sees_a_wrong_order(t *testing.T) {
 	var ref reference
-	older, newer := new(mpi.Call), new(mpi.Call)
+	older, newer := new(engine.Call), new(engine.Call)
 	ref.posted = []refRecv{{key{src: wild, tag: wild}, older}, {key{src: 1, tag: 1}, newer}}
 	var m matcher
 	m.init()
@@ -141,13 +141,13 @@ func TestTable_forgets_keys_that_are_not_used(t *testing.T) {
 	var m matcher
 	m.init()
 	for i := range 100_000 {
-		c := new(mpi.Call)
+		c := new(engine.Call)
 		m.post(key{src: 0, tag: i}, c)
 		require.Same(t, c, m.takePosted(key{src: 0, tag: i}))
 	}
 	assert.Equal(t, smallestTable, len(m.posted.slots))
 	for i := range 1000 {
-		m.post(key{src: 0, tag: i}, new(mpi.Call))
+		m.post(key{src: 0, tag: i}, new(engine.Call))
 	}
 	assert.LessOrEqual(t, len(m.posted.slots), 8192)
 	for i := range 1000 {

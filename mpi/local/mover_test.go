@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -62,7 +63,7 @@ func TestMover(t *testing.T) {
 		m := &takesAll{hold: true}
 		const n = 3 << 20
 		require.NoError(t, Run(2, func(c *mpi.Comm) error {
-			c.Engine().(interface{ Carry(Mover) }).Carry(m)
+			(*engine.Comm)(c).Engine().(engine.Carrier).Carry(m)
 			x := make([]byte, n)
 			if err := c.Barrier(); err != nil {
 				return err
@@ -78,12 +79,12 @@ func TestMover(t *testing.T) {
 			}
 			r := c.Irecv(mpi.Of(x), 0, 0)
 			for all := false; !all; {
-				c.Engine().Poll()
+				(*engine.Comm)(c).Engine().Poll()
 				m.mu.Lock()
 				all = len(m.due) > 0 && osthread.Nanotime() > slices.Max(m.due) && (net.NIC || len(m.due) == n/segment)
 				m.mu.Unlock()
 			}
-			c.Engine().Poll()
+			(*engine.Comm)(c).Engine().Poll()
 			assert.Zero(t, x[1], "nothing has been copied")
 			done, _, err := r.Test()
 			assert.False(t, done, "it is not there, and the receive has ended")

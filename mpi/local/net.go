@@ -158,6 +158,20 @@ func Network(n Net) Option {
 	}
 }
 
+// Nodes puts so many ranks on each node, one node filled after the other. The ranks of a node
+// share its link to the network; among each other they have another network, inside, with a
+// link each. Ranks of one node have the same host (mpi.Comm.SplitShared). The default is one
+// node without a shared link: the network is between all ranks.
+func Nodes(ranks int, inside Net) Option {
+	return func(w *World) error {
+		if ranks < 1 {
+			return fmt.Errorf("mpi/local: %d ranks on a node: there is at least 1", ranks)
+		}
+		w.perNode, w.inside = ranks, inside
+		return nil
+	}
+}
+
 // wireTime returns n*G.
 func (n *Net) wireTime(bytes int) int64 {
 	if n.Bandwidth == 0 {

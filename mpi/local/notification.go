@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // notification is a record that one rank leaves for the owner of another, or for itself at a
@@ -12,7 +12,7 @@ import (
 type notification struct {
 	kind     notificationKind
 	due      int64 // when it takes effect; 0: at once
-	call     *mpi.Call
+	call     *engine.Call
 	transfer *transfer
 	status   result
 	bytes    int64

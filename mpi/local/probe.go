@@ -4,11 +4,10 @@ import (
 	"slices"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // startProbe looks for a message. Owner only.
-func (e *endpoint) startProbe(c *mpi.Call, m *comm) {
+func (e *endpoint) startProbe(c *engine.Call, m *comm) {
 	if e.ready() { // a program may only probe, and never wait
 		e.progress()
 	}
@@ -16,7 +15,7 @@ func (e *endpoint) startProbe(c *mpi.Call, m *comm) {
 	case e.probe(c, m):
 		e.queueCompletion(c)
 	case c.Kind == engine.CallIprobe || c.Kind == engine.CallImprobe:
-		c.Found, c.Status, c.Err = false, mpi.Status{}, nil
+		c.Found, c.Status, c.Err = false, engine.Status{}, nil
 		e.queueCompletion(c)
 	default:
 		e.addPending(c)
@@ -26,7 +25,7 @@ func (e *endpoint) startProbe(c *mpi.Call, m *comm) {
 
 // probe looks for the message of a probe. If there is one, it sets the result and reports
 // true.
-func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
+func (e *endpoint) probe(c *engine.Call, m *comm) bool {
 	k := recvKey(c, m)
 	now := e.now()
 	e.mu.Lock()
@@ -43,14 +42,14 @@ func (e *endpoint) probe(c *mpi.Call, m *comm) bool {
 	}
 	c.Found, c.Status, c.Err = true, status(got.key, got.n).Status, nil
 	if c.Kind == engine.CallMprobe || c.Kind == engine.CallImprobe {
-		c.Message = &mpi.Message{Private: got}
+		c.Message = &engine.Message{Private: got}
 	}
 	return true
 }
 
 // retry tries the waiting calls again.
 func (e *endpoint) retry() {
-	e.waiting = slices.DeleteFunc(e.waiting, func(c *mpi.Call) bool {
+	e.waiting = slices.DeleteFunc(e.waiting, func(c *engine.Call) bool {
 		if !e.tryAgain(c) {
 			return false
 		}
@@ -59,7 +58,7 @@ func (e *endpoint) retry() {
 	})
 }
 
-func (e *endpoint) tryAgain(c *mpi.Call) bool {
+func (e *endpoint) tryAgain(c *engine.Call) bool {
 	m := e.comms[c.Comm.Handle()]
 	if c.Kind.PointToPoint() {
 		return e.probe(c, m)
@@ -75,8 +74,8 @@ func (e *endpoint) now() int64 {
 	return 0
 }
 
-// Cancel implements mpi.Engine.
-func (e *endpoint) Cancel(c *mpi.Call) {
+// Cancel implements engine.Engine.
+func (e *endpoint) Cancel(c *engine.Call) {
 	if c.Done() || c.Slot == 0 {
 		return
 	}
@@ -88,12 +87,12 @@ func (e *endpoint) Cancel(c *mpi.Call) {
 		gone := e.match.withdraw(recvKey(c, m), c)
 		e.mu.Unlock()
 		if gone {
-			e.fail(c, c.Fail(mpi.ErrCancelled, 0, 0, "by this rank, before a message matched"))
+			e.fail(c, c.Fail(engine.ErrCancelled, 0, 0, "by this rank, before a message matched"))
 		}
 	case engine.CallProbe, engine.CallMprobe:
 		if i := slices.Index(e.waiting, c); i >= 0 {
 			e.waiting = slices.Delete(e.waiting, i, i+1)
-			e.fail(c, c.Fail(mpi.ErrCancelled, 0, 0, "by this rank, before a message came"))
+			e.fail(c, c.Fail(engine.ErrCancelled, 0, 0, "by this rank, before a message came"))
 		}
 	}
 	e.runCompletions()
@@ -101,7 +100,7 @@ func (e *endpoint) Cancel(c *mpi.Call) {
 
 // recheckWhenDue has a waiting probe tried again when its message arrives. The caller holds
 // the matching lock.
-func (e *endpoint) recheckWhenDue(c *mpi.Call, k key) {
+func (e *endpoint) recheckWhenDue(c *engine.Call, k key) {
 	if !e.world.timed {
 		return
 	}

@@ -24,23 +24,23 @@ import (
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 )
 
-// Post implements mpi.Engine.
-func (e *endpoint) Post(calls []*mpi.Call) {
+// Post implements engine.Engine.
+func (e *endpoint) Post(calls []*engine.Call) {
+	osthread.Settle()
 	e.post(calls)
 	e.progress()
 }
 
-func (e *endpoint) post(calls []*mpi.Call) {
+func (e *endpoint) post(calls []*engine.Call) {
 	for _, c := range calls {
 		e.start(c)
 	}
 }
 
 // start starts a call. Owner only.
-func (e *endpoint) start(c *mpi.Call) {
+func (e *endpoint) start(c *engine.Call) {
 	m := e.comms[c.Comm.Handle()]
 	c.Slot, c.Next = 0, nil
 	if e.faults.kills(c) {
@@ -64,7 +64,7 @@ func (e *endpoint) start(c *mpi.Call) {
 }
 
 // dispatch starts a call whose communicator has been checked. Owner only.
-func (e *endpoint) dispatch(c *mpi.Call, m *comm) {
+func (e *endpoint) dispatch(c *engine.Call, m *comm) {
 	switch c.Kind {
 	case engine.CallSend, engine.CallSsend:
 		e.startSend(c, m)
@@ -85,8 +85,9 @@ func (e *endpoint) dispatch(c *mpi.Call, m *comm) {
 	}
 }
 
-// Do implements mpi.Engine.
-func (e *endpoint) Do(c *mpi.Call) {
+// Do implements engine.Engine.
+func (e *endpoint) Do(c *engine.Call) {
+	osthread.Settle()
 	e.start(c)
 	e.runCompletions()
 	if c.Done() {
@@ -96,8 +97,9 @@ func (e *endpoint) Do(c *mpi.Call) {
 	e.Await(false, e.single[:])
 }
 
-// Poll implements mpi.Engine.
+// Poll implements engine.Engine.
 func (e *endpoint) Poll() int {
+	osthread.Settle()
 	before := e.completed
 	e.progress()
 	e.waitingSince = forever
@@ -143,8 +145,9 @@ func (e *endpoint) ready() bool {
 		len(e.timers.heap) > 0 && e.timers.heap[0].due <= e.world.clock()
 }
 
-// Await implements mpi.Engine.
-func (e *endpoint) Await(some bool, calls []*mpi.Call) {
+// Await implements engine.Engine.
+func (e *endpoint) Await(some bool, calls []*engine.Call) {
+	osthread.Settle()
 	e.awaited, e.anyOf = calls, some
 	if e.world.anyGone.Load() {
 		e.scan() // while it waits, this rank cannot answer its own calls
@@ -172,7 +175,7 @@ func (e *endpoint) Await(some bool, calls []*mpi.Call) {
 	e.waitingSince, e.awaited = forever, nil
 }
 
-func anyDone(calls []*mpi.Call) bool {
+func anyDone(calls []*engine.Call) bool {
 	for _, c := range calls {
 		if c.Done() {
 			return true
@@ -190,9 +193,11 @@ func (e *endpoint) waitStep() {
 	if e.spins++; e.spins == 1 && e.world.timed {
 		e.waitingSince = min(e.waitingSince, e.world.clock())
 	}
-	osthread.Relax()
-	if e.spins%spinRound != 0 {
-		return
+	if e.world.spin > 0 {
+		osthread.Relax()
+		if e.spins%spinRound != 0 {
+			return
+		}
 	}
 	now := osthread.Nanotime()
 	if e.spins == spinRound {
@@ -202,7 +207,7 @@ func (e *endpoint) waitStep() {
 	if due := e.timers.next(); due != forever {
 		left = time.Duration(due - now)
 	}
-	if time.Duration(now-e.spinStart) > e.world.spin && left > e.world.lead {
+	if (e.world.spin == 0 || time.Duration(now-e.spinStart) > e.world.spin) && left > e.world.lead {
 		e.park(left-e.world.lead, false)
 		e.spins = 0
 	}
@@ -216,7 +221,9 @@ func (e *endpoint) park(d time.Duration, wakeable bool) {
 		e.wakeTime.Store(e.world.clock() + int64(d)) // before asleep: see notify
 	}
 	e.onWake.Store(nil)
+	osthread.Step()
 	e.asleep.Store(true)
+	osthread.Step()
 	if !e.ready() && !(wakeable && e.woken.Load()) {
 		e.awake.Unlock()
 		e.parker.ParkTimeout(d)
@@ -227,7 +234,7 @@ func (e *endpoint) park(d time.Duration, wakeable bool) {
 	}
 }
 
-// Sleep implements mpi.Engine. It ends at the next due time of a shaped network, as exactly
+// Sleep implements engine.Engine. It ends at the next due time of a shaped network, as exactly
 // as the timer slack of the thread allows (osthread.SetTimerSlack). If that is less than
 // minSleep away, it spins.
 func (e *endpoint) Sleep(d time.Duration) {
@@ -239,7 +246,7 @@ func (e *endpoint) Sleep(d time.Duration) {
 		e.waitingSince = min(e.waitingSince, now)
 		if due := e.timers.next(); due != forever {
 			d = min(d, time.Duration(due-now))
-			if d <= minSleep {
+			if d <= osthread.SpinBudget(minSleep) {
 				e.spinUntil(due)
 				return
 			}
@@ -249,7 +256,7 @@ func (e *endpoint) Sleep(d time.Duration) {
 	e.woken.Store(false)
 }
 
-// Arm implements mpi.Announcer.
+// Arm implements engine.Announcer.
 func (e *endpoint) Arm(onArrival func()) (due time.Duration, ok bool) {
 	due = forever
 	if e.world.timed {
@@ -268,7 +275,7 @@ func (e *endpoint) Arm(onArrival func()) (due time.Duration, ok bool) {
 	return due, true
 }
 
-// Disarm implements mpi.Announcer.
+// Disarm implements engine.Announcer.
 func (e *endpoint) Disarm() { e.asleep.CompareAndSwap(true, false) }
 
 // minSleep is about the processor time of a timer's wake-up (23 us were measured).
@@ -282,7 +289,7 @@ func (e *endpoint) spinUntil(due int64) {
 	e.woken.Store(false)
 }
 
-// Wake implements mpi.Engine.
+// Wake implements engine.Engine.
 func (e *endpoint) Wake() {
 	e.woken.Store(true)
 	e.wakeIfAsleep()

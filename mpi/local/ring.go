@@ -3,8 +3,8 @@ package local
 import (
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/invariant"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 const (
@@ -51,7 +51,7 @@ func (r *ring) full() bool {
 }
 
 // put fills the next cell. Producer only, if not full.
-func (r *ring) put(k key, b mpi.Buffer) {
+func (r *ring) put(k key, b engine.Buffer) {
 	c := &r.cells[r.tail%ringCells]
 	n := b.Bytes()
 	c.tag, c.ctx, c.src, c.n = k.tag, k.ctx, k.src, int32(n)

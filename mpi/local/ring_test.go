@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -18,7 +19,7 @@ func TestRing_fills_and_empties(t *testing.T) {
 		n := 0
 		for !r.full() {
 			x[0] = int64(round*1000 + n)
-			r.put(key{ctx: 1, src: 2, tag: n}, mpi.Of(x))
+			r.put(key{ctx: 1, src: 2, tag: n}, engine.Buffer(mpi.Of(x)))
 			n++
 		}
 		require.Equal(t, ringCells, n)
@@ -26,7 +27,7 @@ func TestRing_fills_and_empties(t *testing.T) {
 			c := r.peek()
 			require.NotNil(t, c)
 			got := []int64{0}
-			unpack(mpi.Of(got), c.data[:c.n])
+			unpack(engine.Buffer(mpi.Of(got)), c.data[:c.n])
 			require.Equal(t, int64(round*1000+i), got[0])
 			require.Equal(t, i, c.tag)
 			r.pop()
@@ -70,7 +71,7 @@ func TestRing_concurrently(t *testing.T) {
 			runtime.Gosched()
 		}
 		n := i % (inlineBytes + 1)
-		b := mpi.Strided(buf, n, 1, 2)
+		b := engine.Buffer(mpi.Strided(buf, n, 1, 2))
 		for j := range n {
 			buf[2*j] = byte(i)
 		}

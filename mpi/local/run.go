@@ -3,10 +3,10 @@ package local
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -27,15 +27,15 @@ func Run(ranks int, body func(*mpi.Comm) error, opts ...Option) error {
 		return err
 	}
 	errs := make([]error, ranks)
-	var wg sync.WaitGroup
+	var group osthread.Group
 	for r := range ranks {
-		wg.Go(func() { w.runRank(r, body, &errs[r]) })
+		group.GoOn(w.node(r), func() { w.runRank(r, body, &errs[r]) })
 	}
-	over := make(chan struct{})
-	var looking sync.WaitGroup
+	over := osthread.NewSignal()
+	var looking osthread.Group
 	looking.Go(func() { w.watch(over) })
-	wg.Wait()
-	close(over)
+	group.Wait()
+	over.Set()
 	looking.Wait()
 	failed := errors.Join(errs...)
 	unfinished := w.Close()

@@ -19,8 +19,9 @@ package local
 // a receive completes, and a probe sees the message, at the due time. Eager sends complete
 // at once.
 //
-// A rendezvous message starts with a request to send (RTS) of no bytes. The receiver's
-// clear to send (CTS) takes another L. There are two modes:
+// A rendezvous message starts with a request to send (RTS) of no bytes, which passes between
+// the packets of other senders on the receiver's link. The receiver's clear to send (CTS) takes
+// another L. There are two modes:
 //
 //	nic    From the moment both calls are posted, RTS, CTS and bytes run by themselves.
 //	host   The receiver sends the CTS while it is in the engine, after the RTS has arrived.
@@ -32,7 +33,7 @@ package local
 //
 // Await sleeps until 150 us before the next due time and spins from there; Sleep does not
 // spin, except for less than 30 us. [World.TimingError] returns how late that was. A [Wire]
-// moves the bytes instead of the engine, or a [Mover] those that it takes. A mover needs no
+// moves the bytes instead of the engine, or a mover those that it takes. A mover needs no
 // credit from the receiver, because no Go code has to drain its bytes.
 //
 // The origin copies one-sided accesses. On a shaped network it reserves the links; neither
@@ -42,10 +43,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// link is the connection of a rank to the shaped network.
+// link is the connection of a rank, or of all ranks of a node, to the shaped network.
 type link struct {
 	mu      sync.Mutex
 	egress  direction // guarded by mu
@@ -74,20 +76,55 @@ func (l *direction) reserve(ready, n int64) int64 {
 	return at
 }
 
+// between returns the network between two ranks.
+func (w *World) between(a, b *endpoint) *Net {
+	if a.link == b.link {
+		return &w.inside
+	}
+	return &w.net
+}
+
 // reserveLinks reserves both links for n bytes that are ready to leave at time ready. It
 // returns the time when the last byte has left, and the arrival time of the message.
 func (w *World) reserveLinks(from, to *endpoint, n int, ready int64) (left, due int64) {
 	if from == to {
 		return ready, ready
 	}
-	wire := w.net.wireTime(n)
-	from.link.mu.Lock()
-	depart := from.link.egress.reserve(ready, max(int64(w.net.Gap), wire))
-	from.link.mu.Unlock()
-	to.link.mu.Lock()
-	begin := to.link.ingress.reserve(depart+int64(w.net.Latency), wire)
-	to.link.mu.Unlock()
-	return depart + wire, begin + wire + int64(w.net.Overhead)
+	net, out, in := &w.net, from.link, to.link
+	if out == in {
+		net, out, in = &w.inside, from.inner, to.inner
+	}
+	wire := net.wireTime(n)
+	out.mu.Lock()
+	depart := out.egress.reserve(ready, max(int64(net.Gap), wire))
+	out.mu.Unlock()
+	in.mu.Lock()
+	begin := in.ingress.reserve(depart+int64(net.Latency), wire)
+	in.mu.Unlock()
+	return depart + wire, begin + wire + int64(net.Overhead)
+}
+
+// begin returns the time when the host of from will have begun a message to another rank, o from
+// now. On a simulated machine it works for so long; on the real one its own work takes the place
+// of that.
+func (w *World) begin(from, to *endpoint) int64 {
+	o := w.between(from, to).Overhead
+	ready := w.clock() + int64(o)
+	osthread.Charge(o)
+	return ready
+}
+
+// announce returns the arrival time of a request to send that is ready at time ready. It waits
+// for what its sender has sent before, and not for what others will send to the receiver.
+func (w *World) announce(from, to *endpoint, ready int64) (due int64) {
+	net, out := &w.net, from.link
+	if out == to.link {
+		net, out = &w.inside, from.inner
+	}
+	out.mu.Lock()
+	depart := out.egress.reserve(ready, int64(net.Gap))
+	out.mu.Unlock()
+	return depart + int64(net.Latency+net.Overhead)
 }
 
 // shape applies faults and the shaped network to a message: it truncates it, and reserves
@@ -101,11 +138,13 @@ func (e *endpoint) shape(o *outgoing, to *endpoint) {
 	if to == e || !w.timed {
 		return
 	}
-	n := o.n
-	if !o.eager {
-		n = 0
+	ready := w.begin(e, to)
+	var due int64
+	if o.eager {
+		_, due = w.reserveLinks(e, to, o.n, ready)
+	} else {
+		due = w.announce(e, to, ready)
 	}
-	_, due := w.reserveLinks(e, to, n, w.clock()+int64(w.net.Overhead))
 	o.due = max(due+e.faults.delay(), e.lastArrival[to.rank])
 	e.lastArrival[to.rank] = o.due
 }
@@ -118,7 +157,7 @@ func (e *endpoint) putTimes(target, n int) (free, due int64) {
 		return 0, 0
 	}
 	w := e.world
-	free, due = w.reserveLinks(e, to, n, w.clock()+int64(w.net.Overhead))
+	free, due = w.reserveLinks(e, to, n, w.begin(e, to))
 	e.lastAccess[target] = max(e.lastAccess[target], due)
 	return free, due
 }
@@ -131,7 +170,7 @@ func (e *endpoint) getTime(target, n int) int64 {
 		return 0
 	}
 	w := e.world
-	_, due := w.reserveLinks(to, e, n, w.clock()+int64(w.net.Overhead)+int64(w.net.Latency))
+	_, due := w.reserveLinks(to, e, n, w.begin(e, to)+int64(w.between(e, to).Latency))
 	e.lastAccess[target] = max(e.lastAccess[target], due)
 	return due
 }
@@ -144,7 +183,7 @@ func (e *endpoint) accessesDue(peer int, m *comm) int64 {
 	}
 	due := int64(0)
 	for r, w := range m.world {
-		if r == peer || peer == mpi.AllRanks {
+		if r == peer || peer == engine.AllRanks {
 			due = max(due, e.lastAccess[w])
 		}
 	}
@@ -160,18 +199,19 @@ const (
 )
 
 // beginTimed starts a transfer into c over the shaped network. e is the end that matched it.
-func (e *endpoint) beginTimed(x *transfer, c *mpi.Call) {
+func (e *endpoint) beginTimed(x *transfer, c *engine.Call) {
 	x.recv, x.dst = c, c.Recv
 	x.n = int64(min(x.status.Bytes, c.Recv.Bytes()))
 	w := e.world
 	if x.to == e {
 		c.Private = x
 	}
-	if !w.net.NIC {
+	net := w.between(x.from, x.to)
+	if !net.NIC {
 		e.notifyEnd(x.to, notification{kind: notifyRTS, due: x.rtsDue, transfer: x})
 		return
 	}
-	ready := max(w.clock(), x.rtsDue) + int64(w.net.Latency)
+	ready := max(w.clock(), x.rtsDue) + int64(net.Latency)
 	left, due := w.reserveLinks(x.from, x.to, int(x.n), ready)
 	x.inject(0, int(x.n), due)
 	e.notifyEnd(x.from, notification{kind: notifyCopied, due: left, transfer: x})
@@ -193,7 +233,7 @@ func (e *endpoint) sendCTS(x *transfer) {
 	if x.received {
 		return
 	}
-	now, net := e.world.clock(), &e.world.net
+	now, net := e.world.clock(), e.world.between(x.from, x.to)
 	e.notifyEnd(x.from, notification{kind: notifyCTS, due: now + int64(net.Latency), transfer: x})
 	e.wakeAt(now + 2*int64(net.Latency+net.Overhead) + net.wireTime(int(min(x.n, creditBytes/2))))
 }
@@ -210,11 +250,12 @@ const wakeSlack = 40 * time.Microsecond
 // injectSome sends as many segments as there is credit for. Owner of the sender.
 func (e *endpoint) injectSome(x *transfer) {
 	w := e.world
+	net := w.between(x.from, x.to)
 	for !x.sent && (x.injected < x.n || x.n == 0) && (x.byMover || x.injected-x.drained < creditBytes) {
 		n := int(min(segment, x.n-x.injected))
 		ready := w.clock()
 		if x.injected == 0 {
-			ready += int64(w.net.Overhead)
+			ready += int64(net.Overhead)
 		}
 		left, due := w.reserveLinks(e, x.to, n, ready)
 		before := x.injected
@@ -231,7 +272,7 @@ func (e *endpoint) injectSome(x *transfer) {
 		}
 		// Wake up when credit for half of it should have arrived.
 		if !x.byMover && x.injected-x.drained >= creditBytes {
-			e.wakeAt(due - w.net.wireTime(creditBytes/2) + int64(w.net.Latency))
+			e.wakeAt(due - net.wireTime(creditBytes/2) + int64(net.Latency))
 		}
 	}
 }
@@ -246,9 +287,9 @@ func (e *endpoint) segmentArrived(x *transfer, bytes int64) {
 		e.completeEndTimed(x)
 		return
 	}
-	now := e.world.clock()
-	e.notifyEnd(x.from, notification{kind: notifyCredit, due: now + int64(e.world.net.Latency), transfer: x, bytes: bytes})
-	e.wakeAt(now + e.world.net.wireTime(int(min(x.n-bytes, creditBytes/2))))
+	now, net := e.world.clock(), e.world.between(x.from, x.to)
+	e.notifyEnd(x.from, notification{kind: notifyCredit, due: now + int64(net.Latency), transfer: x, bytes: bytes})
+	e.wakeAt(now + net.wireTime(int(min(x.n-bytes, creditBytes/2))))
 }
 
 // inject moves the bytes [at, at+n). It reports false if one end has stopped the transfer.
@@ -286,7 +327,7 @@ const wireRetry = 5 * time.Microsecond
 
 // failTimed stops a matched transfer and fails the call of this end. If all bytes have left
 // and the communicator was not revoked, the call completes by itself instead.
-func (e *endpoint) failTimed(x *transfer, c *mpi.Call, err error, revoked bool) {
+func (e *endpoint) failTimed(x *transfer, c *engine.Call, err error, revoked bool) {
 	x.mu.Lock()
 	if x.allInjected && !revoked {
 		x.mu.Unlock()

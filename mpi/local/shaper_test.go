@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -182,7 +183,7 @@ func TestShaper_timers_wake_the_sleeper(t *testing.T) {
 							}
 							break
 						}
-						c.Engine().Sleep(time.Hour)
+						(*engine.Comm)(c).Engine().Sleep(time.Hour)
 					}
 				}
 				return nil
@@ -233,7 +234,7 @@ func TestOnWire(t *testing.T) {
 		total := 0
 		for _, c := range w.copies {
 			assert.Positive(t, c.Due)
-			mpi.CopyPart(c.Dst, c.Src, c.At, c.Bytes)
+			engine.CopyPart(c.Dst, c.Src, c.At, c.Bytes)
 			c.SetDone()
 			total += c.Bytes
 		}
@@ -302,7 +303,7 @@ func TestShaper_announcements_do_not_queue(t *testing.T) {
 	require.NoError(t, Run(2, func(c *mpi.Comm) error {
 		buf := make([]byte, n*100_000) // 0.1 ms of wire each
 		var all []*mpi.Request
-		e := c.Engine().(*endpoint)
+		e := (*engine.Comm)(c).Engine().(*endpoint)
 		for i := range n {
 			part := mpi.Of(buf[i*100_000 : (i+1)*100_000])
 			if c.Rank() == 0 {

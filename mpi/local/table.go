@@ -8,7 +8,7 @@ type key struct {
 	tag int
 }
 
-const wild = -1 // mpi.AnySource and mpi.AnyTag
+const wild = -1 // engine.AnySource and engine.AnyTag
 
 func (k key) exact() bool { return k.src != wild && k.tag != wild }
 

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // timers is a binary heap of notifications by due time. Notifications of equal due times keep
@@ -65,8 +65,8 @@ func (t *timers) pop() notification {
 }
 
 // doneAt ends a successful call at time due, 0 for now. Owner only.
-func (e *endpoint) doneAt(c *mpi.Call, due int64) {
-	c.Status, c.Err = mpi.Status{}, nil
+func (e *endpoint) doneAt(c *engine.Call, due int64) {
+	c.Status, c.Err = engine.Status{}, nil
 	if due == 0 {
 		e.queueCompletion(c)
 		return

@@ -24,16 +24,16 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // transfer is a message that is copied from the send buffer into the receive buffer. Sender
 // and receiver hold a reference each; the receiver's is in the message until it is matched.
 type transfer struct {
 	from, to *endpoint
-	send     *mpi.Call // owner of from
-	recv     *mpi.Call // set by the end that matched
-	src, dst mpi.Buffer
+	send     *engine.Call // owner of from
+	recv     *engine.Call // set by the end that matched
+	src, dst engine.Buffer
 	status   result
 	n        int64 // bytes to copy
 
@@ -98,7 +98,7 @@ func (x *transfer) withdrawn() bool { return x.state.Load() == stateWithdrawn }
 // release drops one of the two references.
 func (x *transfer) release() {
 	if x.refs.Add(-1) == 0 && !x.from.world.timed { // there, timers may still refer to it
-		x.from, x.to, x.send, x.recv, x.src, x.dst = nil, nil, nil, nil, mpi.Buffer{}, mpi.Buffer{}
+		x.from, x.to, x.send, x.recv, x.src, x.dst = nil, nil, nil, nil, engine.Buffer{}, engine.Buffer{}
 		transfers.Put(x)
 	}
 }
@@ -112,7 +112,7 @@ func (x *transfer) other(e *endpoint) *endpoint {
 }
 
 // begin starts the copy of a transfer into c. e is the end that matched it.
-func (e *endpoint) begin(x *transfer, c *mpi.Call) {
+func (e *endpoint) begin(x *transfer, c *engine.Call) {
 	if e.world.timed && x.from != x.to {
 		e.beginTimed(x, c)
 		return

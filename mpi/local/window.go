@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // window is the memory that the members of a group share.
@@ -20,8 +19,8 @@ type window struct {
 // part is the memory of one rank in a window. The bytes have no lock: unordered accesses are
 // a race of the program, except accumulations.
 type part struct {
-	mem      mpi.Buffer // set by its rank before the barrier of mpi.Comm.NewWin
-	counters [mpi.Notifications]atomic.Int64
+	mem      engine.Buffer // set by its rank before the barrier of mpi.Comm.NewWin
+	counters [engine.Notifications]atomic.Int64
 
 	adding sync.Mutex // accumulations into mem
 	lock   lock
@@ -87,8 +86,8 @@ func (l *lock) release(rank int) bool {
 	return true
 }
 
-// NewWindow implements mpi.Engine.
-func (e *endpoint) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
+// NewWindow implements engine.Engine.
+func (e *endpoint) NewWindow(h engine.Handle, b engine.Buffer) (engine.Handle, error) {
 	m := e.comms[h]
 	m.opened++
 	w := e.world.groups.open(creation{m.group.ctx, m.opened, -1}, m.group)
@@ -109,7 +108,7 @@ func (r *registry) open(b creation, g *group) *window {
 	return w
 }
 
-// FreeWindow implements mpi.Engine.
+// FreeWindow implements engine.Engine.
 func (e *endpoint) FreeWindow(h engine.Handle) error {
 	w := e.windows[h]
 	e.windows[h] = nil

@@ -3,8 +3,8 @@ package local
 import (
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Wire moves the bytes of rendezvous messages over a shaped network. The default copies
@@ -12,7 +12,7 @@ import (
 // time.
 type Wire interface {
 	// Move copies c.Bytes bytes from offset c.At of c.Src to the same offset of c.Dst (of
-	// the packed elements, see [mpi.CopyPart]), and then calls c.SetDone. It may return
+	// the packed elements, see [engine.CopyPart]), and then calls c.SetDone. It may return
 	// before that, but the copy is in place soon after c.Due. It does not block. Any
 	// goroutine inside an engine calls it.
 	Move(c *Copy)
@@ -20,7 +20,7 @@ type Wire interface {
 
 // Copy describes bytes in flight. It belongs to the wire until SetDone.
 type Copy struct {
-	Dst, Src  mpi.Buffer
+	Dst, Src  engine.Buffer
 	At, Bytes int
 	Due       int64 // osthread.Nanotime at which the receiver may see the bytes
 	done      atomic.Bool

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -18,8 +19,10 @@ type World struct {
 	eager       int
 	spin        time.Duration // Await spins so long before it sleeps
 	net         Net
+	inside      Net // between ranks of a node
+	perNode     int // ranks of a node; 0: all
 	wire        Wire
-	mover       atomic.Pointer[Mover]
+	mover       atomic.Pointer[engine.Mover]
 	faults      Faults
 	clock       func() int64
 	timing      timing
@@ -75,6 +78,7 @@ func New(ranks int, opts ...Option) (*World, error) {
 	if ranks > osthread.NumCores() {
 		w.spin, w.lead = shortSpin, shortLead
 	}
+	w.spin, w.lead = osthread.SpinBudget(w.spin), osthread.SpinBudget(w.lead)
 	for _, o := range opts {
 		if err := o(w); err != nil {
 			return nil, err
@@ -95,11 +99,14 @@ func New(ranks int, opts ...Option) (*World, error) {
 		w.ends = append(w.ends, e)
 	}
 	for _, e := range w.ends {
-		w.comms = append(w.comms, mpi.NewWorld(e))
+		w.comms = append(w.comms, (*mpi.Comm)(engine.NewWorld(e)))
 	}
 	w.restore = osthread.RaiseProcs(ranks)
 	return w, nil
 }
+
+// node returns the number of the node of a rank.
+func (w *World) node(rank int) int { return rank / max(w.perNode, 1) }
 
 // Comm returns the world communicator of a rank. It panics unless 0 <= rank < ranks.
 func (w *World) Comm(rank int) *mpi.Comm { return w.comms[rank] }

@@ -27,18 +27,18 @@ func communicatorCases() []Case {
 func communicatorNames(r *rank) {
 	a, b := r.keep(r.Dup()), r.keep(r.Dup())
 	c := a.keep(a.Dup())
-	seen := map[uint32]bool{r.ID(): true}
+	seen := map[uint32]bool{r.inner().ID(): true}
 	for _, d := range []*rank{a, b, c} {
 		r.equal("rank", d.Rank(), r.Rank())
 		r.equal("size", d.Size(), r.Size())
 		for p := range r.Size() {
 			r.equal("world rank", d.World(p), r.World(p))
 		}
-		if seen[d.ID()] {
-			r.failf("two communicators have the number %d", d.ID())
+		if seen[d.inner().ID()] {
+			r.failf("two communicators have the number %d", d.inner().ID())
 		}
-		seen[d.ID()] = true
-		r.equal("number on rank 0", int64(d.ID()), r.gatherAll(int64(d.ID()))[0])
+		seen[d.inner().ID()] = true
+		r.equal("number on rank 0", int64(d.inner().ID()), r.gatherAll(int64(d.inner().ID()))[0])
 		if !strings.HasPrefix(d.Name(), r.Name()) {
 			r.failf("a communicator made from %q is called %q", r.Name(), d.Name())
 		}
@@ -172,7 +172,7 @@ func communicatorNested(r *rank) {
 func communicatorShared(r *rank) {
 	c := r.keep(r.SplitShared())
 	host := 0
-	for _, b := range []byte(r.Engine().Host()) {
+	for _, b := range []byte(r.inner().Engine().Host()) {
 		host = seedOf(host, int(b))
 	}
 	sharing := 0

@@ -19,19 +19,19 @@ import (
 // broken is the engine of one rank with one fault: before may change every call that is
 // posted, after every call that has completed.
 type broken struct {
-	mpi.Engine
-	before func(b *broken, k *mpi.Call)
-	after  func(k *mpi.Call)
-	held   []*mpi.Call // receives that swap keeps back
+	engine.Engine
+	before func(b *broken, k *engine.Call)
+	after  func(k *engine.Call)
+	held   []*engine.Call // receives that swap keeps back
 	count  int
 }
 
-func (b *broken) enter(k *mpi.Call) {
+func (b *broken) enter(k *engine.Call) {
 	if b.before != nil {
 		b.before(b, k)
 	}
 	if user := k.OnDone; b.after != nil {
-		k.OnDone = func(k *mpi.Call) {
+		k.OnDone = func(k *engine.Call) {
 			k.OnDone = user
 			b.after(k)
 			if user != nil {
@@ -41,14 +41,14 @@ func (b *broken) enter(k *mpi.Call) {
 	}
 }
 
-func (b *broken) Post(calls []*mpi.Call) {
+func (b *broken) Post(calls []*engine.Call) {
 	for _, k := range calls {
 		b.enter(k)
 	}
 	b.Engine.Post(calls)
 }
 
-func (b *broken) Do(k *mpi.Call) {
+func (b *broken) Do(k *engine.Call) {
 	b.enter(k)
 	b.Engine.Do(k)
 }
@@ -57,11 +57,11 @@ func (b *broken) Do(k *mpi.Call) {
 // had overtaken each other.
 type swapper struct{ broken }
 
-func (s *swapper) Post(calls []*mpi.Call) {
+func (s *swapper) Post(calls []*engine.Call) {
 	for _, k := range calls {
 		if k.Kind != engine.CallRecv || k.Tag == mpi.AnyTag {
 			s.flush()
-			s.Engine.Post([]*mpi.Call{k})
+			s.Engine.Post([]*engine.Call{k})
 			continue
 		}
 		s.held = append(s.held, k)
@@ -77,9 +77,9 @@ func (s *swapper) flush() {
 	s.held = nil
 }
 
-func (s *swapper) Do(k *mpi.Call) { s.flush(); s.Engine.Do(k) }
-func (s *swapper) Poll() int      { s.flush(); return s.Engine.Poll() }
-func (s *swapper) Await(any bool, calls []*mpi.Call) {
+func (s *swapper) Do(k *engine.Call) { s.flush(); s.Engine.Do(k) }
+func (s *swapper) Poll() int         { s.flush(); return s.Engine.Poll() }
+func (s *swapper) Await(any bool, calls []*engine.Call) {
 	s.flush()
 	s.Engine.Await(any, calls)
 }
@@ -87,15 +87,15 @@ func (s *swapper) Await(any bool, calls []*mpi.Call) {
 // hasty completes receives when they are posted, before their data has arrived.
 type hasty struct{ broken }
 
-func (h *hasty) Post(calls []*mpi.Call) {
+func (h *hasty) Post(calls []*engine.Call) {
 	for _, k := range calls {
 		if k.Kind == engine.CallRecv && k.Peer >= 0 && k.Tag >= 0 {
 			room := make([]byte, k.Recv.Bytes())
-			h.Engine.Post([]*mpi.Call{{Kind: k.Kind, Comm: k.Comm, Peer: k.Peer, Tag: k.Tag, Recv: mpi.Raw(unsafe.Pointer(unsafe.SliceData(room)), len(room), k.Recv)}})
-			k.Complete(mpi.Status{Source: k.Peer, Tag: k.Tag, Bytes: len(room)}, nil)
+			h.Engine.Post([]*engine.Call{{Kind: k.Kind, Comm: k.Comm, Peer: k.Peer, Tag: k.Tag, Recv: engine.Raw(unsafe.Pointer(unsafe.SliceData(room)), len(room), k.Recv)}})
+			k.Complete(engine.Status{Source: k.Peer, Tag: k.Tag, Bytes: len(room)}, nil)
 			continue
 		}
-		h.Engine.Post([]*mpi.Call{k})
+		h.Engine.Post([]*engine.Call{k})
 	}
 }
 
@@ -105,9 +105,9 @@ type silent struct {
 	kinds []engine.CallKind
 }
 
-func (s *silent) Do(k *mpi.Call) {
+func (s *silent) Do(k *engine.Call) {
 	if slices.Contains(s.kinds, k.Kind) {
-		k.Complete(mpi.Status{}, nil)
+		k.Complete(engine.Status{}, nil)
 		return
 	}
 	s.Engine.Do(k)
@@ -116,11 +116,11 @@ func (s *silent) Do(k *mpi.Call) {
 // forgetful lists no outstanding calls, and counts completions that did not happen.
 type forgetful struct{ broken }
 
-func (f *forgetful) Outstanding(func(*mpi.Call)) {}
-func (f *forgetful) Poll() int                   { return f.Engine.Poll() + 1 }
+func (f *forgetful) Outstanding(func(*engine.Call)) {}
+func (f *forgetful) Poll() int                      { return f.Engine.Poll() + 1 }
 
 // flip changes one bit of the last element of a buffer.
-func flip(b mpi.Buffer) {
+func flip(b engine.Buffer) {
 	if n := b.Len(); n > 0 {
 		blocks, block, stride := b.Layout()
 		last := (blocks-1)*stride + block - 1
@@ -129,9 +129,9 @@ func flip(b mpi.Buffer) {
 }
 
 // onKind returns a fault in calls of one kind only.
-func onKind(kind engine.CallKind, fault func(b *broken, k *mpi.Call)) func(mpi.Engine) mpi.Engine {
-	return func(next mpi.Engine) mpi.Engine {
-		return &broken{Engine: next, before: func(b *broken, k *mpi.Call) {
+func onKind(kind engine.CallKind, fault func(b *broken, k *engine.Call)) func(engine.Engine) engine.Engine {
+	return func(next engine.Engine) engine.Engine {
+		return &broken{Engine: next, before: func(b *broken, k *engine.Call) {
 			if k.Kind == kind {
 				fault(b, k)
 			}
@@ -139,9 +139,9 @@ func onKind(kind engine.CallKind, fault func(b *broken, k *mpi.Call)) func(mpi.E
 	}
 }
 
-func afterKind(kind engine.CallKind, fault func(k *mpi.Call)) func(mpi.Engine) mpi.Engine {
-	return func(next mpi.Engine) mpi.Engine {
-		return &broken{Engine: next, after: func(k *mpi.Call) {
+func afterKind(kind engine.CallKind, fault func(k *engine.Call)) func(engine.Engine) engine.Engine {
+	return func(next engine.Engine) engine.Engine {
+		return &broken{Engine: next, after: func(k *engine.Call) {
 			if k.Kind == kind {
 				fault(k)
 			}
@@ -150,103 +150,103 @@ func afterKind(kind engine.CallKind, fault func(k *mpi.Call)) func(mpi.Engine) m
 }
 
 // reversed returns op with exchanged operands.
-func reversed(op *mpi.Op) *mpi.Op {
+func reversed(op *engine.Op) *engine.Op {
 	r, _ := mpi.NewOp(op.Name(), false, func(acc, in []matrix) {
 		for i := range acc {
 			x := in[i]
-			op.Apply(unsafe.Pointer(&x), unsafe.Pointer(&acc[i]), 1, mpi.Of(acc))
+			op.Apply(unsafe.Pointer(&x), unsafe.Pointer(&acc[i]), 1, engine.Buffer(mpi.Of(acc)))
 			acc[i] = x
 		}
 	})
-	return r
+	return (*engine.Op)(r)
 }
 
 // faults are engines that break one promise each.
 var faults = []struct {
 	name  string
-	wrap  func(next mpi.Engine) mpi.Engine
+	wrap  func(next engine.Engine) engine.Engine
 	cases []string // the cases that must fail
 	races bool     // the fault is also a data race on the memory of a window
 }{
-	{"two messages of one sender and tag change places", func(next mpi.Engine) mpi.Engine { return &swapper{broken{Engine: next}} },
+	{"two messages of one sender and tag change places", func(next engine.Engine) engine.Engine { return &swapper{broken{Engine: next}} },
 		[]string{"order/one tag"}, false},
-	{"a bit of a received message is flipped", afterKind(engine.CallRecv, func(k *mpi.Call) { flip(k.Recv) }),
+	{"a bit of a received message is flipped", afterKind(engine.CallRecv, func(k *engine.Call) { flip(k.Recv) }),
 		[]string{"transfer/sizes", "transfer/layouts", "transfer/kinds", "order/unexpected messages", "random/programs"}, false},
-	{"a byte behind the message is written to", afterKind(engine.CallRecv, func(k *mpi.Call) {
+	{"a byte behind the message is written to", afterKind(engine.CallRecv, func(k *engine.Call) {
 		if k.Recv.Contiguous() && k.Recv.Len() > 0 && k.Recv.ElemSize() == 1 {
 			*(*byte)(unsafe.Add(k.Recv.Pointer(), k.Recv.Bytes())) = 0
 		}
 	}), []string{"transfer/sizes", "transfer/shorter than the buffer"}, false},
-	{"the status is lost", afterKind(engine.CallRecv, func(k *mpi.Call) { k.Status = mpi.Status{} }),
+	{"the status is lost", afterKind(engine.CallRecv, func(k *engine.Call) { k.Status = engine.Status{} }),
 		[]string{"transfer/sizes", "transfer/sendrecv", "order/any source", "request/waitany"}, false},
-	{"the status tells the length of the buffer", afterKind(engine.CallRecv, func(k *mpi.Call) { k.Status.Bytes = k.Recv.Bytes() }),
+	{"the status tells the length of the buffer", afterKind(engine.CallRecv, func(k *engine.Call) { k.Status.Bytes = k.Recv.Bytes() }),
 		[]string{"transfer/shorter than the buffer", "transfer/no bytes"}, false},
-	{"messages go to the wrong rank", onKind(engine.CallSend, func(_ *broken, k *mpi.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
+	{"messages go to the wrong rank", onKind(engine.CallSend, func(_ *broken, k *engine.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
 		[]string{"order/ring from any source", "transfer/sendrecv of different tags and sizes"}, false},
-	{"a truncated message is not reported", afterKind(engine.CallRecv, func(k *mpi.Call) { k.Err = nil }),
+	{"a truncated message is not reported", afterKind(engine.CallRecv, func(k *engine.Call) { k.Err = nil }),
 		[]string{"truncate/receive posted first", "truncate/one of many"}, false},
-	{"synchronous sends do not wait", onKind(engine.CallSsend, func(_ *broken, k *mpi.Call) { k.Kind = engine.CallSend }),
+	{"synchronous sends do not wait", onKind(engine.CallSsend, func(_ *broken, k *engine.Call) { k.Kind = engine.CallSend }),
 		[]string{"synchronous/waits for its receive", "synchronous/waits for its receive, to itself"}, false},
-	{"receives complete too early", func(next mpi.Engine) mpi.Engine { return &hasty{broken{Engine: next}} },
+	{"receives complete too early", func(next engine.Engine) engine.Engine { return &hasty{broken{Engine: next}} },
 		[]string{"transfer/sizes", "request/thousands in random order"}, false},
-	{"calls complete twice", func(next mpi.Engine) mpi.Engine {
-		return &broken{Engine: next, before: func(_ *broken, k *mpi.Call) {
+	{"calls complete twice", func(next engine.Engine) engine.Engine {
+		return &broken{Engine: next, before: func(_ *broken, k *engine.Call) {
 			if user := k.OnDone; user != nil {
-				k.OnDone = func(k *mpi.Call) { user(k); user(k) }
+				k.OnDone = func(k *engine.Call) { user(k); user(k) }
 			}
 		}}
 	}, []string{"engine/every call completes once"}, false},
-	{"in place is taken for a buffer of zeros", onKind(engine.CallAllreduce, func(_ *broken, k *mpi.Call) {
+	{"in place is taken for a buffer of zeros", onKind(engine.CallAllreduce, func(_ *broken, k *engine.Call) {
 		if k.Send.IsInPlace() && k.Recv.Bytes() > 0 {
 			zeros := make([]byte, k.Recv.Bytes())
-			k.Send = mpi.Raw(unsafe.Pointer(&zeros[0]), len(zeros), k.Recv)
+			k.Send = engine.Raw(unsafe.Pointer(&zeros[0]), len(zeros), k.Recv)
 		}
 	}), []string{"allreduce/sizes", "reductions/layouts"}, false},
-	{"the root is another one", onKind(engine.CallBcast, func(_ *broken, k *mpi.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
+	{"the root is another one", onKind(engine.CallBcast, func(_ *broken, k *engine.Call) { k.Peer = (k.Peer + 1) % k.Comm.Size() }),
 		[]string{"bcast/every root and size", "bcast/one after another", "bcast/layouts differ"}, false},
-	{"a sum is off by a bit", afterKind(engine.CallAllreduce, func(k *mpi.Call) { flip(k.Recv) }),
+	{"a sum is off by a bit", afterKind(engine.CallAllreduce, func(k *engine.Call) { flip(k.Recv) }),
 		[]string{"allreduce/sizes", "operation/predefined on integers", "operation/of the user, commutative"}, false},
-	{"exscan writes on rank 0", afterKind(engine.CallExscan, func(k *mpi.Call) {
+	{"exscan writes on rank 0", afterKind(engine.CallExscan, func(k *engine.Call) {
 		if k.Comm.Rank() == 0 {
 			flip(k.Recv)
 		}
 	}), []string{"scan/sizes"}, false},
-	{"the order of ranks is reversed", func(next mpi.Engine) mpi.Engine {
-		return &broken{Engine: next, before: func(_ *broken, k *mpi.Call) {
+	{"the order of ranks is reversed", func(next engine.Engine) engine.Engine {
+		return &broken{Engine: next, before: func(_ *broken, k *engine.Call) {
 			if k.Op != nil && !k.Op.Predefined() && k.Recv.Kind() == engine.KindOpaque {
 				k.Op = reversed(k.Op)
 			}
 		}}
 	}, []string{"operation/of the user, in the order of ranks"}, false},
-	{"parts of a gather are moved", onKind(engine.CallGather, func(_ *broken, k *mpi.Call) {
+	{"parts of a gather are moved", onKind(engine.CallGather, func(_ *broken, k *engine.Call) {
 		if k.RecvDispls != nil {
 			k.RecvDispls = slices.Clone(k.RecvDispls)
 			k.RecvDispls[0]--
 		}
 	}), []string{"gatherv/gaps and empty parts"}, false},
-	{"a barrier is none", func(next mpi.Engine) mpi.Engine {
+	{"a barrier is none", func(next engine.Engine) engine.Engine {
 		return &silent{broken{Engine: next}, []engine.CallKind{engine.CallBarrier}}
 	},
 		[]string{"window/flush, then a barrier"}, true},
-	{"every third notification is lost", onKind(engine.CallNotify, func(b *broken, k *mpi.Call) {
+	{"every third notification is lost", onKind(engine.CallNotify, func(b *broken, k *engine.Call) {
 		if b.count++; b.count%3 == 0 {
 			k.Kind = engine.CallPut
 		}
 	}), []string{"notify/one after another"}, true},
-	{"notifications are on another counter", onKind(engine.CallNotify, func(_ *broken, k *mpi.Call) { k.Tag ^= 1 }),
+	{"notifications are on another counter", onKind(engine.CallNotify, func(_ *broken, k *engine.Call) { k.Tag ^= 1 }),
 		[]string{"notify/counters are apart"}, true},
-	{"a notification comes without its data", onKind(engine.CallNotify, func(_ *broken, k *mpi.Call) { k.Send = mpi.Buffer{} }),
+	{"a notification comes without its data", onKind(engine.CallNotify, func(_ *broken, k *engine.Call) { k.Send = engine.Buffer{} }),
 		[]string{"notify/data is in place", "notify/from all ranks", "notify/there and back"}, false},
-	{"puts are late by one element", onKind(engine.CallPut, func(_ *broken, k *mpi.Call) { k.Offset = max(k.Offset-1, 0) }),
+	{"puts are late by one element", onKind(engine.CallPut, func(_ *broken, k *engine.Call) { k.Offset = max(k.Offset-1, 0) }),
 		[]string{"window/put", "window/layouts"}, true},
-	{"accumulations replace", onKind(engine.CallAccumulate, func(_ *broken, k *mpi.Call) { k.Op = mpi.Replace }),
+	{"accumulations replace", onKind(engine.CallAccumulate, func(_ *broken, k *engine.Call) { k.Op = engine.Replace }),
 		[]string{"accumulate/sums from all ranks", "accumulate/operations", "accumulate/no update is lost"}, false},
-	{"locks exclude nobody", func(next mpi.Engine) mpi.Engine {
+	{"locks exclude nobody", func(next engine.Engine) engine.Engine {
 		return &silent{broken{Engine: next}, []engine.CallKind{engine.CallLock, engine.CallUnlock}}
 	}, []string{"lock/keeps others out"}, true},
-	{"calls are forgotten", func(next mpi.Engine) mpi.Engine { return &forgetful{broken{Engine: next}} },
+	{"calls are forgotten", func(next engine.Engine) engine.Engine { return &forgetful{broken{Engine: next}} },
 		[]string{"engine/outstanding calls", "engine/poll counts completions"}, false},
-	{"probes tell of the wrong tag", afterKind(engine.CallProbe, func(k *mpi.Call) { k.Status.Tag++ }),
+	{"probes tell of the wrong tag", afterKind(engine.CallProbe, func(k *engine.Call) { k.Status.Tag++ }),
 		[]string{"probe/blocking", "probe/first of a sender"}, false},
 }
 
@@ -272,7 +272,7 @@ func TestBrokenEnginesFail(t *testing.T) {
 }
 
 // found reports whether one run of a case fails with the engine that wrap returns.
-func found(t *testing.T, wrap func(mpi.Engine) mpi.Engine, name string) bool {
+func found(t *testing.T, wrap func(engine.Engine) engine.Engine, name string) bool {
 	p, err := onBroken(wrap, name)
 	if err != nil && (strings.Contains(err.Error(), "hangs in case") || strings.Contains(err.Error(), "a deadlock")) {
 		return true
@@ -283,11 +283,11 @@ func found(t *testing.T, wrap func(mpi.Engine) mpi.Engine, name string) bool {
 
 // onBroken runs one case. It wraps the engine of every rank only inside the body, because
 // the suite itself needs a working engine.
-func onBroken(wrap func(mpi.Engine) mpi.Engine, name string) (p Report, err error) {
+func onBroken(wrap func(engine.Engine) engine.Engine, name string) (p Report, err error) {
 	k := *caseOf(name)
 	body := k.body
 	k.body = func(r *rank) {
-		restore := r.Intercept(wrap)
+		restore := (*engine.Comm)(r.inner()).Intercept(wrap)
 		defer restore()
 		body(r)
 	}
@@ -313,7 +313,7 @@ func caseOf(name string) *Case {
 // A tool that changes nothing is not a fault.
 func TestSoundEnginePasses(t *testing.T) {
 	for _, name := range []string{"order/one tag", "engine/every call completes once", "notify/counters are apart", "random/programs"} {
-		p, err := onBroken(func(next mpi.Engine) mpi.Engine { return &broken{Engine: next, after: func(*mpi.Call) {}} }, name)
+		p, err := onBroken(func(next engine.Engine) engine.Engine { return &broken{Engine: next, after: func(*engine.Call) {}} }, name)
 		require.NoError(t, err)
 		require.Empty(t, p.Results[0].Failures)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -29,10 +30,10 @@ func engineCases() []Case {
 }
 
 func engineAbout(r *rank) {
-	e := r.Engine()
+	e := r.inner().Engine()
 	r.equal("it has a name", e.Name() != "", true)
 	r.equal("it has a host", e.Host() != "", true)
-	me, world := e.Group(r.Handle())
+	me, world := e.Group(r.inner().Handle())
 	r.equal("rank", me, r.Rank())
 	r.equal("size", len(world), r.Size())
 	for p, x := range world {
@@ -42,18 +43,18 @@ func engineAbout(r *rank) {
 	for _, x := range all {
 		r.equal("largest tag of all ranks", x, all[0])
 	}
-	if reason, yes := e.Revoked(r.Handle()); yes {
+	if reason, yes := e.Revoked(r.inner().Handle()); yes {
 		r.failf("revoked before anything happened: %s", reason)
 	}
 }
 
 // call returns a send or receive of one element.
-func (r *rank) call(kind engine.CallKind, x *int64, peer, tag int) *mpi.Call {
-	k := &mpi.Call{Kind: kind, Comm: r.Comm, Peer: peer, Tag: tag}
+func (r *rank) call(kind engine.CallKind, x *int64, peer, tag int) *engine.Call {
+	k := &engine.Call{Kind: kind, Comm: r.inner(), Peer: peer, Tag: tag}
 	if kind.Sends() {
-		k.Send = mpi.One(x)
+		k.Send = engine.Buffer(mpi.One(x))
 	} else {
-		k.Recv = mpi.One(x)
+		k.Recv = engine.Buffer(mpi.One(x))
 	}
 	return k
 }
@@ -61,9 +62,9 @@ func (r *rank) call(kind engine.CallKind, x *int64, peer, tag int) *mpi.Call {
 // engineBatch posts sends and receives in one call: they keep their order.
 func engineBatch(r *rank) {
 	const count = 50
-	e := r.Engine()
+	e := r.inner().Engine()
 	data, got := words(seedOf(r.Rank()), count), blank(count)
-	var calls []*mpi.Call
+	var calls []*engine.Call
 	for i := range count {
 		calls = append(calls, r.call(engine.CallRecv, &got[i], r.left(), i%2), r.call(engine.CallSend, &data[i], r.right(), i%2))
 	}
@@ -83,9 +84,9 @@ func engineBatch(r *rank) {
 }
 
 // inLine returns sends of the parts of a message; width of them need be under way at a time.
-func (r *rank) inLine(parts [][]byte, peer, tag, width int) (calls []*mpi.Call) {
+func (r *rank) inLine(parts [][]byte, peer, tag, width int) (calls []*engine.Call) {
 	for _, p := range parts {
-		calls = append(calls, &mpi.Call{Kind: engine.CallSend, Comm: r.Comm, Peer: peer, Tag: tag, InLine: width, Send: mpi.Of(p)})
+		calls = append(calls, &engine.Call{Kind: engine.CallSend, Comm: r.inner(), Peer: peer, Tag: tag, InLine: width, Send: engine.Buffer(mpi.Of(p))})
 	}
 	return calls
 }
@@ -96,7 +97,7 @@ func engineInLine(r *rank) {
 	sizes := []int{200_000, 8, 70_000, 0, 300_000, 5000}
 	for _, width := range []int{1, 2, len(sizes)} {
 		r.at("%d at a time", width)
-		var calls []*mpi.Call
+		var calls []*engine.Call
 		for m := range 2 {
 			var parts [][]byte
 			for i, n := range sizes {
@@ -104,7 +105,7 @@ func engineInLine(r *rank) {
 			}
 			calls = append(calls, r.inLine(parts, r.right(), m, width)...)
 		}
-		r.Engine().Post(calls)
+		r.inner().Engine().Post(calls)
 		r.must(r.Barrier())
 		for _, m := range []int{1, 0} {
 			for i, n := range sizes {
@@ -113,7 +114,7 @@ func engineInLine(r *rank) {
 				box.check(r, "part", octets(seedOf(r.left(), m, i), n))
 			}
 		}
-		r.Engine().Await(false, calls)
+		r.inner().Engine().Await(false, calls)
 		for _, k := range calls {
 			r.must(k.Err)
 		}
@@ -130,26 +131,26 @@ func engineGetsInLine(r *rank) {
 		for _, end := range []string{"await", "flush", "fence"} {
 			r.at("%d at a time, %s", width, end)
 			got := blank(sum)
-			var calls []*mpi.Call
+			var calls []*engine.Call
 			at := 0
 			for _, n := range sizes {
-				k := &mpi.Call{Kind: engine.CallGet, Comm: w.Comm(), Win: w, Peer: r.right(), Offset: at, InLine: width, Recv: mpi.Of(got[at : at+n])}
-				if w.Comm().Prepare(k) {
+				k := &engine.Call{Kind: engine.CallGet, Comm: r.inner(), Win: (*engine.Win)(w), Peer: r.right(), Offset: at, InLine: width, Recv: engine.Buffer(mpi.Of(got[at : at+n]))}
+				if r.inner().Prepare(k) {
 					calls = append(calls, k)
 				}
 				at += n
 			}
-			r.Engine().Post(calls)
+			r.inner().Engine().Post(calls)
 			switch end {
 			case "flush":
 				r.must(w.Flush(r.right()))
 			case "fence":
 				r.must(w.Fence())
 			default:
-				r.Engine().Await(false, calls)
+				r.inner().Engine().Await(false, calls)
 			}
 			same(r, "read", got, words(seedOf(r.right()), sum))
-			r.Engine().Await(false, calls)
+			r.inner().Engine().Await(false, calls)
 			for _, k := range calls {
 				r.must(k.Err)
 			}
@@ -161,10 +162,10 @@ func engineGetsInLine(r *rank) {
 // engineOnce: calls that end in many different ways complete exactly once.
 func engineOnce(r *rank) {
 	const count = 60
-	e := r.Engine()
+	e := r.inner().Engine()
 	data, got := words(seedOf(r.Rank()), count), blank(count)
 	times := make([]int, 2*count)
-	var calls []*mpi.Call
+	var calls []*engine.Call
 	for i := range count {
 		send := engine.CallSend
 		if i%3 == 0 {
@@ -173,7 +174,7 @@ func engineOnce(r *rank) {
 		calls = append(calls, r.call(engine.CallRecv, &got[i], r.left(), i), r.call(send, &data[i], r.right(), i))
 	}
 	for i, k := range calls {
-		k.OnDone = func(done *mpi.Call) {
+		k.OnDone = func(done *engine.Call) {
 			if done == k && k.Done() {
 				times[i]++
 			}
@@ -200,15 +201,15 @@ func engineOnce(r *rank) {
 // enginePoll compares the result of Poll with the number of completions inside it.
 func enginePoll(r *rank) {
 	const count = 60
-	e := r.Engine()
+	e := r.inner().Engine()
 	data, got := words(seedOf(r.Rank()), count), blank(count)
 	completed := 0
-	var calls []*mpi.Call
+	var calls []*engine.Call
 	for i := range count {
 		calls = append(calls, r.call(engine.CallRecv, &got[i], r.left(), i), r.call(engine.CallSsend, &data[i], r.right(), i))
 	}
 	for _, k := range calls {
-		k.OnDone = func(*mpi.Call) { completed++ }
+		k.OnDone = func(*engine.Call) { completed++ }
 	}
 	e.Post(calls)
 	for completed < len(calls) {
@@ -223,9 +224,9 @@ func enginePoll(r *rank) {
 
 func engineAwaitAny(r *rank) {
 	const count = 20
-	e := r.Engine()
+	e := r.inner().Engine()
 	data, got := words(seedOf(r.Rank()), count), blank(count)
-	var open []*mpi.Call
+	var open []*engine.Call
 	for i := range count {
 		open = append(open, r.call(engine.CallRecv, &got[i], r.left(), i))
 	}
@@ -235,7 +236,7 @@ func engineAwaitAny(r *rank) {
 	}
 	for len(open) > 0 {
 		e.Await(true, open)
-		var left []*mpi.Call
+		var left []*engine.Call
 		for _, k := range open {
 			if !k.Done() {
 				left = append(left, k)
@@ -251,10 +252,10 @@ func engineAwaitAny(r *rank) {
 
 // engineOutstanding: each call under way is listed once, until it has completed.
 func engineOutstanding(r *rank) {
-	e := r.Engine()
+	e := r.inner().Engine()
 	got := blank(10)
-	mine := map[*mpi.Call]int{}
-	var calls []*mpi.Call
+	mine := map[*engine.Call]int{}
+	var calls []*engine.Call
 	for i := range got {
 		k := r.call(engine.CallRecv, &got[i], r.left(), i)
 		calls, mine[k] = append(calls, k), 0
@@ -263,7 +264,7 @@ func engineOutstanding(r *rank) {
 		for k := range mine {
 			mine[k] = 0
 		}
-		e.Outstanding(func(k *mpi.Call) {
+		e.Outstanding(func(k *engine.Call) {
 			if _, ok := mine[k]; ok {
 				mine[k]++
 				n++
@@ -298,21 +299,21 @@ func engineOutstanding(r *rank) {
 
 // engineWake: a Wake before or during a Sleep ends it; otherwise the case hangs.
 func engineWake(r *rank) {
-	e := r.Engine()
+	e := r.inner().Engine()
 	for range 20 {
 		e.Wake()
 		e.Sleep(time.Hour)
 	}
 	for range 10 {
 		var woken atomic.Bool
-		go func() {
+		osthread.Go(func() {
 			woken.Store(true)
 			e.Wake()
-		}()
+		})
 		for !woken.Load() {
-			e.Sleep(time.Hour)
+			e.Sleep(time.Hour) // returns at once if there is something to do
+			e.Poll()
 		}
-		e.Poll()
 	}
 	e.Sleep(time.Microsecond)
 	e.Sleep(0)
@@ -320,16 +321,16 @@ func engineWake(r *rank) {
 
 // engineSleep waits for a message as a communication thread does: Sleep, then Poll.
 func engineSleep(r *rank) {
-	e := r.Engine()
+	e := r.inner().Engine()
 	for round := range 20 {
 		r.at("round %d", round)
 		got, data := blank(1), words(seedOf(r.Rank(), round), 1)
 		in, out := r.call(engine.CallRecv, &got[0], r.left(), round), r.call(engine.CallSsend, &data[0], r.right(), round)
-		e.Post([]*mpi.Call{in})
+		e.Post([]*engine.Call{in})
 		if r.Rank() == round%r.Size() {
 			e.Sleep(time.Millisecond)
 		}
-		e.Post([]*mpi.Call{out})
+		e.Post([]*engine.Call{out})
 		for !in.Done() || !out.Done() {
 			if e.Poll() == 0 {
 				e.Sleep(time.Hour)
@@ -341,18 +342,18 @@ func engineSleep(r *rank) {
 
 // counter is a tool that counts calls by kind.
 type counter struct {
-	mpi.Engine
+	engine.Engine
 	kinds map[engine.CallKind]int
 }
 
-func (c *counter) Post(calls []*mpi.Call) {
+func (c *counter) Post(calls []*engine.Call) {
 	for _, k := range calls {
 		c.kinds[k.Kind]++
 	}
 	c.Engine.Post(calls)
 }
 
-func (c *counter) Do(k *mpi.Call) {
+func (c *counter) Do(k *engine.Call) {
 	c.kinds[k.Kind]++
 	c.Engine.Do(k)
 }
@@ -360,12 +361,12 @@ func (c *counter) Do(k *mpi.Call) {
 // engineTool makes one call of each kind under a tool that counts them.
 func engineTool(r *rank) {
 	tool := &counter{kinds: map[engine.CallKind]int{}}
-	name := r.Engine().Name()
-	restore, n := r.Intercept(func(next mpi.Engine) mpi.Engine {
+	name := r.inner().Engine().Name()
+	restore, n := r.inner().Intercept(func(next engine.Engine) engine.Engine {
 		tool.Engine = next
 		return tool
 	}), r.Size()
-	r.equal("engine", r.Engine(), mpi.Engine(tool))
+	r.equal("engine", r.inner().Engine(), engine.Engine(tool))
 	x, all := blank(1), blank(n)
 	b, parts := mpi.Of(x), mpi.Of(all)
 	q := []*mpi.Request{r.Isend(b, r.right(), 0), r.Issend(b, r.right(), 0)}
@@ -405,13 +406,13 @@ func engineTool(r *rank) {
 	r.must(restore())
 	r.must(r.Barrier())
 	r.equal("barriers seen after the tool has gone", tool.kinds[engine.CallBarrier], seen)
-	r.equal("name of the engine", r.Engine().Name(), name)
+	r.equal("name of the engine", r.inner().Engine().Name(), name)
 }
 
 func engineTools(r *rank) {
 	add := func() (*counter, func() error) {
 		tool := &counter{kinds: map[engine.CallKind]int{}}
-		return tool, r.Intercept(func(next mpi.Engine) mpi.Engine {
+		return tool, r.inner().Intercept(func(next engine.Engine) engine.Engine {
 			tool.Engine = next
 			return tool
 		})

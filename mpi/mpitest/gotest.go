@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -60,7 +61,7 @@ func (o Options) test(t *testing.T, k Case, launch Launch) {
 // leftovers are bodies that end with unfinished calls or messages: the engine reports them.
 var leftovers = map[string]func(*mpi.Comm) error{
 	"message that nobody receives": func(c *mpi.Comm) error {
-		n := min(c.Engine().Limits().Eager, 8)
+		n := min((*engine.Comm)(c).Engine().Limits().Eager, 8)
 		return c.Send(mpi.Of(make([]byte, max(n, 0))), c.Rank(), 3)
 	},
 	"receive that nobody sends to": func(c *mpi.Comm) error {

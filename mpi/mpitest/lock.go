@@ -63,7 +63,7 @@ func lockHeld(r *rank) {
 			r.must(w.Lock(target, true))
 			r.must(r.Send(mpi.Buffer{}, 1, round))
 			for start := mpi.Wtime(); mpi.Wtime() < start+while; r.yield() {
-				r.Engine().Poll()
+				r.inner().Engine().Poll()
 			}
 			r.must(w.Put(mpi.One(&one), target, round))
 			r.must(w.Unlock(target))

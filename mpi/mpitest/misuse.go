@@ -3,6 +3,7 @@ package mpitest
 import (
 	"errors"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -41,7 +42,7 @@ func misuseRanks(r *rank) {
 		r.wants(err, mpi.ErrRank, "mprobe")
 	}
 	r.wants(r.Send(b, mpi.AnySource, 0), mpi.ErrRank, "send to any rank")
-	over := r.Engine().Limits().MaxTag + 1
+	over := r.inner().Engine().Limits().MaxTag + 1
 	for _, tag := range []int{over, -1, -2, -1 << 40} {
 		r.at("tag %d", tag)
 		r.wants(r.Send(b, r.right(), tag), mpi.ErrTag, "send")
@@ -214,7 +215,7 @@ func misuseWindowMemory(r *rank) {
 }
 
 func misuseWorld(r *rank) {
-	world := mpi.NewWorld(r.Engine())
+	world := (*mpi.Comm)(engine.NewWorld(r.inner().Engine()))
 	r.wants(world.Free(), mpi.ErrState, "free of the world")
 	r.equal("size of the world", world.Size() >= r.Size(), true)
 	r.usable()

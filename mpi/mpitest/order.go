@@ -24,7 +24,7 @@ func orderCases() []Case {
 
 // mixedSize is the length of message i of a series of small and large ones.
 func mixedSize(r *rank, i int) int {
-	eager := min(max(r.Engine().Limits().Eager, 0), 1<<16)
+	eager := min(max(r.inner().Engine().Limits().Eager, 0), 1<<16)
 	return [...]int{8, eager + 8, 24, 8, eager/2 + 8, eager + 1000, 16}[i%7] + i%5
 }
 

@@ -27,7 +27,7 @@ func partCases() []Case {
 // partSizes are elements of one rank.
 func (r *rank) partSizes() []int {
 	all := []int{0, 1, 7, 5000}
-	if eager := r.Engine().Limits().Eager / 8; eager > 0 && eager < 1<<16 {
+	if eager := r.inner().Engine().Limits().Eager / 8; eager > 0 && eager < 1<<16 {
 		all = append(all, eager, eager+1)
 	}
 	if r.long {

@@ -88,7 +88,7 @@ func (m guardedBuffer) check(r *rank, what string, want []byte) {
 // sizes returns lengths of messages in bytes: small, around the eager limit, large.
 func (r *rank) sizes() []int {
 	all := []int{0, 1, 7, 100_000, 1<<20 + 5}
-	eager := r.Engine().Limits().Eager
+	eager := r.inner().Engine().Limits().Eager
 	for _, n := range []int{eager - 1, eager, eager + 1} {
 		if n >= 0 && n <= 4<<20 {
 			all = append(all, n)
@@ -105,7 +105,7 @@ func (r *rank) sizes() []int {
 // around the eager limit, large.
 func (r *rank) lengths() []int {
 	all := []int{0, 4, 28, 16_384}
-	if eager := r.Engine().Limits().Eager / 32 * 4; eager > 0 && eager <= 1<<17 {
+	if eager := r.inner().Engine().Limits().Eager / 32 * 4; eager > 0 && eager <= 1<<17 {
 		all = append(all, eager, eager+4)
 	}
 	if r.long {

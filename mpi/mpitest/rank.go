@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -45,6 +47,9 @@ func (k *Case) run(r *rank) (text string) {
 	k.body(r)
 	return ""
 }
+
+// inner returns the communicator as engines see it.
+func (r *rank) inner() *engine.Comm { return (*engine.Comm)(r.Comm) }
 
 // on returns r with another communicator.
 func (r *rank) on(c *mpi.Comm) *rank { return &rank{c, r.state} }
@@ -161,4 +166,7 @@ func (r *rank) gatherAll(x int64) []int64 {
 
 // yield lets other ranks run between two tests of a request: there may be more ranks than
 // cores.
-func (r *rank) yield() { runtime.Gosched() }
+func (r *rank) yield() {
+	runtime.Gosched()
+	osthread.Relax() // where only this lets time pass
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -58,7 +59,7 @@ func (p *Report) Counts() (cases, failed, skipped int) {
 func Run(c *mpi.Comm, o Options) (Report, error) { return o.run(c, Cases()) }
 
 func (o Options) run(c *mpi.Comm, cases []Case) (Report, error) {
-	p := Report{Engine: c.Engine().Name(), Ranks: c.Size()}
+	p := Report{Engine: (*engine.Comm)(c).Engine().Name(), Ranks: c.Size()}
 	control, err := c.Dup()
 	if err != nil {
 		return p, fmt.Errorf("mpitest: %w", err)

@@ -203,7 +203,7 @@ func exchange[T comparable](r *rank, name string, of func(w uint64) T) {
 
 // transferTags receives in another order than it sends.
 func transferTags(r *rank) {
-	tags := []int{0, 1, 5, 32767, r.Engine().Limits().MaxTag}
+	tags := []int{0, 1, 5, 32767, r.inner().Engine().Limits().MaxTag}
 	if tags[4] < 32767 {
 		r.failf("tags go to %d only: MPI has at least 32767", tags[4])
 	}
@@ -302,7 +302,7 @@ func transferNoBytes(r *rank) {
 // transferEager: all ranks send around the ring before they receive. It would deadlock if
 // messages up to the eager limit waited for their receive.
 func transferEager(r *rank) {
-	eager := r.Engine().Limits().Eager
+	eager := r.inner().Engine().Limits().Eager
 	if eager < 0 || eager > 4<<20 {
 		eager = min(eager, 4<<20)
 	}

@@ -13,16 +13,15 @@ import (
 	"runtime"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Do makes a call and waits for it, in one call into C if it is one of MPI.
-func (e *rankEngine) Do(k *mpi.Call) {
+func (e *rankEngine) Do(k *engine.Call) {
 	if !e.alone(k) {
 		e.one[0] = k
 		e.Post(e.one[:])
 		if !k.Done() {
-			e.Await(false, []*mpi.Call{k})
+			e.Await(false, []*engine.Call{k})
 		}
 		return
 	}
@@ -35,7 +34,7 @@ func (e *rankEngine) Do(k *mpi.Call) {
 	} else {
 		if err := e.fill(o, k, nil); err != nil {
 			e.inC = false
-			e.complete(k, mpi.Status{}, err)
+			e.complete(k, engine.Status{}, err)
 			return
 		}
 		send, recv := buffers(k, nil)
@@ -56,7 +55,7 @@ func (e *rankEngine) Do(k *mpi.Call) {
 
 // fillPlain is fill for most messages: elements of a predefined kind without gaps. It
 // reports whether k is one of them.
-func fillPlain(o *C.weft_op, k *mpi.Call) bool {
+func fillPlain(o *C.weft_op, k *engine.Call) bool {
 	b, room := &k.Send, -1
 	switch k.Kind {
 	case engine.CallRecv:
@@ -76,7 +75,7 @@ func fillPlain(o *C.weft_op, k *mpi.Call) bool {
 }
 
 // char returns the address of b as an argument, which cgo keeps in place.
-func char(b mpi.Buffer) *C.char {
+func char(b engine.Buffer) *C.char {
 	if b.Bytes() == 0 {
 		return nil
 	}
@@ -85,7 +84,7 @@ func char(b mpi.Buffer) *C.char {
 
 // alone reports whether C can wait for k without Go: it is one call of MPI, and no other
 // call needs Go for its progress.
-func (e *rankEngine) alone(k *mpi.Call) bool {
+func (e *rankEngine) alone(k *engine.Call) bool {
 	if !e.direct(k) || e.busy() || e.closed || e.comms[k.Comm.Handle()].revoked {
 		return false
 	}
@@ -105,7 +104,7 @@ func (e *rankEngine) busy() bool {
 
 // interrupted takes the notices that came while k was waiting, and reports whether they
 // ended k.
-func (e *rankEngine) interrupted(k *mpi.Call) bool {
+func (e *rankEngine) interrupted(k *engine.Call) bool {
 	e.one[0] = k
 	e.stalled(false, e.one[:])
 	e.stall.alone = e.stall.calls != nil
@@ -120,12 +119,12 @@ func (e *rankEngine) interrupted(k *mpi.Call) bool {
 	i := e.take(k, nil)
 	C.weft_do_keep(C.int(i))
 	e.abandon(i)
-	e.complete(k, mpi.Status{}, err)
+	e.complete(k, engine.Status{}, err)
 	return true
 }
 
 // number counts the collectives of a communicator.
-func (e *rankEngine) number(k *mpi.Call) {
+func (e *rankEngine) number(k *engine.Call) {
 	if k.Kind.Collective() {
 		c := e.comms[k.Comm.Handle()]
 		c.called++
@@ -137,7 +136,7 @@ func (e *rankEngine) number(k *mpi.Call) {
 }
 
 // Await polls until all calls have completed, or any of them if any is set.
-func (e *rankEngine) Await(any bool, calls []*mpi.Call) {
+func (e *rankEngine) Await(any bool, calls []*engine.Call) {
 	e.oneCaller()
 	for done, idle := 0, 0; !satisfied(any, calls, &done); {
 		if !e.busy() {
@@ -171,7 +170,7 @@ const lookStall = 256
 
 // satisfied reports whether all calls have completed, or any of them; the first done ones
 // have.
-func satisfied(any bool, calls []*mpi.Call, done *int) bool {
+func satisfied(any bool, calls []*engine.Call, done *int) bool {
 	if any {
 		for _, k := range calls {
 			if k.Done() {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
 )
 
@@ -58,10 +57,10 @@ type rankEngine struct {
 	batch     int     // records filled and not posted
 	abandoned int     // operations whose call has completed before them
 	completed int     // calls so far
-	polled    []*mpi.Call
+	polled    []*engine.Call
 	runner    *schedule.Runner
 	schedules int // in progress in it
-	one       [1]*mpi.Call
+	one       [1]*engine.Call
 
 	revoking bool              // notices may still be in transit
 	early    map[uint64]string // notices about communicators that do not exist here yet
@@ -71,8 +70,8 @@ type rankEngine struct {
 	closed   bool
 	inC      bool // a goroutine waits or polls inside MPI
 
-	park  osthread.Parker       // any goroutine wakes it
-	mover atomic.Pointer[Mover] // any goroutine sets it
+	park  osthread.Parker              // any goroutine wakes it
+	mover atomic.Pointer[engine.Mover] // any goroutine sets it
 }
 
 // communicator is Go's record of a communicator.
@@ -117,11 +116,11 @@ func (e *rankEngine) Create(parent engine.Handle, members []int, seq uint32) (en
 	}
 	c.key = key
 	if p.revoked {
-		return 0, fmt.Errorf("%w: %s", mpi.ErrRevoked, p.reason)
+		return 0, fmt.Errorf("%w: %s", engine.ErrRevoked, p.reason)
 	}
 	var h C.int
 	if rc := C.weft_comm_create(C.int(parent), C.int(len(ranks)), &ranks[0], C.int(seq%tagsOfCreate), &h); rc != 0 {
-		return 0, fmt.Errorf("%w: %s", mpi.ErrEngine, errorText(rc))
+		return 0, fmt.Errorf("%w: %s", engine.ErrEngine, errorText(rc))
 	}
 	e.enter(int(h), c)
 	if reason, yes := e.early[key]; yes {
@@ -137,7 +136,7 @@ const tagsOfCreate = 1 << 15 // every library has as many
 func (e *rankEngine) Free(h engine.Handle) error {
 	e.comms[h] = nil
 	if rc := C.weft_comm_free(C.int(h)); rc != 0 {
-		return fmt.Errorf("mpi: free: %w: %s", mpi.ErrEngine, errorText(rc))
+		return fmt.Errorf("mpi: free: %w: %s", engine.ErrEngine, errorText(rc))
 	}
 	return nil
 }
@@ -154,13 +153,9 @@ func (e *rankEngine) Sleep(d time.Duration) {
 // Wake ends Sleep. Any goroutine.
 func (e *rankEngine) Wake() { e.park.Unpark() }
 
-// forwarding is the time for launchers to forward printed text: MPICH's ends without doing
-// so.
-const forwarding = 200 * time.Millisecond
-
 // Abort prints the reason and ends the program on all ranks. Any goroutine.
 func (e *rankEngine) Abort(code int, reason string) {
 	fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", e.comms[0].rank, reason)
-	C.weft_nap(C.int64_t(forwarding))
+	awaitForwarding()
 	C.weft_abort(C.int(code))
 }

@@ -5,10 +5,12 @@ package system
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/mpitest"
 )
@@ -24,14 +26,14 @@ func TestOneRank(t *testing.T) {
 	require.NoError(t, err)
 	_, again := Init()
 	require.ErrorIs(t, again, mpi.ErrState)
-	require.Equal(t, Library(), c.Engine().Name())
+	require.Equal(t, Library(), (*engine.Comm)(c).Engine().Name())
 
 	report, err := mpitest.Run(c, mpitest.Options{Lacks: mpitest.OrderCheck | mpitest.KeepsNaN, Only: possible})
 	require.NoError(t, err)
 	require.NoError(t, report.Check(false))
 	typesAreForgotten(t, c)
-	require.NoError(t, c.Engine().Finalize())
-	require.ErrorIs(t, c.Engine().Finalize(), mpi.ErrState)
+	require.NoError(t, (*engine.Comm)(c).Engine().Finalize())
+	require.ErrorIs(t, (*engine.Comm)(c).Engine().Finalize(), mpi.ErrState)
 	assert.ErrorIs(t, c.Barrier(), mpi.ErrState, "a call after the end")
 }
 
@@ -44,7 +46,7 @@ func possible(name string) bool {
 
 // typesAreForgotten uses more layouts than are kept.
 func typesAreForgotten(t *testing.T, c *mpi.Comm) {
-	e := c.Engine().(*rankEngine)
+	e := (*engine.Comm)(c).Engine().(*rankEngine)
 	x, y := make([]int32, 4*manyTypes), make([]int32, 4)
 	x[0], x[3*manyTypes] = 5, 6
 	for stride := 2; stride < 2*manyTypes; stride++ {
@@ -54,4 +56,11 @@ func typesAreForgotten(t *testing.T, c *mpi.Comm) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(e.types), manyTypes)
 	}
+}
+
+func TestWithin(t *testing.T) {
+	held := make(chan struct{})
+	defer close(held)
+	assert.False(t, within(time.Millisecond, func() { <-held }))
+	assert.True(t, within(time.Minute, func() {}))
 }

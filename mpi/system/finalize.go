@@ -11,8 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -34,8 +38,8 @@ func (e *rankEngine) Leftovers(apart engine.Handle) error {
 	var errs []error
 	e.Poll()
 	e.settleOrder()
-	e.Outstanding(func(k *mpi.Call) {
-		errs = append(errs, k.Fail(mpi.ErrPending, 0, 0, "it was started and never waited for"))
+	e.Outstanding(func(k *engine.Call) {
+		errs = append(errs, k.Fail(engine.ErrPending, 0, 0, "it was started and never waited for"))
 	})
 	for h, c := range e.comms {
 		if c != nil && c.disorder != nil {
@@ -46,7 +50,7 @@ func (e *rankEngine) Leftovers(apart engine.Handle) error {
 		}
 		var r C.weft_result
 		if C.weft_unmatched(C.int(h), 0, &r) != 0 {
-			errs = append(errs, &mpi.Error{Class: mpi.ErrPending, Kind: "finalize", Comm: fmt.Sprintf("communicator %d", h), Rank: c.rank,
+			errs = append(errs, &mpi.Error{Class: engine.ErrPending, Kind: "finalize", Comm: fmt.Sprintf("communicator %d", h), Rank: c.rank,
 				Peer: int(r.source), Tag: int(r.tag), Got: int(r.bytes), Text: fmt.Sprintf("a message of %d bytes was sent and never received", r.bytes)})
 		}
 	}
@@ -61,7 +65,7 @@ func (e *rankEngine) Leftovers(apart engine.Handle) error {
 // others.
 func (e *rankEngine) Finalize() error {
 	if e.closed {
-		return fmt.Errorf("mpi: finalize: %w: it has been called already", mpi.ErrState)
+		return fmt.Errorf("mpi: finalize: %w: it has been called already", engine.ErrState)
 	}
 	err := e.Leftovers(-1)
 	e.closed = true
@@ -84,10 +88,43 @@ func (e *rankEngine) Finalize() error {
 	for _, t := range e.types {
 		C.weft_type_free(C.int(t))
 	}
-	if rc := C.weft_finalize(); rc != 0 {
-		err = errors.Join(err, fmt.Errorf("mpi: finalize: %w: code %d", mpi.ErrEngine, int(rc)))
+	C.weft_before_finalize()
+	rc := 0
+	finalize := func() { rc = int(C.weft_finalize()) }
+	switch {
+	case !strings.HasPrefix(Library(), "MPICH"):
+		finalize()
+	case !within(finalizeTime, finalize):
+		stuck.Store(true)
+		fmt.Fprintf(os.Stderr, "weft: rank %d: MPI_Finalize of %s has not returned for %v, a fault of MPICH before 4.2 between hosts: all ranks have ended, and leave without it\n",
+			e.comms[0].rank, Library(), finalizeTime)
+		return err
+	}
+	if rc != 0 {
+		err = errors.Join(err, fmt.Errorf("mpi: finalize: %w: code %d", engine.ErrEngine, rc))
 	}
 	return err
+}
+
+// finalizeTime bounds MPI_Finalize of MPICH, which all ranks have begun together.
+const finalizeTime = 5 * time.Second
+
+// stuck is set if MPI_Finalize has not returned.
+var stuck atomic.Bool
+
+// within runs f on another goroutine, and reports whether it has returned within d.
+func within(d time.Duration, f func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(d):
+		return false
+	}
 }
 
 // unended lists the engines finalized with unfinished operations. Their memory stays pinned
@@ -97,16 +134,31 @@ var unended []*rankEngine
 // Leave makes the launcher end all ranks with this code, on which they have agreed, if it
 // would not do so when they exit without MPI_Finalize: MPICH's kills the others when the
 // first one has exited, and mixes the signal into its exit code. Rank 0 aborts; on the
-// others Leave returns after a while, and at once if there is no need.
+// others Leave returns after a while, and at once if there is no need: with code 0 there is
+// one only if MPI_Finalize has not returned.
 func Leave(code int) {
-	if C.weft_begun() == 0 || !strings.HasPrefix(Library(), "MPICH") {
+	if code == 0 && !stuck.Load() || C.weft_begun() == 0 || !strings.HasPrefix(Library(), "MPICH") {
 		return
 	}
 	if LaunchedRank() == 0 {
-		osthread.Sleep(forwarding)
-		C.weft_abort(C.int(code))
+		awaitForwarding()
+		if stuck.Load() {
+			abortLauncher(code)
+		} else {
+			C.weft_abort(C.int(code))
+		}
 	}
 	osthread.Sleep(killing)
+}
+
+// abortLauncher makes MPICH's launcher end all ranks with a code, where MPI_Abort no longer can:
+// by the command that this would send (PMI, version 1).
+func abortLauncher(code int) {
+	fd, err := strconv.Atoi(os.Getenv("PMI_FD"))
+	if err != nil {
+		return
+	}
+	_, _ = unix.Write(fd, fmt.Appendf(nil, "cmd=abort exitcode=%d\n", code)) // the process ends either way
 }
 
 // killing bounds the launcher's time to end a rank after an abort.
@@ -121,7 +173,7 @@ func (e *rankEngine) closeWindows() error {
 			continue
 		}
 		if !w.comm.revoked {
-			errs = append(errs, fmt.Errorf("mpi: finalize: %w: a window of rank %d is open: Free it", mpi.ErrPending, e.comms[0].rank))
+			errs = append(errs, fmt.Errorf("mpi: finalize: %w: a window of rank %d is open: Free it", engine.ErrPending, e.comms[0].rank))
 		}
 		errs = append(errs, e.FreeWindow(engine.Handle(h)))
 	}
@@ -150,7 +202,7 @@ func (e *rankEngine) watch() *time.Timer {
 
 // giveUp abandons all pending calls.
 func (e *rankEngine) giveUp() {
-	var ended []*mpi.Call
+	var ended []*engine.Call
 	for i := range e.slots {
 		if k := e.slots[i].call; k != nil {
 			e.abandon(int32(i))
@@ -160,6 +212,6 @@ func (e *rankEngine) giveUp() {
 	ended = append(ended, e.polled...)
 	e.polled = nil
 	for _, k := range ended {
-		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrPending, 0, 0, "the engine has been finalized"))
+		e.complete(k, engine.Status{}, k.Fail(engine.ErrPending, 0, 0, "the engine has been finalized"))
 	}
 }

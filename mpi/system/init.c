@@ -70,7 +70,9 @@ int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared) {
 // of them make progress. MPICH 4.0 over UCX needs it between hosts: there a rank closes its
 // connections, and then waits in the launcher's barrier without progress; another rank that
 // still closes its own may wait for it for ever. Seen on two hosts with TCP in 2 to 9 of 10
-// runs without, in 0 of 20 with; with two ranks on each host it does not suffice.
+// runs without, in 0 of 20 with. With two ranks on each host it does not suffice, nor on a busy
+// machine, where a rank enters late: Finalize in Go then leaves without MPI_Finalize. (MPICH has
+// no such barrier since pull request 6596, of 2023.)
 static void weft_together(void) {
 #if defined(MPICH_VERSION)
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -81,14 +83,15 @@ static void weft_together(void) {
 #endif
 }
 
-int weft_finalize(void) {
+void weft_before_finalize(void) {
 	weft_background_stop();
 	weft_deaf();
 	MPI_Comm_free(&weft_comms[0].hidden);
 	MPI_Comm_free(&weft_control);
 	weft_together();
-	return MPI_Finalize();
 }
+
+int weft_finalize(void) { return MPI_Finalize(); }
 
 void weft_abort(int code) {
 	MPI_Abort(MPI_COMM_WORLD, code);

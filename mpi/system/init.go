@@ -59,14 +59,14 @@ var started atomic.Bool
 // ([mpi.ErrState]); errors of MPI ([mpi.ErrEngine]). Without a launcher there is one rank.
 func Init() (*mpi.Comm, error) {
 	if !started.CompareAndSwap(false, true) {
-		return nil, fmt.Errorf("mpi/system: Init: %w: MPI is started once in the life of a process", mpi.ErrState)
+		return nil, fmt.Errorf("mpi/system: Init: %w: MPI is started once in the life of a process", engine.ErrState)
 	}
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("mpi/system: Init: %w", err)
 	}
 	running := cText(func(p *C.char, n C.int) { C.weft_running(p, n) })
 	if family, _, _ := strings.Cut(Library(), " "); !strings.Contains(running, family) {
-		return nil, fmt.Errorf("mpi/system: Init: %w: built for %s, but the library found at run time is %q: look at LD_LIBRARY_PATH", mpi.ErrEngine, Library(), running)
+		return nil, fmt.Errorf("mpi/system: Init: %w: built for %s, but the library found at run time is %q: look at LD_LIBRARY_PATH", engine.ErrEngine, Library(), running)
 	}
 	checks, err := checksOrder()
 	if err != nil {
@@ -75,7 +75,7 @@ func Init() (*mpi.Comm, error) {
 	var rank, size, maxTag C.int
 	e := &rankEngine{name: Library(), host: host(), checks: checks, types: map[layout]int32{}}
 	if rc := C.weft_init(&rank, &size, &maxTag, &e.mem); rc != 0 {
-		return nil, fmt.Errorf("mpi/system: Init: %w: %s", mpi.ErrEngine, errorText(rc))
+		return nil, fmt.Errorf("mpi/system: Init: %w: %s", engine.ErrEngine, errorText(rc))
 	}
 	e.mem.long_wait = C.int64_t(longWait)
 	e.limits = engine.Limits{MaxTag: int(maxTag), Eager: eager}
@@ -86,7 +86,7 @@ func Init() (*mpi.Comm, error) {
 		world[i] = i
 	}
 	e.enter(0, &communicator{rank: int(rank), world: world, key: 1})
-	return mpi.NewWorld(e), nil
+	return (*mpi.Comm)(engine.NewWorld(e)), nil
 }
 
 const singleCopy = "OMPI_MCA_btl_vader_single_copy_mechanism"

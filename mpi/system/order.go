@@ -47,7 +47,7 @@ type ordinal struct {
 }
 
 // declare sends a collective call to rank 0 of its communicator.
-func (e *rankEngine) declare(c *communicator, k *mpi.Call) {
+func (e *rankEngine) declare(c *communicator, k *engine.Call) {
 	s := signature.Of(k)
 	if c.rank == 0 {
 		e.compare(c, c.called, 0, s)
@@ -98,8 +98,8 @@ func (e *rankEngine) differ(c *communicator, text string) {
 	for h, x := range e.comms {
 		if x == c {
 			e.Revoke(engine.Handle(h), disorder+text)
-			c.disorder = &mpi.Error{Class: mpi.ErrOrder, Kind: "collective", Comm: fmt.Sprintf("communicator %d", h),
-				Rank: c.rank, Peer: mpi.NoPeer, Tag: mpi.AnyTag, Text: text}
+			c.disorder = &mpi.Error{Class: engine.ErrOrder, Kind: "collective", Comm: fmt.Sprintf("communicator %d", h),
+				Rank: c.rank, Peer: engine.NoPeer, Tag: engine.AnyTag, Text: text}
 		}
 	}
 }

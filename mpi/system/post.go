@@ -13,11 +13,10 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Post starts calls, up to a batch of them by one call into C.
-func (e *rankEngine) Post(calls []*mpi.Call) {
+func (e *rankEngine) Post(calls []*engine.Call) {
 	e.oneCaller()
 	if e.batch == 0 {
 		e.forgetTypes()
@@ -28,8 +27,8 @@ func (e *rankEngine) Post(calls []*mpi.Call) {
 	e.flush()
 }
 
-// PostWait implements [mpi.PostWaiter]: one call into C starts the calls and sees their ends.
-func (e *rankEngine) PostWait(calls []*mpi.Call, d time.Duration) {
+// PostWait implements [engine.PostWaiter]: one call into C starts the calls and sees their ends.
+func (e *rankEngine) PostWait(calls []*engine.Call, d time.Duration) {
 	if e.busy() || len(calls) > C.WEFT_BATCH {
 		e.Post(calls)
 		return
@@ -62,14 +61,14 @@ func (e *rankEngine) oneCaller() {
 }
 
 // start starts k, or puts it into the batch.
-func (e *rankEngine) start(k *mpi.Call) {
+func (e *rankEngine) start(k *engine.Call) {
 	c := e.comms[k.Comm.Handle()]
 	e.number(k)
 	switch {
 	case e.closed:
-		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "the engine has been finalized"))
+		e.complete(k, engine.Status{}, k.Fail(engine.ErrState, 0, 0, "the engine has been finalized"))
 	case c.revoked:
-		e.complete(k, mpi.Status{}, c.refusal(k))
+		e.complete(k, engine.Status{}, c.refusal(k))
 	case e.direct(k):
 		e.add(k)
 	default:
@@ -79,7 +78,7 @@ func (e *rankEngine) start(k *mpi.Call) {
 }
 
 // direct reports whether k is one non-blocking call of MPI.
-func (e *rankEngine) direct(k *mpi.Call) bool {
+func (e *rankEngine) direct(k *engine.Call) bool {
 	if int(k.Kind) >= len(codes) || codes[k.Kind] == 0 {
 		return false
 	}
@@ -95,16 +94,16 @@ func (e *rankEngine) direct(k *mpi.Call) bool {
 
 // ordersUnsigned reports whether k takes the maximum or minimum of unsigned integers. All
 // ranks agree on it: the ranks of a reduction have equally long buffers of one kind.
-func ordersUnsigned(k *mpi.Call) bool {
+func ordersUnsigned(k *engine.Call) bool {
 	b := k.Send
 	if b.IsInPlace() {
 		b = k.Recv
 	}
-	return (k.Op == mpi.Max || k.Op == mpi.Min) && b.Len() > 0 && b.Kind() >= engine.KindUint8 && b.Kind() <= engine.KindUint64
+	return (k.Op == engine.Max || k.Op == engine.Min) && b.Len() > 0 && b.Kind() >= engine.KindUint8 && b.Kind() <= engine.KindUint64
 }
 
 // startOther starts a call that takes more than one call of MPI.
-func (e *rankEngine) startOther(c *communicator, k *mpi.Call) {
+func (e *rankEngine) startOther(c *communicator, k *engine.Call) {
 	switch k.Kind {
 	case engine.CallProbe, engine.CallMprobe, engine.CallLock, engine.CallAwaitNotify:
 		if !e.try(k) {
@@ -122,19 +121,19 @@ func (e *rankEngine) startOther(c *communicator, k *mpi.Call) {
 // countSchedules counts the schedules in progress.
 func (e *rankEngine) countSchedules() {
 	e.schedules = 0
-	e.runner.Outstanding(func(*mpi.Call) { e.schedules++ })
+	e.runner.Outstanding(func(*engine.Call) { e.schedules++ })
 }
 
 // add puts k into the batch.
-func (e *rankEngine) add(k *mpi.Call) {
+func (e *rankEngine) add(k *engine.Call) {
 	if k.Kind.OneSided() && e.nothing(k) {
-		e.complete(k, mpi.Status{}, nil)
+		e.complete(k, engine.Status{}, nil)
 		return
 	}
 	b := pack(k)
 	o := &unsafe.Slice(&e.mem.ops[0], C.WEFT_BATCH)[e.batch]
 	if err := e.fill(o, k, b); err != nil {
-		e.complete(k, mpi.Status{}, err)
+		e.complete(k, engine.Status{}, err)
 		return
 	}
 	e.offer(o, k)
@@ -167,20 +166,20 @@ func (e *rankEngine) deliver(n C.int) {
 }
 
 // end completes k with a result.
-func (e *rankEngine) end(k *mpi.Call, b *box, r *C.weft_result) {
+func (e *rankEngine) end(k *engine.Call, b *box, r *C.weft_result) {
 	if b != nil && b.back {
-		mpi.Copy(k.Recv, b.recv)
+		engine.Copy(k.Recv, b.recv)
 	}
 	// Open MPI does not report this to a rank that sends to itself.
 	tooLong := k.Kind.Receives() && int(r.bytes) > k.Recv.Bytes()
 	if r.err != 0 || r.cancelled != 0 || tooLong {
-		e.complete(k, mpi.Status{}, failure(k, r))
+		e.complete(k, engine.Status{}, failure(k, r))
 		return
 	}
-	var st mpi.Status
+	var st engine.Status
 	switch {
 	case k.Kind.Receives():
-		st = mpi.Status{Source: int(r.source), Tag: int(r.tag), Bytes: int(r.bytes)}
+		st = engine.Status{Source: int(r.source), Tag: int(r.tag), Bytes: int(r.bytes)}
 	case k.Kind == engine.CallFence:
 		C.weft_win_sync(C.int(k.Win.Handle()))
 	}
@@ -188,7 +187,7 @@ func (e *rankEngine) end(k *mpi.Call, b *box, r *C.weft_result) {
 }
 
 // complete ends a call. Hidden ones belong to the runner, and are not counted.
-func (e *rankEngine) complete(k *mpi.Call, st mpi.Status, err error) {
+func (e *rankEngine) complete(k *engine.Call, st engine.Status, err error) {
 	if !k.Hidden {
 		e.completed++
 	}
@@ -239,7 +238,7 @@ func (e *rankEngine) tryAll() {
 }
 
 // Outstanding calls f for all pending calls.
-func (e *rankEngine) Outstanding(f func(*mpi.Call)) {
+func (e *rankEngine) Outstanding(f func(*engine.Call)) {
 	for i := range e.slots {
 		if k := e.slots[i].call; k != nil && !k.Hidden {
 			f(k)
@@ -252,11 +251,11 @@ func (e *rankEngine) Outstanding(f func(*mpi.Call)) {
 }
 
 // Cancel ends a receive or probe that has not matched.
-func (e *rankEngine) Cancel(k *mpi.Call) {
+func (e *rankEngine) Cancel(k *engine.Call) {
 	for i, p := range e.polled {
 		if p == k {
 			e.polled = append(e.polled[:i:i], e.polled[i+1:]...)
-			e.complete(k, mpi.Status{}, k.Fail(mpi.ErrCancelled, 0, 0, ""))
+			e.complete(k, engine.Status{}, k.Fail(engine.ErrCancelled, 0, 0, ""))
 			return
 		}
 	}

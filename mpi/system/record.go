@@ -13,7 +13,6 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // codes maps kinds of calls to operations in C; 0 for calls that are not one MPI call.
@@ -27,7 +26,7 @@ var codes = [...]C.int32_t{
 }
 
 // fill writes the record of k into o. On an error, o has nothing to free.
-func (e *rankEngine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
+func (e *rankEngine) fill(o *C.weft_op, k *engine.Call, b *box) (err error) {
 	send, recv := buffers(k, b)
 	*o = C.weft_op{what: codes[k.Kind], comm: C.int32_t(k.Comm.Handle()), peer: C.int32_t(k.Peer), tag: C.int32_t(k.Tag),
 		send: address(send), recv: address(recv), room: -1}
@@ -43,20 +42,20 @@ func (e *rankEngine) fill(o *C.weft_op, k *mpi.Call, b *box) (err error) {
 		err = e.fillCollective(o, k, send, recv)
 	}
 	if err != nil {
-		return k.Fail(mpi.ErrCount, math.MaxInt32, 0, "%v", err)
+		return k.Fail(engine.ErrCount, math.MaxInt32, 0, "%v", err)
 	}
 	return nil
 }
 
 // address returns the address of b; 0 if it has no elements, because libraries check it.
-func address(b mpi.Buffer) C.uintptr_t {
+func address(b engine.Buffer) C.uintptr_t {
 	if b.Bytes() == 0 {
 		return 0
 	}
 	return C.uintptr_t(uintptr(b.Pointer()))
 }
 
-func (e *rankEngine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
+func (e *rankEngine) fillMessage(o *C.weft_op, k *engine.Call) (err error) {
 	if k.Kind.Sends() {
 		o.line = C.int32_t(k.InLine)
 		o.scount, o.stype, err = e.shape(k.Send)
@@ -72,7 +71,7 @@ func (e *rankEngine) fillMessage(o *C.weft_op, k *mpi.Call) (err error) {
 	return err
 }
 
-func (e *rankEngine) fillCollective(o *C.weft_op, k *mpi.Call, send, recv mpi.Buffer) error {
+func (e *rankEngine) fillCollective(o *C.weft_op, k *engine.Call, send, recv engine.Buffer) error {
 	if k.Send.IsInPlace() {
 		o.flags |= C.WEFT_SEND_IN_PLACE
 	}
@@ -100,7 +99,7 @@ func (e *rankEngine) fillCollective(o *C.weft_op, k *mpi.Call, send, recv mpi.Bu
 	return nil
 }
 
-func tooLong(bs ...mpi.Buffer) error {
+func tooLong(bs ...engine.Buffer) error {
 	for _, b := range bs {
 		if b.Len() > math.MaxInt32 {
 			return errTooLong
@@ -110,7 +109,7 @@ func tooLong(bs ...mpi.Buffer) error {
 }
 
 // fillReduction completes the record of a reduction: one count and one datatype.
-func fillReduction(o *C.weft_op, k *mpi.Call) {
+func fillReduction(o *C.weft_op, k *engine.Call) {
 	o.op = C.int32_t(ops[k.Op])
 	if k.Send.IsInPlace() {
 		o.scount, o.stype = o.rcount, o.rtype
@@ -126,7 +125,7 @@ func fillReduction(o *C.weft_op, k *mpi.Call) {
 // fillParts completes the record of a collective whose buffers have a part for every rank.
 // Gather and Scatter always pass the counts: the other ranks do not know whether the root
 // does.
-func fillParts(o *C.weft_op, k *mpi.Call) {
+func fillParts(o *C.weft_op, k *engine.Call) {
 	n := C.int32_t(k.Comm.Size())
 	root := k.Peer == k.Comm.Rank()
 	switch k.Kind {

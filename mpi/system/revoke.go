@@ -13,7 +13,6 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Revoke notifies all other members, and ends the pending calls here.
@@ -80,8 +79,8 @@ func (e *rankEngine) revoked(h engine.Handle, reason string) {
 		return
 	}
 	c.revoked, c.reason = true, reason
-	on := func(k *mpi.Call) bool { return k.Comm.Handle() == h }
-	var ended []*mpi.Call
+	on := func(k *engine.Call) bool { return k.Comm.Handle() == h }
+	var ended []*engine.Call
 	for i := range e.slots {
 		k := e.slots[i].call
 		if k == nil || !on(k) {
@@ -96,7 +95,7 @@ func (e *rankEngine) revoked(h engine.Handle, reason string) {
 		e.abandon(int32(i))
 		ended = append(ended, k)
 	}
-	var waiting []*mpi.Call
+	var waiting []*engine.Call
 	for _, k := range e.polled {
 		if on(k) {
 			ended = append(ended, k)
@@ -106,22 +105,22 @@ func (e *rankEngine) revoked(h engine.Handle, reason string) {
 	}
 	e.polled = waiting
 	for _, k := range ended {
-		e.complete(k, mpi.Status{}, c.refusal(k))
+		e.complete(k, engine.Status{}, c.refusal(k))
 	}
 	e.abortSchedules(on, c)
 }
 
 // abortSchedules ends the collectives of the runner on a communicator.
-func (e *rankEngine) abortSchedules(on func(*mpi.Call) bool, c *communicator) {
-	var all []*mpi.Call
-	e.runner.Outstanding(func(k *mpi.Call) {
+func (e *rankEngine) abortSchedules(on func(*engine.Call) bool, c *communicator) {
+	var all []*engine.Call
+	e.runner.Outstanding(func(k *engine.Call) {
 		if on(k) {
 			all = append(all, k)
 		}
 	})
 	for _, k := range all {
 		e.completed++
-		e.runner.Abort(func(x *mpi.Call) bool { return x == k }, c.refusal(k))
+		e.runner.Abort(func(x *engine.Call) bool { return x == k }, c.refusal(k))
 	}
 	e.countSchedules()
 }

@@ -70,6 +70,7 @@ typedef struct {
 
 // Start and end.
 int weft_init(int *rank, int *size, int *max_tag, weft_shared **shared);
+void weft_before_finalize(void);
 int weft_finalize(void);
 void weft_abort(int code);
 // weft_begun reports whether MPI has been started and not ended.

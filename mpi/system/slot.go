@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // slot holds an operation in progress in MPI.
@@ -16,14 +15,14 @@ import (
 //	set    true   in progress
 //	nil    true   abandoned: the call has completed, the operation has not
 type slot struct {
-	call *mpi.Call
+	call *engine.Call
 	busy bool
 	pins runtime.Pinner
 	box  *box // packed buffers, if the call needed them
 }
 
 // take returns an unused slot for k, and pins its buffers.
-func (e *rankEngine) take(k *mpi.Call, b *box) int32 {
+func (e *rankEngine) take(k *engine.Call, b *box) int32 {
 	if len(e.unused) == 0 {
 		e.slots = append(e.slots, slot{})
 		e.unused = append(e.unused, int32(len(e.slots)-1))
@@ -40,14 +39,14 @@ func (e *rankEngine) take(k *mpi.Call, b *box) int32 {
 }
 
 // pin keeps the memory of b in place; memory of other allocators does not move anyway.
-func (s *slot) pin(b mpi.Buffer) {
+func (s *slot) pin(b engine.Buffer) {
 	if b.Bytes() > 0 {
 		s.pins.Pin((*byte)(b.Pointer()))
 	}
 }
 
 // release frees a slot, and returns its content.
-func (e *rankEngine) release(i int32) (*mpi.Call, *box) {
+func (e *rankEngine) release(i int32) (*engine.Call, *box) {
 	s := &e.slots[i]
 	k, b := s.call, s.box
 	s.pins.Unpin()
@@ -59,27 +58,27 @@ func (e *rankEngine) release(i int32) (*mpi.Call, *box) {
 // box holds contiguous copies of strided buffers of a collective, and scratch memory in
 // place of buffers that MPI might write to against the contract.
 type box struct {
-	send, recv mpi.Buffer
+	send, recv engine.Buffer
 	back       bool // recv is copied back
 }
 
 // buffers returns the memory that the operation of k really reads and writes.
-func buffers(k *mpi.Call, b *box) (send, recv mpi.Buffer) {
+func buffers(k *engine.Call, b *box) (send, recv engine.Buffer) {
 	send, recv = k.Send, k.Recv
 	if b != nil {
 		send, recv = b.send, b.recv
 	}
 	if send.IsInPlace() {
-		send = mpi.Buffer{}
+		send = engine.Buffer{}
 	}
 	if recv.IsInPlace() {
-		recv = mpi.Buffer{}
+		recv = engine.Buffer{}
 	}
 	return send, recv
 }
 
 // pack returns the box that k needs; nil if none.
-func pack(k *mpi.Call) *box {
+func pack(k *engine.Call) *box {
 	if !k.Kind.Collective() || k.Kind == engine.CallFence {
 		return nil
 	}
@@ -89,7 +88,7 @@ func pack(k *mpi.Call) *box {
 	}
 	b := &box{send: contiguous(k.Send), recv: contiguous(k.Recv), back: !spare && !k.Recv.Contiguous()}
 	if spare {
-		b.recv = copied(k.Recv)
+		b.recv = engine.Copied(k.Recv)
 	}
 	if k.Kind == engine.CallBcast && k.Peer == k.Comm.Rank() {
 		b.back = false
@@ -97,19 +96,9 @@ func pack(k *mpi.Call) *box {
 	return b
 }
 
-func contiguous(b mpi.Buffer) mpi.Buffer {
+func contiguous(b engine.Buffer) engine.Buffer {
 	if b.Contiguous() {
 		return b
 	}
-	return copied(b)
-}
-
-func copied(b mpi.Buffer) mpi.Buffer {
-	if b.Bytes() == 0 {
-		return b
-	}
-	room := make([]byte, b.Bytes())
-	c := mpi.Raw(mpi.Of(room).Pointer(), len(room), b)
-	mpi.Copy(c, b)
-	return c
+	return engine.Copied(b)
 }

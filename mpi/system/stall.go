@@ -19,7 +19,6 @@ import (
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Deadlock detection by edge chasing (Chandy, Misra and Haas 1983): a rank that has been in
@@ -36,14 +35,14 @@ import (
 // same wait, is a deadlock: the first of its ranks prints the cycle and aborts the program.
 // Calls that one of several ranks can end are not asked about. After a minute in one call,
 // and again after twice as long, a rank prints what it waits for. With a communication
-// thread, all this begins when the runtime has reported a stall ([mpi.Stander]). It takes
+// thread, all this begins when the runtime has reported a stall ([engine.Stander]). It takes
 // place at most once per second, and costs shorter calls nothing.
 
 // stall describes the blocking call in which a rank has been for a while. Owner only.
 type stall struct {
-	calls   []*mpi.Call // calls that all have to complete; nil without such a wait
-	open    int         // calls that have not completed, of this wait or of one for any call
-	began   int64       // Nanotime, which identifies the wait
+	calls   []*engine.Call // calls that all have to complete; nil without such a wait
+	open    int            // calls that have not completed, of this wait or of one for any call
+	began   int64          // Nanotime, which identifies the wait
 	asked   int64
 	next    int64            // no check before
 	pause   int64            // time to the next question
@@ -84,12 +83,12 @@ func duration(text string) time.Duration {
 }
 
 // stalled checks a wait, about once a second, while this rank is in one blocking call.
-func (e *rankEngine) stalled(any bool, calls []*mpi.Call) {
+func (e *rankEngine) stalled(any bool, calls []*engine.Call) {
 	s, now := &e.stall, osthread.Nanotime()
 	if now < s.next {
 		return
 	}
-	open := slices.DeleteFunc(slices.Clone(calls), (*mpi.Call).Done)
+	open := slices.DeleteFunc(slices.Clone(calls), (*engine.Call).Done)
 	if len(open) == 0 {
 		return
 	}
@@ -115,7 +114,7 @@ func (e *rankEngine) askAgain(now int64) {
 }
 
 // tell tells the user of a wait that is no proven deadlock, or not yet.
-func (e *rankEngine) tell(open []*mpi.Call, now int64) {
+func (e *rankEngine) tell(open []*engine.Call, now int64) {
 	s := &e.stall
 	if waited := now - s.began; waited >= max(2*s.told, int64(tellStall)) {
 		s.told = waited
@@ -125,11 +124,11 @@ func (e *rankEngine) tell(open []*mpi.Call, now int64) {
 	}
 }
 
-// StandStill implements [mpi.Stander]. It finds deadlocks among ranks with one pending
+// StandStill implements [engine.Stander]. It finds deadlocks among ranks with one pending
 // call.
 func (e *rankEngine) StandStill(over func() bool) {
-	var open []*mpi.Call
-	e.Outstanding(func(k *mpi.Call) { open = append(open, k) })
+	var open []*engine.Call
+	e.Outstanding(func(k *engine.Call) { open = append(open, k) })
 	for before := e.completed; e.completed == before && !over(); {
 		if e.Poll() == 0 {
 			e.stalled(true, open)
@@ -201,13 +200,13 @@ func (e *rankEngine) ask(origin string, path []string) {
 }
 
 // waitsFor returns the ranks that k needs, all of them, as ranks of its communicator.
-func waitsFor(k *mpi.Call, me int) (who []int) {
+func waitsFor(k *engine.Call, me int) (who []int) {
 	if !k.Kind.Collective() {
 		switch {
 		case !k.Kind.PointToPoint() || k.Kind == engine.CallMrecv:
 		case k.Peer >= 0 && k.Peer != me:
 			who = []int{k.Peer}
-		case k.Peer == mpi.AnySource && k.Comm.Size() == 2:
+		case k.Peer == engine.AnySource && k.Comm.Size() == 2:
 			who = []int{1 - me}
 		}
 		return who
@@ -289,9 +288,9 @@ func (e *rankEngine) meets(q *question) bool {
 		return e.comms[i].called >= q.number
 	}
 	met := false
-	look := func(k *mpi.Call) {
+	look := func(k *engine.Call) {
 		fits := k.Kind.PointToPoint() && int(k.Comm.Handle()) == i && k.Kind.Sends() != q.kind.Sends() &&
-			(k.Peer == q.from || k.Peer == mpi.AnySource) && (k.Tag == q.tag || k.Tag == mpi.AnyTag || q.tag == mpi.AnyTag)
+			(k.Peer == q.from || k.Peer == engine.AnySource) && (k.Tag == q.tag || k.Tag == engine.AnyTag || q.tag == engine.AnyTag)
 		met = met || fits
 	}
 	e.Outstanding(look)
@@ -335,28 +334,28 @@ func (e *rankEngine) hasGone(wait, call, rank string) {
 	if k.Done() {
 		return
 	}
-	e.drop(k, k.Fail(mpi.ErrPeerGone, 0, 0, "rank %s of the world has finished", rank))
+	e.drop(k, k.Fail(engine.ErrPeerGone, 0, 0, "rank %s of the world has finished", rank))
 }
 
 // drop ends a call that cannot complete.
-func (e *rankEngine) drop(k *mpi.Call, err error) {
+func (e *rankEngine) drop(k *engine.Call, err error) {
 	if e.stall.alone {
 		e.stall.failed = err // Do ends it
 		return
 	}
 	if i := slices.Index(e.polled, k); i >= 0 {
 		e.polled = slices.Delete(e.polled, i, i+1)
-		e.complete(k, mpi.Status{}, err)
+		e.complete(k, engine.Status{}, err)
 		return
 	}
 	for i := range e.slots {
 		if e.slots[i].call == k {
 			e.abandon(int32(i))
-			e.complete(k, mpi.Status{}, err)
+			e.complete(k, engine.Status{}, err)
 			return
 		}
 	}
-	e.runner.Abort(func(x *mpi.Call) bool { return x == k }, err)
+	e.runner.Abort(func(x *engine.Call) bool { return x == k }, err)
 	e.completed++
 	e.countSchedules()
 }

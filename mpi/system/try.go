@@ -9,11 +9,10 @@ import "C"
 
 import (
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // try attempts a call for which MPI has no request, and reports whether it has completed.
-func (e *rankEngine) try(k *mpi.Call) bool {
+func (e *rankEngine) try(k *engine.Call) bool {
 	switch k.Kind {
 	case engine.CallLock:
 		return e.tryLock(k)
@@ -30,16 +29,16 @@ func (e *rankEngine) try(k *mpi.Call) bool {
 }
 
 // conclude completes k with the result of MPI.
-func (e *rankEngine) conclude(k *mpi.Call, rc C.int) bool {
+func (e *rankEngine) conclude(k *engine.Call, rc C.int) bool {
 	if rc != 0 {
-		e.complete(k, mpi.Status{}, refused(k, rc))
+		e.complete(k, engine.Status{}, refused(k, rc))
 	} else {
-		e.complete(k, mpi.Status{}, nil)
+		e.complete(k, engine.Status{}, nil)
 	}
 	return true
 }
 
-func (e *rankEngine) tryProbe(k *mpi.Call) bool {
+func (e *rankEngine) tryProbe(k *engine.Call) bool {
 	var found, message, hidden C.int
 	var r C.weft_result
 	if k.Hidden {
@@ -54,14 +53,14 @@ func (e *rankEngine) tryProbe(k *mpi.Call) bool {
 	waits := k.Kind == engine.CallProbe || k.Kind == engine.CallMprobe
 	if !k.Found {
 		if !waits {
-			e.complete(k, mpi.Status{}, nil)
+			e.complete(k, engine.Status{}, nil)
 		}
 		return !waits
 	}
 	if take {
-		k.Message = &mpi.Message{Slot: int(message)}
+		k.Message = &engine.Message{Slot: int(message)}
 	}
-	e.complete(k, mpi.Status{Source: int(r.source), Tag: int(r.tag), Bytes: int(r.bytes)}, nil)
+	e.complete(k, engine.Status{Source: int(r.source), Tag: int(r.tag), Bytes: int(r.bytes)}, nil)
 	return true
 }
 

@@ -12,7 +12,6 @@ import (
 	"math"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Datatypes have the numbers of the kinds: unless the index is 0, this does not compile.
@@ -23,9 +22,9 @@ var (
 )
 
 // ops are the operations that MPI has with the same meaning.
-var ops = map[*mpi.Op]int32{mpi.Sum: C.WEFT_SUM, mpi.Prod: C.WEFT_PROD, mpi.Max: C.WEFT_MAX, mpi.Min: C.WEFT_MIN,
-	mpi.Land: C.WEFT_LAND, mpi.Lor: C.WEFT_LOR, mpi.Lxor: C.WEFT_LXOR, mpi.Band: C.WEFT_BAND, mpi.Bor: C.WEFT_BOR, mpi.Bxor: C.WEFT_BXOR,
-	mpi.Replace: C.WEFT_REPLACE}
+var ops = map[*engine.Op]int32{engine.Sum: C.WEFT_SUM, engine.Prod: C.WEFT_PROD, engine.Max: C.WEFT_MAX, engine.Min: C.WEFT_MIN,
+	engine.Land: C.WEFT_LAND, engine.Lor: C.WEFT_LOR, engine.Lxor: C.WEFT_LXOR, engine.Band: C.WEFT_BAND, engine.Bor: C.WEFT_BOR, engine.Bxor: C.WEFT_BXOR,
+	engine.Replace: C.WEFT_REPLACE}
 
 // layout describes a derived datatype: blocks of elements of a base, or, with blocks 0,
 // block bytes.
@@ -50,7 +49,7 @@ func (e *rankEngine) forgetTypes() {
 }
 
 // element returns the datatype of one element of b.
-func (e *rankEngine) element(b mpi.Buffer) (int32, error) {
+func (e *rankEngine) element(b engine.Buffer) (int32, error) {
 	switch k := b.Kind(); {
 	case b.ElemSize() == 0:
 		return C.WEFT_BYTE, nil
@@ -79,7 +78,7 @@ func (e *rankEngine) derived(l layout) (int32, error) {
 }
 
 // shape returns count and datatype of b as a message.
-func (e *rankEngine) shape(b mpi.Buffer) (count, datatype C.int32_t, err error) {
+func (e *rankEngine) shape(b engine.Buffer) (count, datatype C.int32_t, err error) {
 	n := b.Len()
 	if n == 0 {
 		return 0, C.WEFT_BYTE, nil

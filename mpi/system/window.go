@@ -13,21 +13,20 @@ import (
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // window is Go's record of a window.
 type window struct {
 	comm  *communicator
-	mem   mpi.Buffer
+	mem   engine.Buffer
 	pins  runtime.Pinner
 	locks map[int]bool // locks held by this rank, by target: exclusive
 }
 
 // NewWindow opens b. Collective, and blocks.
-func (e *rankEngine) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, error) {
+func (e *rankEngine) NewWindow(h engine.Handle, b engine.Buffer) (engine.Handle, error) {
 	if c := e.comms[h]; c.revoked {
-		return 0, fmt.Errorf("%w: %s", mpi.ErrRevoked, c.reason)
+		return 0, fmt.Errorf("%w: %s", engine.ErrRevoked, c.reason)
 	}
 	w := &window{comm: e.comms[h], mem: b, locks: map[int]bool{}}
 	if b.Bytes() > 0 {
@@ -37,7 +36,7 @@ func (e *rankEngine) NewWindow(h engine.Handle, b mpi.Buffer) (engine.Handle, er
 	rc := C.weft_win_create(C.int(h), char(b), C.int64_t(b.Bytes()), C.int(b.ElemSize()), &n)
 	if rc != 0 {
 		w.pins.Unpin()
-		return 0, fmt.Errorf("mpi: new window: %w: %s", mpi.ErrEngine, errorText(rc))
+		return 0, fmt.Errorf("mpi: new window: %w: %s", engine.ErrEngine, errorText(rc))
 	}
 	for int(n) >= len(e.windows) {
 		e.windows = append(e.windows, nil)
@@ -53,13 +52,13 @@ func (e *rankEngine) FreeWindow(h engine.Handle) error {
 	w.pins.Unpin()
 	e.windows[h] = nil
 	if rc != 0 {
-		return fmt.Errorf("mpi: free window: %w: %s", mpi.ErrEngine, errorText(rc))
+		return fmt.Errorf("mpi: free window: %w: %s", engine.ErrEngine, errorText(rc))
 	}
 	return nil
 }
 
 // nothing reports whether the access k moves no data. A notification is never nothing.
-func (e *rankEngine) nothing(k *mpi.Call) bool {
+func (e *rankEngine) nothing(k *engine.Call) bool {
 	switch k.Kind {
 	case engine.CallPut, engine.CallAccumulate:
 		return k.Send.Bytes() == 0
@@ -71,12 +70,12 @@ func (e *rankEngine) nothing(k *mpi.Call) bool {
 
 // fillWindow completes the record of an access: the buffer as it is, and as many elements
 // without gaps at the target.
-func (e *rankEngine) fillWindow(o *C.weft_op, k *mpi.Call) (err error) {
+func (e *rankEngine) fillWindow(o *C.weft_op, k *engine.Call) (err error) {
 	o.win, o.at = C.int32_t(k.Win.Handle()), C.int64_t(k.Offset)
 	if k.Op != nil {
 		o.op = C.int32_t(ops[k.Op])
 	}
-	there := func(b mpi.Buffer) mpi.Buffer { return mpi.Raw(b.Pointer(), b.Bytes(), b) }
+	there := func(b engine.Buffer) engine.Buffer { return engine.Raw(b.Pointer(), b.Bytes(), b) }
 	switch k.Kind {
 	case engine.CallPut, engine.CallAccumulate, engine.CallNotify:
 		if o.scount, o.stype, err = e.shape(k.Send); err == nil {
@@ -108,10 +107,10 @@ func weight(exclusive bool) C.int64_t {
 
 // tryLock tries to take a lock: it adds its weight, and subtracts it again if the word
 // shows other holders.
-func (e *rankEngine) tryLock(k *mpi.Call) bool {
+func (e *rankEngine) tryLock(k *engine.Call) bool {
 	w := e.windows[k.Win.Handle()]
 	if _, held := w.locks[k.Peer]; held {
-		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", k.Peer))
+		e.complete(k, engine.Status{}, k.Fail(engine.ErrState, 0, 0, "this rank holds the lock of rank %d already: Unlock comes first", k.Peer))
 		return true
 	}
 	free, rc := e.seize(k, C.WEFT_WORD_LOCK, k.Exclusive)
@@ -122,7 +121,7 @@ func (e *rankEngine) tryLock(k *mpi.Call) bool {
 }
 
 // seize tries once to take the lock in a word of the target.
-func (e *rankEngine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int) {
+func (e *rankEngine) seize(k *engine.Call, word C.int, exclusive bool) (bool, C.int) {
 	win, peer, mine := C.int(k.Win.Handle()), C.int(k.Peer), weight(exclusive)
 	var old C.int64_t
 	rc := C.weft_word_add(win, peer, word, mine, &old)
@@ -133,11 +132,11 @@ func (e *rankEngine) seize(k *mpi.Call, word C.int, exclusive bool) (bool, C.int
 }
 
 // unlock completes the accesses to the target and releases the lock.
-func (e *rankEngine) unlock(k *mpi.Call) {
+func (e *rankEngine) unlock(k *engine.Call) {
 	w := e.windows[k.Win.Handle()]
 	exclusive, held := w.locks[k.Peer]
 	if !held {
-		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrState, 0, 0, "this rank does not hold the lock of rank %d: Lock comes first", k.Peer))
+		e.complete(k, engine.Status{}, k.Fail(engine.ErrState, 0, 0, "this rank does not hold the lock of rank %d: Lock comes first", k.Peer))
 		return
 	}
 	delete(w.locks, k.Peer)
@@ -151,7 +150,7 @@ func (e *rankEngine) unlock(k *mpi.Call) {
 }
 
 // tryNotified consumes notifications, if there are enough.
-func (e *rankEngine) tryNotified(k *mpi.Call) bool {
+func (e *rankEngine) tryNotified(k *engine.Call) bool {
 	win, me, word := C.int(k.Win.Handle()), C.int(k.Comm.Rank()), C.int(C.WEFT_WORD_NOTIFY+k.Tag)
 	var n C.int64_t
 	rc := C.weft_word_add(win, me, word, 0, &n)
@@ -167,14 +166,14 @@ func (e *rankEngine) tryNotified(k *mpi.Call) bool {
 
 // accumulateHere is Accumulate with an operation that MPI lacks: it waits for the second
 // lock word of the target, reads, combines and writes.
-func (e *rankEngine) accumulateHere(k *mpi.Call) {
+func (e *rankEngine) accumulateHere(k *engine.Call) {
 	if e.nothing(k) {
 		e.conclude(k, 0)
 		return
 	}
 	datatype, err := e.element(k.Send)
 	if err != nil {
-		e.complete(k, mpi.Status{}, k.Fail(mpi.ErrCount, 0, 0, "%v", err))
+		e.complete(k, engine.Status{}, k.Fail(engine.ErrCount, 0, 0, "%v", err))
 		return
 	}
 	ours, rc := false, C.int(0)
@@ -196,10 +195,10 @@ func (e *rankEngine) accumulateHere(k *mpi.Call) {
 }
 
 // combine reads from the target, combines and writes back.
-func combine(k *mpi.Call, datatype C.int) C.int {
+func combine(k *engine.Call, datatype C.int) C.int {
 	n, win, peer, at := C.int64_t(k.Send.Len()), C.int(k.Win.Handle()), C.int(k.Peer), C.int64_t(k.Offset)
 	mine := contiguous(k.Send)
-	there := copied(mine)
+	there := engine.Copied(mine)
 	rc := C.weft_get_now(win, peer, at, n, datatype, char(there))
 	if rc != 0 {
 		return rc

@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/internal/advise"
+	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -21,7 +23,21 @@ var ErrUsage = commandline.ErrUsage
 type Config struct {
 	Ranks int       // ranks inside this process, at least 1
 	Net   local.Net // simulated network between them; the zero Net is none
-	Eager int       // eager limit in bytes; -1: the default of the engine
+	Eager int       // eager limit in bytes; -1: the default of the engine, or of Machine
+
+	// Machine is a preset or a machine file (package cluster): the ranks run in virtual time
+	// on a simulated machine; "": on this one.
+	Machine string
+	// Modelled says that on the simulated machine only modelled kernels and messages take
+	// time, so that equal runs have equal results; otherwise computing takes the time that it
+	// takes on this machine, multiplied by the machine's speed.
+	Modelled bool
+	// Bodies has the names of logs of earlier runs (FILE.log), with commas between them: on the
+	// simulated machine the bodies of tasks are executed, and take the mean length that they have
+	// there, by label and Cost, multiplied by the machine's speed. Computing outside of bodies
+	// takes no time, and bodies with OnComm take that of their messages. So equal runs have equal
+	// results. "": bodies are timed.
+	Bodies string
 
 	flags *flag.FlagSet // for given; nil without flags
 }
@@ -29,13 +45,15 @@ type Config struct {
 // Default returns the settings without flags: 2 ranks, no simulated network.
 func Default() *Config { return &Config{Ranks: 2, Eager: -1} }
 
-// Flags adds -ranks, -net and -eager to fs. Parsing fs sets the returned Config; Parse
+// Flags adds -ranks, -net, -machine, -bodies and -eager to fs. Parsing fs sets the returned Config; Parse
 // returns an error for an invalid value.
 func Flags(fs *flag.FlagSet) *Config {
 	c := Default()
 	c.flags = fs
 	fs.IntVar(&c.Ranks, "ranks", c.Ranks, "ranks inside this process; under mpirun, its -np counts")
 	fs.Var((*netFlag)(&c.Net), "net", "simulated network between the ranks of this process: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic")
+	fs.StringVar(&c.Machine, "machine", "", "simulate `MACHINE` in virtual time: "+strings.Join(cluster.Presets(), ", ")+", or a machine file")
+	fs.StringVar(&c.Bodies, "bodies", "", "with -machine: bodies of tasks take the lengths in `FILE.log`, the trace of an earlier run")
 	fs.IntVar(&c.Eager, "eager", c.Eager, "eager limit between the ranks of this process, in bytes (default: that of the engine)")
 	fs.Lookup("eager").DefValue = ""
 	return c
@@ -85,6 +103,9 @@ func (c *Config) checkLaunched(size int) error {
 	}
 	if c.given("ranks") && size >= 0 && c.Ranks != size {
 		return usage("-ranks %d, but the launcher started %d: leave -ranks out", c.Ranks, size)
+	}
+	if c.Machine != "" {
+		return usage("-machine is for ranks inside one process: leave it out, or start the program without a launcher")
 	}
 	if c.given("net") && c.Net != (local.Net{}) {
 		return usage("-net is for ranks inside one process: leave it out, or start the program without a launcher")
@@ -146,6 +167,12 @@ func (c *Config) runHere(body func(*mpi.Comm) error) error {
 	if c.Eager < -1 {
 		return usage("-eager %d: it is a number of bytes, or -1 for the default", c.Eager)
 	}
+	if c.Machine != "" {
+		return c.simulate(body)
+	}
+	if c.Bodies != "" {
+		return usage("-bodies %s: it is for a simulated machine: add -machine, or leave it out", c.Bodies)
+	}
 	opts := []local.Option{local.Network(c.Net), local.Timing(func(n int, mean, worst time.Duration) {
 		fmt.Fprintf(os.Stderr, "weft: simulated network %v: %d due times, met %.1f us late on average, %.0f us at worst\n", c.Net, n, mean.Seconds()*1e6, worst.Seconds()*1e6)
 	})}
@@ -155,7 +182,8 @@ func (c *Config) runHere(body func(*mpi.Comm) error) error {
 	return causes(local.Run(c.Ranks, body, opts...))
 }
 
-// causes drops the consequences from joined errors, unless all of them are consequences.
+// causes drops the consequences from joined errors, unless all of them are consequences, and
+// folds equal ones.
 func causes(err error) error {
 	all, joined := err.(interface{ Unwrap() []error })
 	if !joined {
@@ -170,7 +198,32 @@ func causes(err error) error {
 	if len(own) == 0 {
 		return err
 	}
-	return errors.Join(own...)
+	return errors.Join(fold(own)...)
+}
+
+// fold returns the errors of ranks without those that say the same as an earlier one, which
+// says how many there are.
+func fold(all []error) (different []error) {
+	at, count := map[string]int{}, []int{}
+	for _, e := range all {
+		text := e.Error()
+		if inner := errors.Unwrap(e); inner != nil {
+			text = inner.Error()
+		}
+		i, known := at[text]
+		if !known {
+			i = len(different)
+			at[text] = i
+			different, count = append(different, e), append(count, 0)
+		}
+		count[i]++
+	}
+	for i, n := range count {
+		if n > 1 {
+			different[i] = fmt.Errorf("%w (and %d other ranks)", different[i], n-1)
+		}
+	}
+	return different
 }
 
 // consequence reports whether a rank failed only because another rank did.

@@ -3,18 +3,18 @@ package world
 import (
 	"fmt"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Workers returns the number of cores for this rank: the usable cores of the process,
-// divided by its ranks, at least 1. Ranks that are processes of one machine with the same
+// Workers returns the number of cores for this rank: the usable cores of the process, or of the
+// simulated node, divided by its ranks, at least 1. Ranks that are processes of one machine with the same
 // cores have split these at the start.
 func Workers(c *mpi.Comm) int {
 	here := 1
-	if e := c.Engine(); e.Name() == "local" {
-		_, world := e.Group(0)
-		here = len(world)
+	if e, ok := (*engine.Comm)(c).Engine().(interface{ RanksHere() int }); ok {
+		here = e.RanksHere()
 	}
 	return max(osthread.NumCores()/here, 1)
 }

@@ -16,10 +16,11 @@ import (
 // Exit ends the process: with code 0 if err is nil or flag.ErrHelp, 2 if it is [ErrUsage],
 // the code of an Abort, 1 otherwise. It prints err to standard error, unless that has been
 // done or another rank does it. Under MPICH's launcher, ranks that have agreed on a failure
-// end by an abort, because the launcher would combine their exit codes.
+// end by an abort, because the launcher would combine their exit codes; so do ranks whose
+// MPI_Finalize has not returned.
 func Exit(err error) {
 	code := report(os.Stderr, err, printingRank())
-	if agreed := (*printed)(nil); errors.As(err, &agreed) {
+	if agreed := (*printed)(nil); errors.As(err, &agreed) || code == 0 {
 		system.Leave(code)
 	}
 	os.Exit(code)

@@ -54,13 +54,13 @@ func protect(c *mpi.Comm, body func(*mpi.Comm) error) (err error) {
 // leftovers returns an error for the unfinished calls and messages of all ranks. All bodies
 // have returned.
 func leftovers(c, control *mpi.Comm) error {
-	if e, ok := c.Engine().(interface{ Leftovers(engine.Handle) error }); ok {
-		return e.Leftovers(control.Handle())
+	if e, ok := (*engine.Comm)(c).Engine().(interface{ Leftovers(engine.Handle) error }); ok {
+		return e.Leftovers((*engine.Comm)(control).Handle())
 	}
 	return nil
 }
 
 // Describe returns the number of ranks and the engine, for the header of an output.
 func Describe(c *mpi.Comm) string {
-	return fmt.Sprintf("%d ranks, engine %s", c.Size(), c.Engine().Name())
+	return fmt.Sprintf("%d ranks, engine %s", c.Size(), (*engine.Comm)(c).Engine().Name())
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -44,14 +45,14 @@ const outcomeBytes = 8 << 10
 func (s *shutdown) end(err error) error {
 	if err != nil {
 		s.world.Revoke(err)
-	} else if e, ok := s.world.Engine().(interface{ Leaving() }); ok {
+	} else if e, ok := (*engine.Comm)(s.world).Engine().(interface{ Leaving() }); ok {
 		e.Leaving() // calls of other ranks that need this one fail
 	}
 	code, err := s.round(err)
 	if code == 0 {
 		code, err = s.round(leftovers(s.world, s.control))
 	}
-	final := s.world.Engine().Finalize()
+	final := (*engine.Comm)(s.world).Engine().Finalize()
 	if code != 0 {
 		return &printed{err, code}
 	}
@@ -118,7 +119,7 @@ func (s *shutdown) wait(err error, requests ...*mpi.Request) bool {
 		if s.failed != 0 && now-s.failed > int64(grace) {
 			return false
 		}
-		s.world.Engine().Sleep(time.Millisecond)
+		(*engine.Comm)(s.world).Engine().Sleep(time.Millisecond)
 	}
 }
 

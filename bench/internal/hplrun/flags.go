@@ -9,9 +9,12 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
+	"github.com/weft-hpc/weft/internal/modelled"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -26,7 +29,8 @@ type options struct {
 	compare, timing, noLease bool
 	netlibExit               bool
 	trace                    string
-	kernels                  blas.Kernels
+	kernels                  blas.Kernels     // nil: the default
+	machine                  *cluster.Machine // simulated; nil: none
 	world                    *world.Config
 
 	line *commandline.Line
@@ -61,7 +65,7 @@ func (p Program) flags() *options {
 		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
 		set.Lease(&o.noLease)
-		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary) or .dot (graphviz); one run of a driver with tasks")
+		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .dot (graphviz) or .log; one run of a driver with tasks, its first 16 ranks")
 		runs += "; 5 with -compare, of each driver"
 	}
 	set.IntVar(&o.reps, "reps", 0, runs+")")
@@ -119,7 +123,28 @@ func listFlag(to *[]int, least int, names []string) func(string) error {
 // line; it wraps an *hpldat.Error for a bad file.
 func (p Program) parse(args []string) (*options, error) {
 	o := p.flags()
-	return o, o.line.Parse(args, o.line.NoArgs, o.read, o.replace, o.check)
+	return o, o.line.Parse(args, o.line.NoArgs, o.read, o.replace, o.check, o.simulate)
+}
+
+// simulate prepares a run on a simulated machine: with modelled kernels, unless -isa names
+// others.
+func (o *options) simulate() (err error) {
+	if o.world.Machine == "" {
+		return nil
+	}
+	if o.machine, err = cluster.Load(o.world.Machine); err != nil {
+		return fmt.Errorf("-machine: %w", err)
+	}
+	switch {
+	case o.file.N == nil:
+		return errors.New("-machine: no order is sized for a simulated machine: give -n or -dat")
+	case o.kernels != nil:
+		return nil
+	case o.machine.Kernels == cluster.Kernels{}:
+		return fmt.Errorf("-machine: machine %s has no kernels: add them to the machine file, or compute with -isa %s", o.machine.Name, blas.Default().Name())
+	}
+	o.kernels, o.world.Modelled, o.file.Threshold = modelled.New(o.machine.Kernels), true, 0
+	return nil
 }
 
 // read reads the HPL.dat, if there is to be one.
@@ -201,6 +226,11 @@ func (o *options) check() error {
 		return errors.New("-trace shows tasks: use -variant task or tasks-plain, without -compare")
 	case o.trace != "" && (o.tests() > 1 || o.reps > 1):
 		return errors.New("-trace is for a single run: give one value to each list")
+	}
+	if o.trace != "" {
+		if err := trace.CheckName(o.trace); err != nil {
+			return fmt.Errorf("-trace: %w", err)
+		}
 	}
 	if o.depth != nil && !slices.Contains(o.variants, hpl.LookAhead) {
 		o.file.Notes = append(o.file.Notes, fmt.Sprintf("-depth is for the driver lookahead: %s has none", Variants[o.variants[0]]))

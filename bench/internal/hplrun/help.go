@@ -12,6 +12,7 @@ func (p Program) about() string {
 	NAME -dat HPL.dat -ranks 4      the tests of a file, on 4 ranks
 	NAME -n 4000 -q 2 -net gige     over a simulated network of 1 Gbit/s
 	mpirun -np 4 NAME -dat HPL.dat  under MPI (CC=mpicc.openmpi go build -tags mpi)
+	NAME -machine js21 -p 16 -q 32 -n 65536   on a simulated machine
 
 What it solves: A x = b of order N with pseudo-random elements, by LU factorization with
 partial pivoting, in float64; it counts 2/3 N^3 + 3/2 N^2 operations. Every solution is
@@ -24,6 +25,10 @@ grid (P <= Q; P = 1 on slow networks), then BCAST. N: as large as memory allows.
 How to read T/V: in WR11R2C4, R is row-major (C: column-major), 1 the depth, 1 the
 broadcast, R the recursion, 2 its parts, C the leaves, 4 their columns. The task driver
 has 9 for the depth: it looks ahead as far as memory allows, whatever DEPTH says.
+
+On a simulated machine the program runs all its messages and tasks in virtual time, and its
+kernels do not compute but take the time that the machine file says. Nothing is verified then.
+With -isa the kernels compute, and take the time that they take here.
 
 The output is that of netlib's HPL 2.3, and after it lines for programs:
 "result key=value ...", one per test and driver, and one for all.

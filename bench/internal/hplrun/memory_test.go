@@ -85,7 +85,7 @@ func TestSized(t *testing.T) {
 
 func TestSquarest(t *testing.T) {
 	for ranks, want := range map[int][2]int{1: {1, 1}, 2: {1, 2}, 3: {1, 3}, 4: {2, 2}, 6: {2, 3}, 7: {1, 7}, 12: {3, 4}, 16: {4, 4}} {
-		g := squarest(ranks)
+		g := Squarest(ranks)
 		assert.Equal(t, want, [2]int{g.P, g.Q})
 	}
 }

@@ -22,7 +22,7 @@ func (r *rank) plan() (stop bool, err error) {
 	}
 	f := *r.options.file // a copy: ranks of one process share the options
 	if f.Grids == nil {
-		f.Grids = []hpldat.Grid{squarest(r.Size())}
+		f.Grids = []hpldat.Grid{Squarest(r.Size())}
 	}
 	r.file = &f
 	if need := f.Ranks(); need > r.Size() {
@@ -38,6 +38,9 @@ func (r *rank) plan() (stop bool, err error) {
 			return refuse("%w", err)
 		}
 	}
+	if r.options.world.Modelled {
+		return false, nil // nothing is stored
+	}
 	c := r.biggest()
 	bytes, fits, err := r.room(c, 1)
 	if err != nil {
@@ -49,9 +52,9 @@ func (r *rank) plan() (stop bool, err error) {
 	return false, nil
 }
 
-// squarest returns the grid of all ranks with the most rows that are not more than the
+// Squarest returns the grid of all ranks with the most rows that are not more than the
 // columns.
-func squarest(ranks int) hpldat.Grid {
+func Squarest(ranks int) hpldat.Grid {
 	g := hpldat.Grid{P: 1, Q: ranks}
 	for p := 1; p*p <= ranks; p++ {
 		if ranks%p == 0 {

@@ -53,7 +53,7 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 		ranks = o.ranksHere()
 		o.world.Ranks = ranks
 	}
-	if err := machine.CheckThreads(ranks, o.workers); err != nil {
+	if err := machine.CheckThreads(ranks, o.workers); err != nil && o.machine == nil {
 		return fmt.Errorf("%w: %w", world.ErrUsage, err)
 	}
 	return o.world.Run(func(c *mpi.Comm) error {

@@ -31,13 +31,24 @@ func (r *rank) describe(w io.Writer) {
 	c := r.outcomes[0].config
 	fmt.Fprintf(w, "\n%s\n", machine.Line())
 	fmt.Fprintf(w, "LINPACK on weft: %s, %d worker(s) each, kernels %s, network %s\n",
-		world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.options.world.Net.String())
+		world.Describe(r.Comm), c.Workers, c.Kernels.Name(), r.network())
+	if m := r.options.machine; m != nil {
+		fmt.Fprintf(w, "simulated machine %v (%s): times are virtual\n", m, m.Source)
+	}
 	if r.sizing != "" {
 		fmt.Fprintln(w, r.sizing)
 	}
 	for _, text := range r.remarks {
 		fmt.Fprintln(w, "ATTENTION:", text)
 	}
+}
+
+// network returns the network between the ranks.
+func (r *rank) network() string {
+	if m := r.options.machine; m != nil {
+		return m.Network.Net.String()
+	}
+	return r.options.world.Net.String()
 }
 
 // results prints the result lines: one per test and driver, and one for all.
@@ -84,7 +95,7 @@ func (r *rank) pairs(o *outcome) []string {
 	case !o.passed:
 		status = "failed"
 	}
-	return []string{
+	pairs := []string{
 		report.Text("variant", Variants[c.Variant]), report.Text("code", Code(c)),
 		report.Integer("n", c.N), report.Integer("nb", c.NB), report.Integer("p", c.P), report.Integer("q", c.Q),
 		report.Integer("depth", depthDigit(c)), report.Text("bcast", Broadcasts[c.Bcast]),
@@ -92,8 +103,12 @@ func (r *rank) pairs(o *outcome) []string {
 		report.Decimal("gflops_best", slices.Max(o.gflops())), report.Decimal("gflops_median", report.Median(o.gflops())),
 		report.Decimal("residual", residual), report.Text("status", status),
 		report.Integer("ranks", r.Size()), report.Integer("workers", c.Workers), report.Text("isa", c.Kernels.Name()),
-		report.Text("net", r.options.world.Net.String()), report.Integer("reps", len(o.results)), fmt.Sprintf("seed=%d", c.Seed),
+		report.Text("net", r.network()), report.Integer("reps", len(o.results)), fmt.Sprintf("seed=%d", c.Seed),
 	}
+	if m := r.options.machine; m != nil {
+		pairs = append(pairs, report.Text("machine", m.Name))
+	}
+	return pairs
 }
 
 // comparison prints a table of the drivers for each test.

@@ -148,7 +148,7 @@ func (r *rank) solve(o *outcome) error {
 			r.show(c, p)
 		}
 	}
-	if r.options.trace != "" {
+	if r.options.trace != "" && r.Rank() < report.TracedRanks {
 		c.Log = &dataflow.Log{}
 	}
 	solved := c
@@ -199,7 +199,7 @@ func (r *rank) remark(c hpl.Config, result hpl.Result) {
 	switch {
 	case result.Singular != 0:
 		text = fmt.Sprintf("the matrix is singular: column %d has no pivot", result.Singular-1)
-	case math.IsNaN(result.Residual):
+	case math.IsNaN(result.Residual) && !r.options.world.Modelled:
 		text = "NaN: a value became not a number. The speed means nothing. Broken kernels or memory? Try -isa portable"
 	case result.Residual > suspicious && c.N >= suspiciousOrder:
 		text = fmt.Sprintf("residual %.3g: a healthy one is 0.001 to 0.01", result.Residual)
@@ -211,12 +211,12 @@ func (r *rank) remark(c hpl.Config, result hpl.Result) {
 	fmt.Fprintln(r.stderr, "weft:", text)
 }
 
-// writeTrace writes the logs of all ranks, if they are wanted. Collective.
+// writeTrace writes the logs of the traced ranks, if they are wanted. Collective.
 func (r *rank) writeTrace(l *dataflow.Log) error {
-	if l == nil {
+	if r.options.trace == "" {
 		return nil
 	}
-	if len(l.Workers) == 0 {
+	if l != nil && len(l.Workers) == 0 {
 		l = nil // a rank outside the grid
 	}
 	logs, err := commthread.GatherLogs(r.Comm, l)

@@ -35,7 +35,7 @@
 // The reference keeps three complex arrays and one of factors. Here there are U, which no
 // step changes, and x: initial values come into being row by row as the first pass of the
 // forward transform asks for them, and the factors are multiplied to rows as the first pass
-// of an inverse transform reads them (the hooks of package dist). Factors are products of
+// of an inverse transform reads them (the hooks of package distributed). Factors are products of
 // one per axis, exp(-a i^2) exp(-a j^2) exp(-a k^2), so NX + NY + NZ exponentials stand for
 // all. On several ranks, planes that wait for their transfer come on top
 // (distributed.Config.Stage).

@@ -64,6 +64,9 @@ func Figures(text, key string) (values []float64) {
 	return values
 }
 
+// TracedRanks is the number of ranks in a trace, the first ones: a page with more cannot be read.
+const TracedRanks = 16
+
 // Median returns the middle of values, or the mean of the two middle ones; 0 of none.
 func Median(values []float64) float64 {
 	n := len(values)

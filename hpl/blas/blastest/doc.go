@@ -38,7 +38,7 @@ func Cases() []Case {
 		{"dtrsm", dtrsm}, {"dtrsm/large", dtrsmLarge}, {"solvepacked", solvePacked}, {"dtrsv", dtrsv},
 		{"dgemv", dgemv}, {"dger", dger},
 		{"idamax", idamax}, {"vectors", vectors}, {"long vectors", longVectors},
-		{"dlaswp", dlaswp}, {"copies", copies},
+		{"dlaswp", dlaswp}, {"rows", rows}, {"copies", copies},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -69,6 +70,20 @@ func (b broken) Dlaswp(n int, a []float64, lda int, pivots []int, back bool) {
 	b.Kernels.Dlaswp(n, a, lda, pivots, back && b.mistake != "wrong order")
 }
 
+func (b broken) GatherRows(n int, a []float64, lda int, rows []int, w []float64) {
+	if b.mistake == "gathers one row less" && len(rows) > 3 {
+		rows = rows[:len(rows)-1]
+	}
+	b.Kernels.GatherRows(n, a, lda, rows, w)
+}
+
+func (b broken) ScatterRows(n int, w []float64, rows []int, a []float64, lda int) {
+	if b.mistake == "scatters to the next row" && len(rows) > 3 {
+		rows = append(slices.Clone(rows[1:]), rows[0])
+	}
+	b.Kernels.ScatterRows(n, w, rows, a, lda)
+}
+
 func (b broken) PackA(dst []float64, ta blas.Transpose, m, k int, a []float64, lda int) {
 	b.Kernels.PackA(dst, ta, m, k, a, lda)
 	if b.mistake == "packs a wrong number" && m > 0 && k > 0 {
@@ -81,7 +96,7 @@ func TestSuiteFindsMistakes(t *testing.T) {
 	for mistake, in := range map[string]string{
 		"last element": "dgemm", "writes between columns": "dgemm", "writes before": "dgemm", "reads C": "dgemm/special",
 		"diagonal": "dtrsm", "last of equals": "idamax", "dropped exchange": "dlaswp", "wrong order": "dlaswp",
-		"packs a wrong number": "packed",
+		"packs a wrong number": "packed", "gathers one row less": "rows", "scatters to the next row": "rows",
 	} {
 		for _, c := range Cases() {
 			if c.Name == in {

@@ -195,6 +195,37 @@ func dlaswp(r Reporter, k blas.Kernels) {
 	}
 }
 
+// rows gathers rows, some of them twice, and scatters others.
+func rows(r Reporter, k blas.Kernels) {
+	s := source(11)
+	for m := 1; m <= size; m += stride() {
+		for n := 0; n <= size; n += 1 + 4*stride() {
+			a := random(s, m, n, m%3)
+			from, to := make([]int, s.IntN(m+1)), s.Perm(m)
+			for i := range from {
+				from[i] = s.IntN(m)
+			}
+			to = to[:len(from)]
+			w := random(s, n, len(from), 0)
+			wantW := w.like(func(j, i int) float64 { return a.at(from[i], j) })
+			k.GatherRows(n, a.a, a.ld, from, w.a)
+			ok := same(r, "GatherRows"+shape(m, n), w, wantW)
+			want := a.clone()
+			for i, row := range to {
+				for j := range n {
+					want.set(row, j, w.at(j, i))
+				}
+			}
+			k.ScatterRows(n, w.a, to, a.a, a.ld)
+			ok = same(r, "ScatterRows"+shape(m, n), a, want) && ok
+			free(a, w, wantW, want)
+			if !ok {
+				return
+			}
+		}
+	}
+}
+
 func copies(r Reporter, k blas.Kernels) {
 	s := source(10)
 	for m := 0; m <= size; m += stride() {

@@ -17,11 +17,11 @@
 // The exchanges of a panel are one permutation, so each row moves once:
 //
 //	p := swap.New(rank, P, nb, k, pivots)     once per panel
-//	p.Pack(n, a, lda, w)                      own share and leavers to the work buffer
+//	p.Pack(k, n, a, lda, w)                   own share and leavers to the work buffer
 //	route.Exchange(c, tag, w, p.Route(algorithm, n))
-//	p.Unpack(n, w, u, ldu, a, lda)            U, and the received leavers
+//	p.Unpack(k, n, w, u, ldu, a, lda)         U, and the received leavers
 //
-// or [Plan.Apply] for all three. The columns may be cut into pieces of any width; the
+// or [Plan.Apply] for all three. The kernels k copy the rows. The columns may be cut into pieces of any width; the
 // pieces may be in flight at the same time, each with its own tag. The exchange does not
 // write to the rows of the triangle: the owner stores U there after its solve.
 //
@@ -51,6 +51,7 @@
 package swap
 
 import (
+	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -90,11 +91,11 @@ func Choose(netlib, threshold, n int, equil bool) Algorithm {
 // dimension lda, starts at local row 0 of the first column; u is Rows x n, with leading
 // dimension ldu; w has at least Work(n) elements. It does nothing if n is 0. A failure
 // revokes c.
-func (p *Plan) Apply(c *mpi.Comm, algorithm Algorithm, tag, n int, a []float64, lda int, w, u []float64, ldu int) error {
-	p.Pack(n, a, lda, w)
+func (p *Plan) Apply(k blas.Kernels, c *mpi.Comm, algorithm Algorithm, tag, n int, a []float64, lda int, w, u []float64, ldu int) error {
+	p.Pack(k, n, a, lda, w)
 	err := route.Exchange(c, tag, w, p.Route(algorithm, n))
 	if err == nil {
-		p.Unpack(n, w, u, ldu, a, lda)
+		p.Unpack(k, n, w, u, ldu, a, lda)
 	}
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/hpl/internal/route"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -101,14 +103,14 @@ func (p problem) solve(c *mpi.Comm, algorithm Algorithm, pieces int) error {
 		for j := range works[i] {
 			works[i][j] = math.NaN()
 		}
-		plan.Pack(n, a[bound(i)*lda:], lda, works[i])
+		plan.Pack(blas.Portable(), n, a[bound(i)*lda:], lda, works[i])
 		runs[i] = route.Start(c, i, works[i], plan.Route(algorithm, n))
 	}
 	for i := range pieces {
 		if err := runs[i].Wait(); err != nil {
 			return err
 		}
-		plan.Unpack(bound(i+1)-bound(i), works[i], u[bound(i)*ldu:], ldu, a[bound(i)*lda:], lda)
+		plan.Unpack(blas.Portable(), bound(i+1)-bound(i), works[i], u[bound(i)*ldu:], ldu, a[bound(i)*lda:], lda)
 	}
 	return p.check(d, c.Rank(), a, lda, u, ldu)
 }
@@ -164,10 +166,10 @@ func TestApply(t *testing.T) {
 			plan := New(c.Rank(), size, p.nb, p.k, p.pivots)
 			a, lda := p.piece(d, c.Rank())
 			w, u := make([]float64, plan.Work(p.cols)), make([]float64, plan.Rows()*p.cols)
-			if err := plan.Apply(c, SpreadRoll, 5, p.cols, a, lda, w, u, plan.Rows()); err != nil {
+			if err := plan.Apply(blas.Portable(), c, SpreadRoll, 5, p.cols, a, lda, w, u, plan.Rows()); err != nil {
 				return err
 			}
-			if err := plan.Apply(c, SpreadRoll, 5, 0, nil, lda, nil, nil, 1); err != nil {
+			if err := plan.Apply(blas.Portable(), c, SpreadRoll, 5, 0, nil, lda, nil, nil, 1); err != nil {
 				return err
 			}
 			return p.check(d, c.Rank(), a, lda, u, plan.Rows())
@@ -186,9 +188,9 @@ func TestChecksFail(t *testing.T) {
 	plan := New(0, 1, p.nb, p.k, q.pivots)
 	a, lda := p.piece(d, 0)
 	w, u := make([]float64, plan.Work(p.cols)), make([]float64, 6*p.cols)
-	plan.Pack(p.cols, a, lda, w)
+	plan.Pack(blas.Portable(), p.cols, a, lda, w)
 	require.Error(t, p.check(d, 0, a, lda, u, 6), "nothing unpacked")
-	plan.Unpack(p.cols, w, u, 6, a, lda)
+	plan.Unpack(blas.Portable(), p.cols, w, u, 6, a, lda)
 	require.NoError(t, q.check(d, 0, a, lda, u, 6))
 	require.Error(t, p.check(d, 0, a, lda, u, 6), "other pivots")
 
@@ -206,7 +208,7 @@ func TestBadPlans(t *testing.T) {
 	require.PanicsWithValue(t, "swap: the pivot of row 5 is row 4, which is above it", func() { New(0, 2, 4, 1, []int{4, 4}) })
 	require.Panics(t, func() { New(2, 2, 4, 1, nil) })
 	require.Panics(t, func() { New(0, 2, 1, 1, []int{1, 2}) })
-	require.Panics(t, func() { New(0, 1, 4, 0, []int{0}).Pack(3, nil, 1, make([]float64, 2)) })
+	require.Panics(t, func() { New(0, 1, 4, 0, []int{0}).Pack(blas.Portable(), 3, nil, 1, make([]float64, 2)) })
 }
 
 func TestChoose(t *testing.T) {

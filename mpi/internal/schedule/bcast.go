@@ -1,18 +1,18 @@
 package schedule
 
-import "github.com/weft-hpc/weft/mpi"
+import "github.com/weft-hpc/weft/internal/engine"
 
 // barrier: dissemination (Hensgen, Finkel, Manber 1988). After the round of distance m a
 // rank knows, directly or not, that the 2m ranks up to itself have entered.
 func (s *schedule) barrier() {
 	for m := 1; m < s.size; m *= 2 {
-		s.recv(s.at(-m), mpi.Buffer{})
-		s.send(s.at(m), mpi.Buffer{})
+		s.recv(s.at(-m), engine.Buffer{})
+		s.send(s.at(m), engine.Buffer{})
 		s.end()
 	}
 }
 
-func (s *schedule) bcast(b mpi.Buffer, root int) {
+func (s *schedule) bcast(b engine.Buffer, root int) {
 	segments, cost := pipeline(s.size, b.Bytes())
 	if s.size <= 2 || treeCost(s.size, b.Bytes()) <= cost {
 		s.bcastTree(b, root)
@@ -22,7 +22,7 @@ func (s *schedule) bcast(b mpi.Buffer, root int) {
 }
 
 // bcastTree: a binomial tree over the distances from the root, largest subtree first.
-func (s *schedule) bcastTree(b mpi.Buffer, root int) {
+func (s *schedule) bcastTree(b engine.Buffer, root int) {
 	me := (s.rank - root + s.size) % s.size
 	mask := 1
 	for mask < s.size && me&mask == 0 {
@@ -41,7 +41,7 @@ func (s *schedule) bcastTree(b mpi.Buffer, root int) {
 }
 
 // bcastChain: each rank forwards a segment while it receives the next.
-func (s *schedule) bcastChain(b mpi.Buffer, root, segments int) {
+func (s *schedule) bcastChain(b engine.Buffer, root, segments int) {
 	me := (s.rank - root + s.size) % s.size
 	work := b
 	if !b.Contiguous() {
@@ -50,7 +50,7 @@ func (s *schedule) bcastChain(b mpi.Buffer, root, segments int) {
 			s.end()
 		}
 	}
-	segment := func(i int) mpi.Buffer {
+	segment := func(i int) engine.Buffer {
 		n, rest := work.Len()/segments, work.Len()%segments
 		from := i*n + min(i, rest)
 		return work.Part(from, (i+1)*n+min(i+1, rest)-from)

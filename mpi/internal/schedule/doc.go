@@ -26,7 +26,7 @@
 //	completed  no    any     any       the call has completed; messages may be under way
 //	idle       no    no      0         available for a later collective
 //
-// The completion of a message calls the hook [mpi.Call].OnDone. The hook counts, and queues
+// The completion of a message calls the hook [engine.Call].OnDone. The hook counts, and queues
 // the schedule as ready after the last message or the first error. Start and Advance run
 // the ready schedules. One may be called inside the other, when the engine's post calls
 // Advance: the inner call leaves the work to the outer one. A completed schedule keeps its

@@ -1,6 +1,6 @@
 package schedule
 
-import "github.com/weft-hpc/weft/mpi"
+import "github.com/weft-hpc/weft/internal/engine"
 
 // gather: every rank sends to the root. Only the root has the counts, so the ranks cannot
 // agree on a tree.
@@ -48,8 +48,8 @@ func (s *schedule) endWindow(i int) {
 // the i-th before it. With counts, empty parts are not sent.
 func (s *schedule) alltoall() {
 	k := s.k
-	out := func(r int) mpi.Buffer { return s.part(k.Send, k.SendCounts, k.SendDispls, r) }
-	in := func(r int) mpi.Buffer { return s.part(k.Recv, k.RecvCounts, k.RecvDispls, r) }
+	out := func(r int) engine.Buffer { return s.part(k.Send, k.SendCounts, k.SendDispls, r) }
+	in := func(r int) engine.Buffer { return s.part(k.Recv, k.RecvCounts, k.RecvDispls, r) }
 	s.copy(in(s.rank), out(s.rank))
 	for i := 1; i < s.size; i++ {
 		from, to := s.at(-i), s.at(i)
@@ -79,7 +79,7 @@ func (s *schedule) allgather() {
 	}
 }
 
-func (s *schedule) gathered(r int) mpi.Buffer {
+func (s *schedule) gathered(r int) engine.Buffer {
 	return s.part(s.k.Recv, s.k.RecvCounts, s.k.RecvDispls, r)
 }
 
@@ -104,7 +104,7 @@ func (s *schedule) allgatherBruck(total int) {
 	for i := range s.size {
 		starts[i+1] = starts[i] + s.gathered(s.at(i)).Len()
 	}
-	span := func(from, to int) mpi.Buffer { return work.Part(starts[from], starts[to]-starts[from]) }
+	span := func(from, to int) engine.Buffer { return work.Part(starts[from], starts[to]-starts[from]) }
 	if s.k.Send.IsInPlace() {
 		s.copy(span(0, 1), s.gathered(s.rank))
 	} else {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,14 +50,14 @@ type data[T any] struct {
 var affines = data[affine]{compose, func(r *rand.Rand) affine { return affine{r.Int64(), r.Int64()} },
 	func(a, b affine) affine {
 		x := []affine{a}
-		compose.Apply(mpi.Of(x).Pointer(), mpi.One(&b).Pointer(), 1, mpi.Of(x))
+		(*engine.Op)(compose).Apply(unsafe.Pointer(&x[0]), unsafe.Pointer(&b), 1, engine.Buffer(mpi.Of(x)))
 		return x[0]
 	}}
 
 var matrices = data[matrix]{multiply, func(r *rand.Rand) matrix { return matrix{r.Int64(), r.Int64(), r.Int64(), r.Int64()} },
 	func(a, b matrix) matrix {
 		x := []matrix{a}
-		multiply.Apply(mpi.Of(x).Pointer(), mpi.One(&b).Pointer(), 1, mpi.Of(x))
+		(*engine.Op)(multiply).Apply(unsafe.Pointer(&x[0]), unsafe.Pointer(&b), 1, engine.Buffer(mpi.Of(x)))
 		return x[0]
 	}}
 

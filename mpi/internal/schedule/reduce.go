@@ -1,13 +1,13 @@
 package schedule
 
-import "github.com/weft-hpc/weft/mpi"
+import "github.com/weft-hpc/weft/internal/engine"
 
 // operand is the state of a reduction on one rank: the value combined so far, and a buffer
 // for the next one.
 type operand struct {
 	s               *schedule
-	value           mpi.Buffer // contiguous
-	incoming        mpi.Buffer // as long
+	value           engine.Buffer // contiguous
+	incoming        engine.Buffer // as long
 	t               tree
 	root, rootGroup int // of a reduction to one rank; else -1
 	group           int
@@ -29,7 +29,7 @@ func (s *schedule) operand(root int) *operand {
 	return o
 }
 
-func (s *schedule) emptyOperand(value mpi.Buffer, root int) *operand {
+func (s *schedule) emptyOperand(value engine.Buffer, root int) *operand {
 	o := &s.reduction
 	*o = operand{s: s, value: value, incoming: s.temp(value.Len(), value), t: newTree(s.size), root: root, rootGroup: -1}
 	o.group = o.t.group(s.rank)

@@ -2,21 +2,20 @@ package schedule
 
 import (
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Runner carries out the collective calls of one rank. Only the goroutine inside the engine
 // may call its methods, with no lock of the engine held.
 type Runner struct {
-	post    func(calls []*mpi.Call)
-	hook    func(*mpi.Call) // OnDone of all internal calls
-	live    []*schedule     // under way
-	ready   []*schedule     // a round has ended, or a message has failed
-	running bool            // runReady is active
-	ended   int             // number of completed collectives
+	post    func(calls []*engine.Call)
+	hook    func(*engine.Call) // OnDone of all internal calls
+	live    []*schedule        // under way
+	ready   []*schedule        // a round has ended, or a message has failed
+	running bool               // runReady is active
+	ended   int                // number of completed collectives
 
-	idle    []*schedule // unused, for later collectives
-	calls   []*mpi.Call // unused
+	idle    []*schedule    // unused, for later collectives
+	calls   []*engine.Call // unused
 	buffers bufferPool
 }
 
@@ -24,7 +23,7 @@ type Runner struct {
 // sends and receives with Hidden set; they may complete inside it. post does not keep the
 // slice. It may call Advance, which then does nothing: the runner itself continues the
 // schedules whose messages completed.
-func NewRunner(post func(calls []*mpi.Call)) *Runner {
+func NewRunner(post func(calls []*engine.Call)) *Runner {
 	r := &Runner{post: post}
 	r.hook = r.done
 	return r
@@ -37,7 +36,7 @@ const tags = 1 << 15
 
 // Start starts collective k, which has number seq on its communicator; all ranks count
 // alike. It posts the first messages and may complete k. It does not block.
-func (r *Runner) Start(k *mpi.Call, seq int) {
+func (r *Runner) Start(k *engine.Call, seq int) {
 	s := r.newSchedule()
 	s.k, s.tag = k, seq&(tags-1)
 	s.rank, s.size = k.Comm.Rank(), k.Comm.Size()
@@ -118,13 +117,13 @@ func (r *Runner) postRound(s *schedule) {
 }
 
 // call returns the internal call of a step.
-func (r *Runner) call(s *schedule, st *step) *mpi.Call {
-	var c *mpi.Call
+func (r *Runner) call(s *schedule, st *step) *engine.Call {
+	var c *engine.Call
 	if n := len(r.calls); n > 0 {
 		c = r.calls[n-1]
 		r.calls = r.calls[:n-1]
 	} else {
-		c = &mpi.Call{OnDone: r.hook}
+		c = &engine.Call{OnDone: r.hook}
 	}
 	c.Kind, c.Hidden, c.Comm, c.Peer, c.Tag, c.Task, c.User = st.message, true, s.k.Comm, st.peer, s.tag, s.k.Task, s
 	if st.message == engine.CallSend {
@@ -136,7 +135,7 @@ func (r *Runner) call(s *schedule, st *step) *mpi.Call {
 }
 
 // done is the completion hook of all internal calls. It only counts, and queues the schedule.
-func (r *Runner) done(c *mpi.Call) {
+func (r *Runner) done(c *engine.Call) {
 	s := c.User.(*schedule)
 	s.pending--
 	if s.err == nil && !s.completed {
@@ -159,7 +158,7 @@ func (r *Runner) finish(s *schedule, err error) {
 	s.completed, s.k = true, nil
 	r.ended++
 	r.recycle(s)
-	k.Complete(mpi.Status{}, err)
+	k.Complete(engine.Status{}, err)
 }
 
 // recycle makes s available for later collectives, once no message refers to it.
@@ -197,7 +196,7 @@ func (r *Runner) newSchedule() *schedule {
 // under way stay with the engine and may be written into buffers of the program until they
 // end; then the runner only recycles their memory. An engine that revokes a communicator
 // completes these messages, too.
-func (r *Runner) Abort(match func(k *mpi.Call) bool, err error) {
+func (r *Runner) Abort(match func(k *engine.Call) bool, err error) {
 	for i := len(r.live) - 1; i >= 0; i-- {
 		if i < len(r.live) && match(r.live[i].k) {
 			r.finish(r.live[i], err)
@@ -206,7 +205,7 @@ func (r *Runner) Abort(match func(k *mpi.Call) bool, err error) {
 }
 
 // Outstanding calls f for every collective under way.
-func (r *Runner) Outstanding(f func(*mpi.Call)) {
+func (r *Runner) Outstanding(f func(*engine.Call)) {
 	for _, s := range r.live {
 		f(s.k)
 	}

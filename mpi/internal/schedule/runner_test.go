@@ -14,7 +14,7 @@ import (
 
 // caught reports whether a trial of the collective fails if alter changes its messages: by a
 // wrong result, a message left over, or a hang.
-func caught(t *testing.T, kind engine.CallKind, d data[affine], n int, alter func(c *mpi.Call)) (bad bool) {
+func caught(t *testing.T, kind engine.CallKind, d data[affine], n int, alter func(c *engine.Call)) (bad bool) {
 	m := newSim(&panicT{TB: t}, 5, 7)
 	m.alter = alter
 	defer func() {
@@ -45,11 +45,11 @@ func TestWrongSchedulesAreCaught(t *testing.T) {
 	reversed.combine = func(a, b affine) affine { return affines.combine(b, a) }
 	for _, kind := range collectives {
 		messages := 0
-		require.False(t, caught(t, kind, affines, 7, func(*mpi.Call) { messages++ }), kind)
+		require.False(t, caught(t, kind, affines, 7, func(*engine.Call) { messages++ }), kind)
 		require.Positive(t, messages)
 		for i := range messages {
 			at := 0
-			require.True(t, caught(t, kind, affines, 7, func(c *mpi.Call) {
+			require.True(t, caught(t, kind, affines, 7, func(c *engine.Call) {
 				if at == i {
 					for c.Peer = (c.Peer + 1) % 5; c.Peer == c.Comm.Rank(); {
 						c.Peer = (c.Peer + 1) % 5
@@ -115,7 +115,7 @@ func TestFailureWithMessagesUnderWay(t *testing.T) {
 		done, _, _ := rs[0].Test()
 		require.False(t, done, "the message of rank 2 does not arrive")
 		for _, n := range m.nodes {
-			n.runner.Abort(func(*mpi.Call) bool { return true }, mpi.ErrRevoked)
+			n.runner.Abort(func(*engine.Call) bool { return true }, mpi.ErrRevoked)
 		}
 		x := &trial[affine]{t: t, d: affines, rng: m.rng, cs: cs, n: 9}
 		for _, kind := range collectives {
@@ -146,9 +146,9 @@ func TestAbortInTheMiddle(t *testing.T) {
 		}
 		for _, n := range m.nodes {
 			before, after := 0, 0
-			n.runner.Outstanding(func(*mpi.Call) { before++ })
-			n.runner.Abort(func(k *mpi.Call) bool { return k.Comm == hit.cs[n.world] }, lost)
-			n.runner.Outstanding(func(k *mpi.Call) { after++; require.NotSame(t, hit.cs[n.world], k.Comm) })
+			n.runner.Outstanding(func(*engine.Call) { before++ })
+			n.runner.Abort(func(k *engine.Call) bool { return k.Comm == (*engine.Comm)(hit.cs[n.world]) }, lost)
+			n.runner.Outstanding(func(k *engine.Call) { after++; require.NotSame(t, hit.cs[n.world], k.Comm) })
 			require.LessOrEqual(t, after, before)
 		}
 		failures := 0
@@ -171,17 +171,17 @@ func TestAbortInTheMiddle(t *testing.T) {
 }
 
 // immediate is a runner whose messages end at once, with a result that the test chooses.
-func immediate(t *testing.T, kind engine.CallKind, p int, answer func(c *mpi.Call) (mpi.Status, error)) error {
+func immediate(t *testing.T, kind engine.CallKind, p int, answer func(c *engine.Call) (engine.Status, error)) error {
 	m := newSim(t, p, 1)
 	n := m.nodes[0]
-	n.runner = NewRunner(func(calls []*mpi.Call) {
+	n.runner = NewRunner(func(calls []*engine.Call) {
 		require.Zero(t, n.runner.Advance(), "not inside of itself")
 		for _, c := range calls {
 			c.Complete(answer(c))
 		}
 	})
-	b := mpi.Of(make([]int64, 4*p))
-	k := &mpi.Call{Kind: kind, Comm: m.world()[0], Send: b, Recv: b}
+	b := engine.Buffer(mpi.Of(make([]int64, 4*p)))
+	k := &engine.Call{Kind: kind, Comm: (*engine.Comm)(m.world()[0]), Send: b, Recv: b}
 	n.runner.Start(k, 12345678)
 	require.True(t, k.Done())
 	require.Empty(t, n.runner.live)
@@ -204,9 +204,9 @@ func TestErrorsOfEngines(t *testing.T) {
 		{engine.CallGather, mpi.ErrTruncate, mpi.ErrTruncate, "rank 1 sent more than the 32 bytes that are expected"},
 		{engine.CallFence, nil, mpi.ErrState, "fence is not a collective operation that is made of messages"},
 	} {
-		err := immediate(t, c.kind, 2, func(call *mpi.Call) (mpi.Status, error) {
+		err := immediate(t, c.kind, 2, func(call *engine.Call) (engine.Status, error) {
 			require.Equal(t, 12345678%tags, call.Tag)
-			return mpi.Status{Bytes: call.Recv.Bytes()}, c.given
+			return engine.Status{Bytes: call.Recv.Bytes()}, c.given
 		})
 		if c.class == nil {
 			require.NoError(t, err)
@@ -220,11 +220,11 @@ func TestErrorsOfEngines(t *testing.T) {
 // wire connects runners without allocating. Messages match when it is pumped.
 type wire struct {
 	nodes []*Runner
-	sends []*mpi.Call
-	recvs []*mpi.Call
+	sends []*engine.Call
+	recvs []*engine.Call
 }
 
-func (w *wire) post(calls []*mpi.Call) {
+func (w *wire) post(calls []*engine.Call) {
 	for _, c := range calls {
 		if c.Kind == engine.CallSend {
 			w.sends = append(w.sends, c)
@@ -241,10 +241,10 @@ func (w *wire) pump() {
 		for i, r := range w.recvs {
 			if r.Peer == s.Comm.Rank() && s.Peer == r.Comm.Rank() && r.Tag == s.Tag {
 				w.recvs = append(w.recvs[:i], w.recvs[i+1:]...)
-				n := mpi.Copy(r.Recv, s.Send)
+				n := engine.Copy(r.Recv, s.Send)
 				from, to := w.nodes[r.Peer], w.nodes[s.Peer]
-				s.Complete(mpi.Status{}, nil)
-				r.Complete(mpi.Status{Bytes: n}, nil)
+				s.Complete(engine.Status{}, nil)
+				r.Complete(engine.Status{Bytes: n}, nil)
 				from.Advance()
 				to.Advance()
 				break
@@ -263,11 +263,11 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		n    int
 	}{{engine.CallBarrier, 0}, {engine.CallAllreduce, 8}, {engine.CallAllreduce, 1 << 16}, {engine.CallBcast, 1 << 16}, {engine.CallReduce, 8}} {
 		m, w := newSim(t, p, 1), &wire{}
-		calls := make([]*mpi.Call, p)
+		calls := make([]*engine.Call, p)
 		for i, comm := range m.world() {
 			w.nodes = append(w.nodes, NewRunner(w.post))
 			x, y := make([]float64, c.n), make([]float64, c.n)
-			calls[i] = &mpi.Call{Kind: c.kind, Comm: comm, Send: mpi.Of(x), Recv: mpi.Of(y), Op: mpi.Sum}
+			calls[i] = &engine.Call{Kind: c.kind, Comm: (*engine.Comm)(comm), Send: engine.Buffer(mpi.Of(x)), Recv: engine.Buffer(mpi.Of(y)), Op: engine.Sum}
 		}
 		seq := 0
 		round := func() {
@@ -305,10 +305,10 @@ func BenchmarkAllreduce(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, 1 << 17} {
 		b.Run(fmt.Sprintf("%d_float64_on_4_ranks", n), func(b *testing.B) {
 			m, w := newSim(b, 4, 1), &wire{}
-			calls := make([]*mpi.Call, 4)
+			calls := make([]*engine.Call, 4)
 			for i, comm := range m.world() {
 				w.nodes = append(w.nodes, NewRunner(w.post))
-				calls[i] = &mpi.Call{Kind: engine.CallAllreduce, Comm: comm, Send: mpi.Of(make([]float64, n)), Recv: mpi.Of(make([]float64, n)), Op: mpi.Sum}
+				calls[i] = &engine.Call{Kind: engine.CallAllreduce, Comm: (*engine.Comm)(comm), Send: engine.Buffer(mpi.Of(make([]float64, n))), Recv: engine.Buffer(mpi.Of(make([]float64, n))), Op: engine.Sum}
 			}
 			b.ReportAllocs()
 			for seq := 0; b.Loop(); seq++ {

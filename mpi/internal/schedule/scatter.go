@@ -1,6 +1,6 @@
 package schedule
 
-import "github.com/weft-hpc/weft/mpi"
+import "github.com/weft-hpc/weft/internal/engine"
 
 // reduceScatter: recursive halving along the tree. At the step of distance m a rank keeps
 // the parts of the groups whose number has the same bit m as its own. Parts in the order of
@@ -36,7 +36,7 @@ func (s *schedule) reduceScatter() {
 
 // permute copies the parts of in to out in the order of reversed group numbers, and returns
 // their starts.
-func (s *schedule) permute(out, in mpi.Buffer, t tree) (starts []int) {
+func (s *schedule) permute(out, in engine.Buffer, t tree) (starts []int) {
 	k := s.k
 	if !in.Contiguous() {
 		packed := s.temp(in.Len(), in)

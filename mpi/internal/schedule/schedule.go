@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"unsafe"
+
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -10,23 +12,23 @@ type step struct {
 	message engine.CallKind // CallSend, CallRecv; CallNone for a local action
 	combine bool            // local: out = out op in; otherwise out = in
 	peer    int
-	out, in mpi.Buffer // written to, read
+	out, in engine.Buffer // written to, read
 }
 
 // schedule is a collective under way on one rank. It belongs to the runner.
 type schedule struct {
-	k          *mpi.Call // nil when over
+	k          *engine.Call // nil when over
 	tag        int
 	rank, size int
 
 	steps []step
 	ends  []int // ends of the rounds, as indices of steps
 
-	round   int         // index of the present round
-	posted  bool        // the messages of the present round have been posted
-	calls   []*mpi.Call // of the present round
-	pending int         // number of calls not completed
-	err     error       // of the first call that failed
+	round   int            // index of the present round
+	posted  bool           // the messages of the present round have been posted
+	calls   []*engine.Call // of the present round
+	pending int            // number of calls not completed
+	err     error          // of the first call that failed
 
 	place     int  // index in Runner.live
 	busy      bool // Runner.step works on it
@@ -64,7 +66,7 @@ func (s *schedule) local() {
 		switch {
 		case st.message != engine.CallNone:
 		case !st.combine:
-			mpi.Copy(st.out, st.in)
+			engine.Copy(st.out, st.in)
 		case st.out.Bytes() > 0:
 			s.k.Op.Apply(st.out.Pointer(), st.in.Pointer(), st.out.Len(), st.out)
 		}
@@ -75,21 +77,21 @@ func (s *schedule) local() {
 
 // recv, send, copy and combine add a step to the round being written.
 
-func (s *schedule) recv(peer int, b mpi.Buffer) {
+func (s *schedule) recv(peer int, b engine.Buffer) {
 	s.steps = append(s.steps, step{message: engine.CallRecv, peer: peer, out: b})
 }
 
-func (s *schedule) send(peer int, b mpi.Buffer) {
+func (s *schedule) send(peer int, b engine.Buffer) {
 	s.steps = append(s.steps, step{message: engine.CallSend, peer: peer, in: b})
 }
 
 // copy copies as many bytes as fit into both.
-func (s *schedule) copy(out, in mpi.Buffer) {
+func (s *schedule) copy(out, in engine.Buffer) {
 	s.steps = append(s.steps, step{out: out, in: in})
 }
 
 // combine sets lower to lower op upper; both are contiguous and equally long.
-func (s *schedule) combine(lower, upper mpi.Buffer) {
+func (s *schedule) combine(lower, upper engine.Buffer) {
 	s.steps = append(s.steps, step{combine: true, out: lower, in: upper})
 }
 
@@ -128,13 +130,13 @@ func (s *schedule) build() {
 	case engine.CallAlltoall:
 		s.alltoall()
 	default:
-		s.err = k.Fail(mpi.ErrState, 0, 0, "%v is not a collective operation that is made of messages", k.Kind)
+		s.err = k.Fail(engine.ErrState, 0, 0, "%v is not a collective operation that is made of messages", k.Kind)
 	}
 	s.end()
 }
 
 // input returns the contribution of this rank to a reduction.
-func (s *schedule) input() mpi.Buffer {
+func (s *schedule) input() engine.Buffer {
 	if s.k.Send.IsInPlace() {
 		return s.k.Recv
 	}
@@ -142,17 +144,17 @@ func (s *schedule) input() mpi.Buffer {
 }
 
 // temp returns a buffer for n elements of the kind of like, until the collective ends.
-func (s *schedule) temp(n int, like mpi.Buffer) mpi.Buffer {
+func (s *schedule) temp(n int, like engine.Buffer) engine.Buffer {
 	bytes := n * like.ElemSize()
 	switch {
 	case n == 0:
 		return like.Part(0, 0)
 	case bytes == 0:
-		return mpi.Of(make([]struct{}, n))
+		return engine.Buffer(mpi.Of(make([]struct{}, n)))
 	}
 	buf := s.pool.get(bytes)
 	s.temps = append(s.temps, buf)
-	return mpi.Raw(mpi.Of(buf).Pointer(), bytes, like)
+	return engine.Raw(unsafe.Pointer(&buf[0]), bytes, like)
 }
 
 // table returns n zeroed integers, until the collective ends.
@@ -168,7 +170,7 @@ func (s *schedule) table(n int) []int {
 func (s *schedule) at(i int) int { return ((s.rank+i)%s.size + s.size) % s.size }
 
 // part returns the part of rank r of a buffer with a part for every rank.
-func (s *schedule) part(whole mpi.Buffer, counts, displs []int, r int) mpi.Buffer {
+func (s *schedule) part(whole engine.Buffer, counts, displs []int, r int) engine.Buffer {
 	if counts != nil {
 		return whole.Part(displs[r], counts[r])
 	}
@@ -177,4 +179,4 @@ func (s *schedule) part(whole mpi.Buffer, counts, displs []int, r int) mpi.Buffe
 }
 
 // same reports whether two contiguous buffers begin at the same place.
-func same(a, b mpi.Buffer) bool { return a.Pointer() == b.Pointer() }
+func same(a, b engine.Buffer) bool { return a.Pointer() == b.Pointer() }

@@ -26,7 +26,7 @@ type sim struct {
 	moved int    // messages
 	bytes int
 	eager int // largest send, in bytes, that may complete when posted
-	alter func(c *mpi.Call)
+	alter func(c *engine.Call)
 }
 
 type key struct{ comm, from, to, tag int }
@@ -35,7 +35,7 @@ type box struct{ sends, recvs []*entry }
 
 // entry is a posted message: its call is nil if it has been completed early.
 type entry struct {
-	call *mpi.Call
+	call *engine.Call
 	copy []byte
 }
 
@@ -50,12 +50,12 @@ type node struct {
 
 // port is a communicator of a node, and the engine that its Comm sees.
 type port struct {
-	mpi.Engine // nil: other methods are not called
-	node       *node
-	comm       int
-	rank       int
-	members    []int
-	seq        int
+	engine.Engine // nil: other methods are not called
+	node          *node
+	comm          int
+	rank          int
+	members       []int
+	seq           int
 }
 
 func newSim(t testing.TB, p int, seed uint64) *sim {
@@ -72,7 +72,7 @@ func newSim(t testing.TB, p int, seed uint64) *sim {
 func (m *sim) comms(id int, members ...int) []*mpi.Comm {
 	var cs []*mpi.Comm
 	for r, w := range members {
-		cs = append(cs, mpi.NewWorld(&port{node: m.nodes[w], comm: id, rank: r, members: members}))
+		cs = append(cs, (*mpi.Comm)(engine.NewWorld(&port{node: m.nodes[w], comm: id, rank: r, members: members})))
 	}
 	return cs
 }
@@ -89,14 +89,14 @@ func (p *port) Name() string                     { return "sim" }
 func (p *port) Host() string                     { return "here" }
 func (p *port) Limits() engine.Limits            { return engine.Limits{MaxTag: 1<<15 - 1} }
 func (p *port) Group(engine.Handle) (int, []int) { return p.rank, p.members }
-func (p *port) Await(any bool, calls []*mpi.Call) {
-	p.node.sim.run(func() bool { return !slices.ContainsFunc(calls, func(c *mpi.Call) bool { return !c.Done() }) })
+func (p *port) Await(any bool, calls []*engine.Call) {
+	p.node.sim.run(func() bool { return !slices.ContainsFunc(calls, func(c *engine.Call) bool { return !c.Done() }) })
 }
-func (p *port) Do(c *mpi.Call)      { p.Post([]*mpi.Call{c}); p.Await(false, []*mpi.Call{c}) }
+func (p *port) Do(c *engine.Call)   { p.Post([]*engine.Call{c}); p.Await(false, []*engine.Call{c}) }
 func (p *port) Poll() int           { return 0 }
 func (p *port) Sleep(time.Duration) {}
 
-func (p *port) Post(calls []*mpi.Call) {
+func (p *port) Post(calls []*engine.Call) {
 	for _, c := range calls {
 		p.seq++
 		p.node.runner.Start(c, p.seq)
@@ -104,7 +104,7 @@ func (p *port) Post(calls []*mpi.Call) {
 }
 
 // postMessages is the post function of the runner of a node.
-func (n *node) postMessages(calls []*mpi.Call) {
+func (n *node) postMessages(calls []*engine.Call) {
 	m := n.sim
 	for _, c := range calls {
 		if !c.Hidden || c.Tag < 0 || c.Tag >= tags {
@@ -124,25 +124,25 @@ func (n *node) postMessages(calls []*mpi.Call) {
 	}
 }
 
-func (m *sim) postSend(p *port, c *mpi.Call) {
+func (m *sim) postSend(p *port, c *engine.Call) {
 	e := &entry{call: c, copy: packed(c.Send)}
 	b := m.box(key{p.comm, p.rank, c.Peer, c.Tag})
 	b.sends = append(b.sends, e)
 	if len(e.copy) <= m.eager && m.rng.IntN(2) == 0 {
 		e.call = nil
 		m.match(b)
-		c.Complete(mpi.Status{}, nil)
+		c.Complete(engine.Status{}, nil)
 		return
 	}
 	m.match(b)
 }
 
-func (m *sim) postRecv(p *port, c *mpi.Call) {
+func (m *sim) postRecv(p *port, c *engine.Call) {
 	spoil := make([]byte, c.Recv.Bytes())
 	for i := range spoil {
 		spoil[i] = 0xa5
 	}
-	mpi.Copy(c.Recv, mpi.Of(spoil))
+	engine.Copy(c.Recv, engine.Buffer(mpi.Of(spoil)))
 	b := m.box(key{p.comm, c.Peer, p.rank, c.Tag})
 	b.recvs = append(b.recvs, &entry{call: c})
 	m.match(b)
@@ -163,9 +163,9 @@ func (m *sim) match(b *box) {
 }
 
 // packed returns the bytes of b.
-func packed(b mpi.Buffer) []byte {
+func packed(b engine.Buffer) []byte {
 	x := make([]byte, b.Bytes())
-	mpi.Copy(mpi.Of(x), b)
+	engine.Copy(engine.Buffer(mpi.Of(x)), b)
 	return x
 }
 
@@ -185,15 +185,15 @@ func (m *sim) step() bool {
 			require.Fail(m.t, "a buffer was changed while it was being sent", "%v", c)
 		}
 		touched = append(touched, c.Comm.Engine().(*port).node)
-		c.Complete(mpi.Status{}, nil)
+		c.Complete(engine.Status{}, nil)
 	}
 	c := p.recv.call
 	n := c.Comm.Engine().(*port).node
-	st := mpi.Status{Source: c.Peer, Tag: c.Tag, Bytes: len(p.send.copy)}
+	st := engine.Status{Source: c.Peer, Tag: c.Tag, Bytes: len(p.send.copy)}
 	if len(p.send.copy) > c.Recv.Bytes() {
 		c.Complete(st, c.Fail(mpi.ErrTruncate, c.Recv.Bytes(), len(p.send.copy), "too long"))
 	} else {
-		mpi.Copy(c.Recv, mpi.Of(p.send.copy))
+		engine.Copy(c.Recv, engine.Buffer(mpi.Of(p.send.copy)))
 		c.Complete(st, nil)
 	}
 	for _, n := range append(touched, n) {

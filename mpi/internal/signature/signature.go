@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/internal/engine"
-	"github.com/weft-hpc/weft/mpi"
 )
 
 // Signature holds the arguments that the calls of all ranks for one collective share.
@@ -20,8 +19,8 @@ type Signature struct {
 }
 
 // Of returns the signature of a collective call.
-func Of(c *mpi.Call) Signature {
-	s := Signature{Kind: c.Kind, Root: mpi.NoPeer, Bytes: -1}
+func Of(c *engine.Call) Signature {
+	s := Signature{Kind: c.Kind, Root: engine.NoPeer, Bytes: -1}
 	if c.Kind.HasPeer() {
 		s.Root = c.Peer
 	}
@@ -59,9 +58,9 @@ func (s Signature) Fits(t Signature) bool {
 func (s Signature) String() string {
 	text := s.Kind.String()
 	switch {
-	case s.Root != mpi.NoPeer && s.Op != "":
+	case s.Root != engine.NoPeer && s.Op != "":
 		text += fmt.Sprintf(" (%s, root %d)", s.Op, s.Root)
-	case s.Root != mpi.NoPeer:
+	case s.Root != engine.NoPeer:
 		text += fmt.Sprintf(" (root %d)", s.Root)
 	case s.Op != "":
 		text += fmt.Sprintf(" (%s)", s.Op)

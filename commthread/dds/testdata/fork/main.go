@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/lazypages"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -34,14 +36,14 @@ func value(i, round int) byte { return byte(i*31 + i>>8 + round*7) }
 
 // spy sits between the endpoint and the engine, and learns the completion functions.
 type spy struct {
-	mpi.Engine
-	mover dds.Mover
+	engine.Engine
+	mover engine.Mover
 }
 
 // Carry is what endpoints call.
-func (s *spy) Carry(m dds.Mover) {
+func (s *spy) Carry(m engine.Mover) {
 	s.mover = m
-	s.Engine.(interface{ Carry(dds.Mover) }).Carry(m)
+	s.Engine.(engine.Carrier).Carry(m)
 }
 
 // family is the children of rank 1.
@@ -128,7 +130,7 @@ func (s *side) receive(round int, touch []kind) error {
 	if r := t.Strips(); !t.Done() {
 		last := r[len(r)-1]
 		b := dds.CommView(s.x)[last.From:last.To]
-		l.fn, l.cookie = s.spy.mover.Completer(mpi.Of(b).Pointer(), len(b))
+		l.fn, l.cookie = s.spy.mover.Completer(engine.Buffer(mpi.Of(b)).Pointer(), len(b))
 	}
 	if l.fn == nil { // nobody can be called
 		touch = without(touch, calls)
@@ -189,18 +191,18 @@ func (s *side) run(touch []kind) error {
 func generation(c *mpi.Comm, f *family) error {
 	var opts []dds.Option
 	if *trace {
-		opts = append(opts, dds.TracePages())
+		opts = append(opts, lazypages.Trace().(dds.Option))
 	}
 	a, err := dds.NewArena(4*length, opts...)
 	if err != nil {
 		return err
 	}
 	s := &side{c: c, spy: &spy{}, f: f}
-	restore := c.Intercept(func(next mpi.Engine) mpi.Engine {
+	restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine {
 		s.spy.Engine = next
 		return s.spy
 	})
-	stop, err := a.Watch(func(dds.Sleep) {})
+	stop, err := lazypages.Of(a).Watch(func(lazypages.Sleep) {})
 	if err != nil {
 		stop = func() {}
 	}

@@ -29,7 +29,6 @@ import (
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
-	"github.com/weft-hpc/weft/mpi/system"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -48,12 +47,12 @@ func (mover) Completer(_ unsafe.Pointer, n int) (fn, cookie unsafe.Pointer) {
 // receive receives 100 messages, all but one of which fit.
 func receive(c *mpi.Comm) error {
 	all := C.everything()
-	c.Engine().(interface{ Carry(system.Mover) }).Carry(mover{})
-	calls := make([]*mpi.Call, 100)
+	(*engine.Comm)(c).Engine().(engine.Carrier).Carry(mover{})
+	calls := make([]*engine.Call, 100)
 	for i := range calls {
-		calls[i] = &mpi.Call{Kind: engine.CallRecv, Comm: c, Peer: 0, Tag: i, Recv: mpi.Of(make([]int64, 10))}
+		calls[i] = &engine.Call{Kind: engine.CallRecv, Comm: (*engine.Comm)(c), Peer: 0, Tag: i, Recv: engine.Buffer(mpi.Of(make([]int64, 10)))}
 	}
-	c.Engine().Post(calls)
+	(*engine.Comm)(c).Engine().Post(calls)
 	if err := c.Barrier(); err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func receive(c *mpi.Comm) error {
 	if all.started != 100 || all.calls != 100 || all.errors != 1 {
 		return fmt.Errorf("C was called %d times at the start and %d at the end, with %d errors", all.started, all.calls, all.errors)
 	}
-	c.Engine().Poll()
+	(*engine.Comm)(c).Engine().Poll()
 	for i, k := range calls {
 		if !k.Done() || (k.Err != nil) != (i == 50) {
 			return fmt.Errorf("message %d: done %v, error %v", i, k.Done(), k.Err)

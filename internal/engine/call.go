@@ -1,21 +1,18 @@
-package mpi
+package engine
 
 import (
 	"fmt"
 	"sync/atomic"
-
-	"github.com/weft-hpc/weft/internal/engine"
 )
 
-// Call describes one operation for engines and tools. The caller fills it in, an engine
-// starts it, and [Call.Complete] ends it. It belongs to the engine from Post to its
-// completion and must not be copied meanwhile. Programs use the methods of [Comm] and
-// [Request] instead.
+// Call describes one operation. The caller fills it in, an engine starts it, and
+// [Call.Complete] ends it. It belongs to the engine from Post to its completion and must not
+// be copied meanwhile.
 //
 // InLine is the number of sends to one peer with one tag, or of gets from one window and
 // target, that must be under way at a time; the engine may hold back more. 0: all.
 type Call struct {
-	Kind      engine.CallKind
+	Kind      CallKind
 	Exclusive bool // CallLock
 	Found     bool // result of CallIprobe and CallImprobe
 	Hidden    bool // made by an engine: it matches only hidden calls of the communicator
@@ -29,7 +26,7 @@ type Call struct {
 	Win       *Win
 	Offset    int // first element at the target, in elements of the window
 	Count     int
-	Message   *Message
+	Message   *Message // result of CallMprobe and CallImprobe; CallMrecv
 
 	// Counts and displacements, in elements, by rank; nil for equal parts without gaps. The
 	// caller does not change them until completion.
@@ -39,8 +36,8 @@ type Call struct {
 	Status Status // result
 	Err    error  // result
 
-	// OnDone, if not nil, is called by Complete, on the goroutine inside the engine. It must
-	// not call the engine. It may reset the call and fill it in again.
+	// OnDone, if not nil, is called by Complete, on the goroutine inside the  It must
+	// not call the  It may reset the call and fill it in again.
 	OnDone func(*Call)
 	User   any    // for the caller
 	Task   uint64 // for reports: the task that made the call, 0 if none
@@ -58,7 +55,7 @@ type Call struct {
 func (c *Call) Reset() {
 	onDone, user, private := c.OnDone, c.User, c.Private
 	c.Comm, c.Op, c.Win, c.Message, c.Next = nil, nil, nil, nil, nil
-	c.Kind, c.Exclusive, c.Found, c.Hidden = engine.CallNone, false, false, false
+	c.Kind, c.Exclusive, c.Found, c.Hidden = CallNone, false, false, false
 	c.Send, c.Recv = Buffer{}, Buffer{}
 	c.Peer, c.Tag, c.Offset, c.Count, c.Slot, c.Due, c.Task, c.InLine = 0, 0, 0, 0, 0, 0, 0, 0
 	c.SendCounts, c.SendDispls, c.RecvCounts, c.RecvDispls = nil, nil, nil, nil
@@ -99,11 +96,11 @@ func (c *Call) Payload() int {
 // before rank r makes it.
 func (c *Call) Needs(me, r int) bool {
 	switch c.Kind {
-	case engine.CallBcast, engine.CallScatter:
+	case CallBcast, CallScatter:
 		return r == c.Peer
-	case engine.CallReduce, engine.CallGather:
+	case CallReduce, CallGather:
 		return me == c.Peer
-	case engine.CallScan, engine.CallExscan:
+	case CallScan, CallExscan:
 		return r < me
 	}
 	return true
@@ -118,7 +115,7 @@ func (c *Call) String() string {
 	if c.Kind.HasPeer() {
 		s += " " + peerText(c.Kind, c.Peer)
 	}
-	if c.Kind.HasTag() && c.Kind != engine.CallMrecv {
+	if c.Kind.HasTag() && c.Kind != CallMrecv {
 		if c.Tag == AnyTag {
 			s += ", any tag"
 		} else {
@@ -128,7 +125,7 @@ func (c *Call) String() string {
 	return s + fmt.Sprintf(", %d bytes", c.Payload())
 }
 
-func peerText(k engine.CallKind, peer int) string {
+func peerText(k CallKind, peer int) string {
 	name := "root"
 	switch {
 	case k.Sends():

@@ -1,6 +1,4 @@
-package mpi
-
-import "github.com/weft-hpc/weft/internal/engine"
+package engine
 
 // checkCollective returns an error for wrong arguments of a collective call, as far as one
 // rank can know.
@@ -17,19 +15,19 @@ func (c *Comm) checkCollective(k *Call) error {
 		return err
 	}
 	switch k.Kind {
-	case engine.CallReduce, engine.CallAllreduce, engine.CallScan, engine.CallExscan, engine.CallReduceScatter:
+	case CallReduce, CallAllreduce, CallScan, CallExscan, CallReduceScatter:
 		return c.checkReduction(k)
-	case engine.CallGather:
+	case CallGather:
 		if k.Peer == c.rank {
 			return c.checkParts(k, k.Recv, k.RecvCounts, k.RecvDispls, k.Send, "receive")
 		}
-	case engine.CallScatter:
+	case CallScatter:
 		if k.Peer == c.rank {
 			return c.checkParts(k, k.Send, k.SendCounts, k.SendDispls, k.Recv, "send")
 		}
-	case engine.CallAllgather:
+	case CallAllgather:
 		return c.checkParts(k, k.Recv, k.RecvCounts, k.RecvDispls, k.Send, "receive")
-	case engine.CallAlltoall:
+	case CallAlltoall:
 		return c.checkAlltoall(k)
 	}
 	return nil
@@ -39,11 +37,11 @@ func (c *Comm) checkCollective(k *Call) error {
 func (c *Comm) checkInPlace(k *Call) error {
 	send, recv := false, false
 	switch k.Kind {
-	case engine.CallAllreduce, engine.CallScan, engine.CallExscan, engine.CallAllgather, engine.CallReduceScatter:
+	case CallAllreduce, CallScan, CallExscan, CallAllgather, CallReduceScatter:
 		send = true
-	case engine.CallReduce, engine.CallGather:
+	case CallReduce, CallGather:
 		send = k.Peer == c.rank
-	case engine.CallScatter:
+	case CallScatter:
 		recv = k.Peer == c.rank
 	}
 	if k.Send.IsInPlace() && !send || k.Recv.IsInPlace() && !recv {
@@ -63,14 +61,14 @@ func (c *Comm) checkReduction(k *Call) error {
 	if k.Op.code == opReplace {
 		return k.Fail(ErrKind, 0, 0, "Replace is for Accumulate")
 	}
-	if err := k.Op.defined(data); err != nil && data.Len() > 0 {
+	if err := k.Op.Defined(data); err != nil && data.Len() > 0 {
 		return k.Fail(ErrKind, 0, 0, "%v", err)
 	}
-	if k.Kind == engine.CallReduce && k.Peer != c.rank {
+	if k.Kind == CallReduce && k.Peer != c.rank {
 		return nil
 	}
 	want := data.Len()
-	if k.Kind == engine.CallReduceScatter {
+	if k.Kind == CallReduceScatter {
 		sum := 0
 		for _, n := range k.RecvCounts {
 			if n < 0 {
@@ -170,7 +168,7 @@ func (c *Comm) checkOneSided(k *Call) error {
 	if w == nil || w.freed {
 		return k.Fail(ErrState, 0, 0, "the window has been freed")
 	}
-	if k.Kind.HasPeer() && k.Peer != ProcNull && !(k.Kind == engine.CallFlush && k.Peer == AllRanks) && (k.Peer < 0 || k.Peer >= c.Size()) {
+	if k.Kind.HasPeer() && k.Peer != ProcNull && !(k.Kind == CallFlush && k.Peer == AllRanks) && (k.Peer < 0 || k.Peer >= c.Size()) {
 		return k.Fail(ErrRank, c.Size(), k.Peer, "the communicator has ranks 0 to %d", c.Size()-1)
 	}
 	if k.Kind.HasTag() && (k.Tag < 0 || k.Tag >= Notifications) {
@@ -178,17 +176,17 @@ func (c *Comm) checkOneSided(k *Call) error {
 	}
 	b := k.Send
 	switch k.Kind {
-	case engine.CallGet:
+	case CallGet:
 		b = k.Recv
-	case engine.CallPut, engine.CallNotify:
-	case engine.CallAccumulate:
+	case CallPut, CallNotify:
+	case CallAccumulate:
 		if k.Op == nil || !k.Op.Predefined() {
 			return k.Fail(ErrKind, 0, 0, "Accumulate takes the predefined operations and Replace")
 		}
-		if err := k.Op.defined(b); err != nil && b.Len() > 0 {
+		if err := k.Op.Defined(b); err != nil && b.Len() > 0 {
 			return k.Fail(ErrKind, 0, 0, "%v", err)
 		}
-	case engine.CallAwaitNotify:
+	case CallAwaitNotify:
 		if k.Count < 0 {
 			return k.Fail(ErrCount, 0, k.Count, "the count is negative")
 		}

@@ -1,17 +1,10 @@
-package mpi
+package engine
 
-import (
-	"fmt"
-	"sync"
-	"sync/atomic"
-	"time"
-
-	"github.com/weft-hpc/weft/internal/engine"
-)
+import "time"
 
 // Engine moves the bytes of one rank. Only one goroutine at a time may call its methods,
 // except Wake and Abort (MPI_THREAD_SERIALIZED). The program orders a change of goroutines.
-// Post does not block and Poll does not sleep. [Comm] has checked the arguments of calls.
+// Post does not block and Poll does not sleep. [Comm.Prepare] has checked the arguments of calls.
 //
 // A tool wraps the engine of a rank ([Comm.Intercept]): it embeds the next Engine and
 // overrides some of its methods, as with the profiling interface of MPI.
@@ -21,10 +14,10 @@ type Engine interface {
 	// Host identifies the machine of this rank: ranks with equal strings share memory.
 	Host() string
 	// Limits returns the limits of the engine.
-	Limits() engine.Limits
+	Limits() Limits
 	// Group returns this rank's number in communicator h, and the world ranks of all its
 	// members, which the caller must not change.
-	Group(h engine.Handle) (rank int, world []int)
+	Group(h Handle) (rank int, world []int)
 
 	// Post starts calls, in this order. A call that cannot be started completes with an
 	// error. Some may have completed on return.
@@ -51,20 +44,20 @@ type Engine interface {
 
 	// Create makes a communicator of the given members, ranks of parent, in this order. All
 	// members call it with the same seq, after a synchronization.
-	Create(parent engine.Handle, members []int, seq uint32) (engine.Handle, error)
+	Create(parent Handle, members []int, seq uint32) (Handle, error)
 	// Free frees a communicator.
-	Free(h engine.Handle) error
+	Free(h Handle) error
 	// Revoke makes all calls on the communicator, pending or later, fail on all ranks with
 	// ErrRevoked and this reason. Only the first reason of a rank counts. It does not wait.
-	Revoke(h engine.Handle, reason string)
+	Revoke(h Handle, reason string)
 	// Revoked returns the reason if this rank knows of a revocation of h.
-	Revoked(h engine.Handle) (reason string, yes bool)
+	Revoked(h Handle) (reason string, yes bool)
 
 	// NewWindow opens b, which is contiguous, to the members of h. All members call it after
 	// a synchronization.
-	NewWindow(h engine.Handle, b Buffer) (engine.Handle, error)
+	NewWindow(h Handle, b Buffer) (Handle, error)
 	// FreeWindow closes a window. No access to it is under way.
-	FreeWindow(w engine.Handle) error
+	FreeWindow(w Handle) error
 
 	// Abort ends the program on all ranks. Any goroutine.
 	Abort(code int, reason string)
@@ -77,7 +70,7 @@ type Engine interface {
 // its user need not sleep inside it. Only the goroutine inside the engine calls the methods.
 type Announcer interface {
 	// Arm has onArrival called once, on any goroutine, when Poll may have something to do;
-	// the call may be spurious. onArrival must not call the engine. Arm reports false if
+	// the call may be spurious. onArrival must not call the  Arm reports false if
 	// Poll has something to do already. Otherwise due is the time after which it will have,
 	// even without an arrival.
 	Arm(onArrival func()) (due time.Duration, ok bool)
@@ -103,112 +96,3 @@ type Stander interface {
 	// program is ended: with a report, and code 1.
 	StandStill(over func() bool)
 }
-
-// port connects all communicators of one rank to its engine.
-type port struct {
-	engine atomic.Pointer[Engine]
-	mu     sync.Mutex
-	layers []Engine // guarded by mu: the engine before each Intercept
-
-	inUse  atomic.Bool // guards single
-	single *Call       // for blocking operations
-	pair   exchange    // for Sendrecv
-}
-
-// exchange is a receive and a send for Sendrecv. open holds the calls to post: none for
-// ProcNull.
-type exchange struct {
-	inUse atomic.Bool
-	calls [2]Call
-	open  [2]*Call
-}
-
-func (p *port) get() Engine { return *p.engine.Load() }
-
-// scratch returns a call for a blocking operation; release returns it. With a communication
-// thread several goroutines may be inside at once.
-func (p *port) scratch() *Call {
-	if p.inUse.CompareAndSwap(false, true) {
-		return p.single
-	}
-	return new(Call)
-}
-
-func (p *port) release(c *Call) {
-	if c == p.single {
-		c.Reset()
-		p.inUse.Store(false)
-	}
-}
-
-// exchange returns the calls of a Sendrecv; release returns them to the port.
-func (p *port) exchange() *exchange {
-	if p.pair.inUse.CompareAndSwap(false, true) {
-		return &p.pair
-	}
-	return new(exchange)
-}
-
-func (x *exchange) release() {
-	x.calls[0].Reset()
-	x.calls[1].Reset()
-	x.open = [2]*Call{}
-	x.inUse.Store(false)
-}
-
-// atOnce is the limit of PostWait in a blocking operation.
-const atOnce = time.Millisecond
-
-// await starts calls and waits for them: in one step, if the engine can.
-func (p *port) await(calls []*Call) {
-	e := p.get()
-	if w, can := e.(PostWaiter); can {
-		w.PostWait(calls, atOnce)
-	} else {
-		for i := range calls {
-			e.Post(calls[i : i+1])
-		}
-	}
-	for _, k := range calls {
-		if !k.Done() {
-			e.Await(false, calls)
-			return
-		}
-	}
-}
-
-// NewWorld returns the world communicator of a rank. It is for engines and their launchers;
-// programs get it from package world.
-func NewWorld(e Engine) *Comm {
-	p := &port{single: new(Call)}
-	p.engine.Store(&e)
-	return newComm(p, 0, "world")
-}
-
-// Intercept puts a tool between the program and the engine of this rank, on all its
-// communicators. wrap gets the present engine and returns the new one. restore removes the
-// tool; remove tools in the reverse order. Call both while no operation is under way, on the
-// goroutine that may communicate.
-func (c *Comm) Intercept(wrap func(next Engine) Engine) (restore func() error) {
-	p := c.port
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	next := p.get()
-	p.layers = append(p.layers, next)
-	depth := len(p.layers)
-	e := wrap(next)
-	p.engine.Store(&e)
-	return func() error {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if len(p.layers) != depth {
-			return fmt.Errorf("mpi: Intercept: this tool is number %d of %d: the last one goes first", depth, len(p.layers))
-		}
-		p.layers = p.layers[:depth-1]
-		p.engine.Store(&next)
-		return nil
-	}
-}
-
-// Engine returns the engine of this rank, with its tools.
-func (c *Comm) Engine() Engine { return c.port.get() }

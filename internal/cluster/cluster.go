@@ -1,0 +1,236 @@
+// Package cluster describes simulated machines: how many nodes and cores there are, how fast
+// the cores compute, and what the network costs. A description is a preset or a machine file,
+// JSON with the fields of [Machine]:
+//
+//	{
+//	  "name": "two racks",
+//	  "source": "measured on 3 March",
+//	  "nodes": 16, "cores": 8,
+//	  "network": "L=2us,o=300ns,g=200ns,bw=100Gbit,progress=nic",
+//	  "inside": "L=400ns,o=200ns,g=0s,bw=80Gbit,progress=host",
+//	  "eager": 16384,
+//	  "speed": 1,
+//	  "kernels": {"gflops": 40, "efficiency": 0.9, "half": 12, "memory": 10,
+//	              "cache": 1, "cached": 40, "line": 4, "call": 0.1, "fft": 30}
+//	}
+//
+// The fields nodes, cores and network are required.
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-hpc/weft/mpi/local"
+)
+
+// Machine describes a simulated machine.
+type Machine struct {
+	Name   string `json:"name"`   // for the first line of an output; default: that of the file
+	Source string `json:"source"` // where the numbers come from
+
+	Nodes int `json:"nodes"` // computers, from 1 on
+	Cores int `json:"cores"` // of each node, from 1 to 1024
+
+	Network Net     `json:"network"` // between nodes: all ranks of a node share its link
+	Inside  Net     `json:"inside"`  // between ranks of a node, each with a link of its own; default: no time
+	Copy    float64 `json:"copy"`    // rate in 1e9 bytes per second at which cores copy messages whose data are modelled; default: adapters move them
+	Eager   *int    `json:"eager"`   // messages up to so many bytes do not wait for their receive; default: that of the engine
+
+	// What programs compute takes the time that it takes on this machine, multiplied by Speed;
+	// default 1. Computing takes no time beside that of the kernels if it is 0.
+	Speed *float64 `json:"speed"`
+
+	// A thread that computes loses its core for noise_length in every noise_every: what the system
+	// does meanwhile. Default: no noise.
+	NoiseEvery  Duration `json:"noise_every"`
+	NoiseLength Duration `json:"noise_length"`
+
+	// The wake-up of a thread that has slept for longer than threads spin (100 us): what it costs
+	// the waker, and how much later the sleeper goes on. Default: nothing.
+	Waker   Duration `json:"waker"`
+	Sleeper Duration `json:"sleeper"`
+
+	// The runtime's work for a task, where computing is not timed: to spawn it, and to start and
+	// end it. Default: no time.
+	Spawn Duration `json:"spawn"`
+	Task  Duration `json:"task"`
+
+	Kernels Kernels `json:"kernels"` // of a core, for programs that do not compute but only take the time
+}
+
+// Kernels is a model of the numerical kernels on a core.
+type Kernels struct {
+	GFlops     float64 `json:"gflops"`     // peak rate in 1e9 operations per second
+	Efficiency float64 `json:"efficiency"` // of a large matrix product, from 0 to 1
+	Half       float64 `json:"half"`       // a product has half of its rate if its inner dimension is this
+	PackHalf   float64 `json:"pack_half"`  // the same of a product that packs its operands; default: half
+	Memory     float64 `json:"memory"`     // memory bandwidth of a core in 1e9 bytes per second
+	Cache      float64 `json:"cache"`      // memory of the core's own cache in 1e6 bytes
+	Cached     float64 `json:"cached"`     // bandwidth of operands that fit in there, in 1e9 bytes per second
+	Line       float64 `json:"line"`       // of an element of a row, which is in a cache line of its own, in ns
+	Call       float64 `json:"call"`       // of each call, in us
+	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
+}
+
+// Duration is a time in the form of time.ParseDuration, such as "20us".
+type Duration struct{ time.Duration }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) (err error) {
+	if d.Duration, err = time.ParseDuration(string(text)); err == nil && d.Duration < 0 {
+		err = fmt.Errorf("time %q: it is at least 0", text)
+	}
+	return err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// Net is a network in the form of [local.ParseNet].
+type Net struct{ local.Net }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *Net) UnmarshalText(text []byte) (err error) {
+	n.Net, err = local.ParseNet(string(text))
+	return err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (n Net) MarshalText() ([]byte, error) { return []byte(n.Net.String()), nil }
+
+// Load returns the preset, or reads the machine file, of a name. A name with a dot or a slash
+// is that of a file.
+func Load(name string) (*Machine, error) {
+	if m := preset(name); m != nil {
+		return m, nil
+	}
+	if !strings.ContainsAny(name, "./") {
+		return nil, fmt.Errorf("machine %q: there is no such preset (%s); a machine file has a dot or a slash in its name", name, strings.Join(Presets(), ", "))
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("machine file: %w", err)
+	}
+	m, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("machine file %s: %w", name, err)
+	}
+	if m.Name == "" {
+		m.Name = name
+	}
+	return m, nil
+}
+
+// Parse reads the text of a machine file.
+func Parse(text []byte) (*Machine, error) {
+	m := &Machine{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(m); err != nil {
+		return nil, place(text, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("there is something after the closing brace")
+	}
+	return m, m.check()
+}
+
+// place adds the line of the text to an error of the decoder, if it knows the place.
+func place(text []byte, err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	at := int64(-1)
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &kind):
+		at = kind.Offset
+	default:
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")), err)
+}
+
+// check returns an error that names the first impossible field, its value and what is possible.
+func (m *Machine) check() error {
+	const most = 1 << 20 // ranks
+	switch {
+	case m.Nodes < 1 || m.Nodes > most:
+		return fmt.Errorf(`"nodes" is %d: it is required, from 1 to %d`, m.Nodes, most)
+	case m.Cores < 1 || m.Cores > 1024:
+		return fmt.Errorf(`"cores" is %d: it is required, the cores of a node, from 1 to 1024`, m.Cores)
+	case m.Network.Net == local.Net{}:
+		return errors.New(`"network" is missing or none: it has the form of the flag -net, such as "L=2us,o=300ns,bw=100Gbit,progress=nic"`)
+	case m.Eager != nil && *m.Eager < 0:
+		return fmt.Errorf(`"eager" is %d: it is a number of bytes, at least 0`, *m.Eager)
+	case m.NoiseLength.Duration >= m.NoiseEvery.Duration && m.NoiseLength.Duration > 0:
+		return fmt.Errorf(`"noise_length" is %v: it is less than "noise_every", %v`, m.NoiseLength, m.NoiseEvery)
+	case !(m.Copy >= 0 && m.Copy <= 1e6):
+		return fmt.Errorf(`"copy" is %g: it is from 0 to 1e6, in 1e9 bytes per second`, m.Copy)
+	case m.Speed != nil && !(*m.Speed >= 0 && *m.Speed <= 1e6):
+		return fmt.Errorf(`"speed" is %g: it is a factor from 0 to 1e6`, *m.Speed)
+	}
+	return m.Kernels.check()
+}
+
+func (k *Kernels) check() error {
+	if *k == (Kernels{}) {
+		return nil
+	}
+	for _, f := range []struct {
+		name              string
+		value, least, top float64
+	}{
+		{"gflops", k.GFlops, 1e-3, 1e6}, {"efficiency", k.Efficiency, 1e-3, 1},
+		{"half", k.Half, 0, 1e6}, {"pack_half", k.PackHalf, 0, 1e6}, {"memory", k.Memory, 1e-3, 1e6},
+		{"cache", k.Cache, 0, 1e6}, {"cached", k.Cached, 1e-3, 1e6}, {"line", k.Line, 0, 1e6}, {"call", k.Call, 0, 1e6},
+		{"fft", k.FFT, 0, 1e6},
+	} {
+		if !(f.value >= f.least && f.value <= f.top) || math.IsNaN(f.value) {
+			return fmt.Errorf(`"kernels": %q is %g: it is from %g to %g`, f.name, f.value, f.least, f.top)
+		}
+	}
+	return nil
+}
+
+// Place returns how many of a number of ranks run on each node: ranks fill one node after the
+// other. Errors: the ranks, with a number of cores each, do not fit.
+func (m *Machine) Place(ranks, cores int) (perNode int, err error) {
+	perNode = (ranks + m.Nodes - 1) / m.Nodes
+	if perNode*cores > m.Cores {
+		return 0, fmt.Errorf("%d ranks with %d cores each do not fit on machine %s, which has %d nodes with %d cores: use fewer ranks or cores per rank, or another machine", ranks, cores, m.Name, m.Nodes, m.Cores)
+	}
+	return perNode, nil
+}
+
+// String returns a description of the machine in a line.
+func (m *Machine) String() string {
+	return fmt.Sprintf("%s: %d nodes with %d cores, network %v", m.Name, m.Nodes, m.Cores, m.Network.Net)
+}
+
+// Presets returns the names of the presets.
+func Presets() (names []string) {
+	for _, m := range presets() {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func preset(name string) *Machine {
+	for _, m := range presets() {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
+}

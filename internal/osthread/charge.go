@@ -1,0 +1,296 @@
+package osthread
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+	"time"
+)
+
+// What threads of a simulated machine compute takes time if it is charged: by the program
+// (Charge), or, on a machine with a Speed, by the clock of the host. A thread owes the time
+// first, because it may hold a mutex there; it pays at the next point where it holds none:
+// before it parks, sleeps or waits, and in Settle. Its own clock is ahead by what it owes.
+//
+// A core runs one thread at a time. Threads that compute on the same core queue; a thread with
+// a negative nice value goes first, and postpones the others. A thread that is not confined to a
+// core takes the one of its node that is free first. Not modelled: time slices of threads with
+// the same nice value.
+
+// Charge lets the calling thread of a simulated machine compute for d: it owes the time until
+// it settles. On the real machine it does nothing, in about a nanosecond.
+func Charge(d time.Duration) {
+	if simulated.Load() != nil {
+		charge(d)
+	}
+}
+
+func charge(d time.Duration) {
+	if m := here(); m != nil {
+		m.current.owed += int64(d)
+	}
+}
+
+// ChargeCopy lets the calling thread of a simulated machine copy n bytes, at the rate
+// Simulation.Copy; see Charge.
+func ChargeCopy(n int) {
+	if m := here(); m != nil && m.o.Copy > 0 {
+		m.current.owed += int64(float64(n) / m.o.Copy)
+	}
+}
+
+// ChargeSpawn lets the calling thread of a simulated machine spawn a task: see
+// Simulation.Spawn.
+func ChargeSpawn() {
+	if m := here(); m != nil {
+		m.current.owed += int64(m.o.Spawn)
+	}
+}
+
+// Spawning reports whether spawns take time (ChargeSpawn).
+func Spawning() bool {
+	m := here()
+	return m != nil && m.o.Spawn > 0
+}
+
+// Task is a task whose body has run, for EndTask.
+type Task interface {
+	// Body returns the label of the task and the length that the program has stated (Cost), 0 if
+	// it has not. It reports false for a body that is not the program's, or that sends messages.
+	Body() (label string, cost time.Duration, ok bool)
+}
+
+// EndTask lets the calling thread of a simulated machine run the body of t, which has just been
+// executed: see Simulation.Task and Simulation.Body. Then it settles. On the real machine it does
+// nothing, in about a nanosecond.
+func EndTask(t Task) {
+	if simulated.Load() != nil {
+		endTask(t)
+	}
+}
+
+func endTask(t Task) {
+	m := here()
+	if m == nil {
+		return
+	}
+	m.current.owed += int64(m.o.Task)
+	if m.o.Body != nil {
+		if label, cost, ok := t.Body(); ok {
+			m.current.owed += int64(m.o.Body(label, cost))
+		}
+	}
+	m.settle()
+}
+
+// Settle has the calling thread of a simulated machine pay what it owes; the caller holds no
+// mutex. Other threads may run before it returns. On the real machine it does nothing, in about
+// a nanosecond.
+func Settle() {
+	if simulated.Load() != nil {
+		settle()
+	}
+}
+
+func settle() {
+	if m := here(); m != nil {
+		m.settle()
+	}
+}
+
+// settle lets the time pass that the running thread owes.
+func (m *machine) settle() {
+	t := m.current
+	m.measure(t)
+	d := t.owed
+	if d <= 0 {
+		return
+	}
+	t.owed, t.pays = 0, true
+	m.compute(t, d)
+	m.turn(t)
+	t.pays = false
+	m.settled(t)
+}
+
+// measure adds the time since the last measurement to what t owes, if the host's clock counts.
+func (m *machine) measure(t *thread) {
+	if m.o.Speed == 0 {
+		return
+	}
+	now := int64(threadCPUTime())
+	t.owed += int64(float64(now-m.measured) * m.o.Speed)
+	m.measured = now
+}
+
+// node is a computer of a simulated machine.
+type node struct {
+	ledger coreLedger
+	cores  []core
+}
+
+// core is a core that threads are confined to.
+type core struct {
+	phase int64     // of the noise
+	free  int64     // when the last charge ends
+	queue []*thread // that compute, in the order of their ends
+}
+
+// clock returns the time of the running thread.
+func (m *machine) clock() int64 {
+	m.measure(m.current)
+	return m.now + m.current.owed
+}
+
+// confine confines the running thread to a set of cores of its node.
+func (m *machine) confine(set CPUSet) {
+	t := m.current
+	t.core = -1
+	if list := set.List(); len(list) == 1 && t.node != nil && list[0] < len(t.node.cores) {
+		t.core = list[0]
+	}
+}
+
+// nodes makes n nodes with a number of cores each. The phases of their noise are spread evenly.
+func nodes(n, cores int, noise time.Duration) []*node {
+	all := make([]*node, n)
+	for i := range all {
+		all[i] = &node{cores: make([]core, cores)}
+		for c := range all[i].cores {
+			const golden = 0.6180339887498949
+			_, part := math.Modf(golden * float64(i*cores+c))
+			all[i].cores[c].phase = int64(part * float64(noise))
+		}
+		all[i].ledger = coreLedger{usable: firstCPUs(cores), siblings: func(cpu int) CPUSet { return CPUSetOf(cpu) }}
+	}
+	return all
+}
+
+// compute queues t for d of its core.
+func (m *machine) compute(t *thread, d int64) {
+	if t.node == nil {
+		m.enqueue(t, m.now+d)
+		return
+	}
+	c := t.node.coreFor(t)
+	t.computes = c
+	d += m.stolen(c, max(c.free, m.now), d)
+	if t.nice < 0 {
+		for _, other := range c.queue {
+			other.at += d
+			heap.Fix(&m.queue, other.index)
+		}
+		c.free = max(c.free, m.now) + d
+		m.enqueue(t, m.now+d)
+	} else {
+		c.free = max(c.free, m.now) + d
+		m.enqueue(t, c.free)
+		c.queue = append(c.queue, t)
+	}
+}
+
+// stolen returns how much time the noise takes from a core while a thread computes there for d.
+func (m *machine) stolen(c *core, from, d int64) int64 {
+	every, length := int64(m.o.Noise.Every), int64(m.o.Noise.Length)
+	if every <= 0 || length <= 0 {
+		return 0
+	}
+	before := (from + c.phase) / every
+	total := int64(0)
+	for {
+		n := (from+c.phase+d+total)/every - before
+		if n*length == total {
+			return total
+		}
+		total = n * length
+	}
+}
+
+// spinTime is about how long threads spin on the real machine before they sleep. Whoever wakes a
+// thread that has slept for less would have met it awake.
+const spinTime = 100 * time.Microsecond
+
+// wakeUp charges the running thread for waking t, and returns how much later t goes on.
+func (m *machine) wakeUp(t *thread) (later int64) {
+	if m.o.Sleeper == 0 && m.o.Waker == 0 || m.now-t.since < int64(spinTime) {
+		return 0
+	}
+	if m.current != nil {
+		m.current.owed += int64(m.o.Waker)
+	}
+	return int64(m.o.Sleeper)
+}
+
+// coreFor returns the core that t is confined to, or the one that is free first.
+func (n *node) coreFor(t *thread) *core {
+	if t.core >= 0 {
+		return &n.cores[t.core]
+	}
+	best := &n.cores[0]
+	for i := range n.cores {
+		if c := &n.cores[i]; c.free < best.free {
+			best = c
+		}
+	}
+	return best
+}
+
+// settled takes t out of the queue of its core.
+func (m *machine) settled(t *thread) {
+	if c := t.computes; c != nil {
+		t.computes = nil
+		if i := slices.Index(c.queue, t); i >= 0 {
+			c.queue = slices.Delete(c.queue, i, i+1)
+		}
+	}
+}
+
+// GoOn runs f as a thread of the group on a node of a simulated machine with nodes, which the
+// threads that it makes inherit; elsewhere it is Go.
+func (g *Group) GoOn(number int, f func()) {
+	m := here()
+	if m == nil || len(m.nodes) == 0 {
+		g.Go(f)
+		return
+	}
+	g.Add(1)
+	t := m.start(func() {
+		defer g.Done()
+		f()
+		Settle()
+	})
+	t.node = m.nodes[number%len(m.nodes)]
+}
+
+// Home is the computer that a thread runs on.
+type Home struct{ node *node }
+
+// HereHome returns the home of the calling thread.
+func HereHome() Home { return Home{hereNode()} }
+
+// Go runs f as a thread at h, where [Go] runs it on the computer of the caller: the same, but on a
+// simulated machine with several nodes.
+func (h Home) Go(f func()) {
+	if m := here(); m != nil {
+		m.start(f).node = h.node
+		return
+	}
+	Go(f)
+}
+
+// hereNode returns the node of the calling thread, nil on the real machine and on one without
+// nodes.
+func hereNode() *node {
+	if m := here(); m != nil {
+		return m.current.node
+	}
+	return nil
+}
+
+// ledgerHere returns the ledger of the cores that the calling thread may use.
+func ledgerHere() *coreLedger {
+	if n := hereNode(); n != nil {
+		return &n.ledger
+	}
+	return &cores
+}

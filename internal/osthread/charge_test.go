@@ -1,0 +1,193 @@
+package osthread
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const ms = time.Millisecond
+
+// onCores runs threads on a node, each on the core with its number, and returns when each ended.
+func onCores(t *testing.T, cores []int, body func(i int)) []time.Duration {
+	ends := make([]time.Duration, len(cores))
+	_, err := Simulate(Simulation{Nodes: 2, Cores: 4}, func() {
+		var g Group
+		for i, c := range cores {
+			g.GoOn(1, func() {
+				if c >= 0 {
+					require.NoError(t, SetAffinity(CPUSetOf(c)))
+				}
+				body(i)
+				Settle()
+				ends[i] = time.Duration(Nanotime())
+			})
+		}
+		g.Wait()
+	})
+	require.NoError(t, err)
+	return ends
+}
+
+// Threads on one core take turns, those on others do not.
+func TestCharge_cores(t *testing.T) {
+	ends := onCores(t, []int{0, 0, 1, -1, -1, -1}, func(int) { Charge(10 * ms) })
+	assert.Equal(t, []time.Duration{10 * ms, 20 * ms, 10 * ms, 10 * ms, 10 * ms, 20 * ms}, ends)
+}
+
+// A thread with a negative nice value goes first, and postpones what computes.
+func TestCharge_nice(t *testing.T) {
+	ends := onCores(t, []int{0, 0}, func(i int) {
+		if i == 0 {
+			Charge(10 * ms)
+			return
+		}
+		require.NoError(t, SetNice(-10))
+		Sleep(4 * ms)
+		Charge(2 * ms)
+	})
+	assert.Equal(t, []time.Duration{12 * ms, 6 * ms}, ends)
+}
+
+// What is owed is paid before a thread sleeps, and its clock is ahead until then. A token that
+// comes meanwhile is not lost.
+func TestCharge_is_paid_before_a_sleep(t *testing.T) {
+	var p Parker
+	_, err := Simulate(Simulation{}, func() {
+		begin := Nanotime()
+		Charge(3 * ms)
+		assert.Equal(t, 3*ms, time.Duration(Nanotime()-begin))
+		Go(func() { p.Unpark() }) // at 3 ms: a thread begins at the time of its maker
+		Charge(4 * ms)
+		p.Park()
+		assert.Equal(t, 7*ms, time.Duration(Nanotime()-begin))
+		Charge(ms)
+		assert.False(t, p.ParkTimeout(2*ms))
+		assert.Equal(t, 10*ms, time.Duration(Nanotime()-begin))
+		Charge(ms)
+		Sleep(ms)
+		assert.Equal(t, 12*ms, time.Duration(Nanotime()-begin))
+	})
+	require.NoError(t, err)
+}
+
+// A wake that comes while a sleeper pays for its last work ends the sleep.
+func TestCharge_wake_meanwhile(t *testing.T) {
+	s := NewSignal()
+	simulated, err := Simulate(Simulation{}, func() {
+		Go(func() { Sleep(ms); s.Set() })
+		Charge(5 * ms)
+		s.Wait()
+		assert.True(t, s.WaitTimeout(time.Hour))
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 5*ms, simulated.Elapsed)
+}
+
+// A copy takes the time of its bytes, if the machine says how fast threads copy.
+func TestChargeCopy(t *testing.T) {
+	for rate, want := range map[float64]time.Duration{0: 0, 2: 500, 0.5: 2000} {
+		s, err := Simulate(Simulation{Copy: rate}, func() { ChargeCopy(1000) })
+		require.NoError(t, err)
+		assert.Equal(t, want, s.Elapsed)
+	}
+	ChargeCopy(1 << 40) // nothing, elsewhere
+}
+
+// With a speed, computing takes the time of this machine.
+func TestCharge_real(t *testing.T) {
+	work := func() {
+		begin := threadCPUTime()
+		for threadCPUTime()-begin < 20*ms {
+		}
+	}
+	for speed, want := range map[float64]time.Duration{1: 20 * ms, 3: 60 * ms} {
+		s, err := Simulate(Simulation{Speed: speed, Nodes: 1, Cores: 2}, func() {
+			var g Group
+			g.Go(work)
+			g.Go(work)
+			g.Wait()
+		})
+		require.NoError(t, err)
+		assert.InDelta(t, want, s.Elapsed, float64(want)/2, "both at a time")
+	}
+}
+
+// Each node has its own cores to claim.
+func TestCharge_claims(t *testing.T) {
+	_, err := Simulate(Simulation{Nodes: 2, Cores: 4}, func() {
+		var g Group
+		for i := range 4 {
+			g.GoOn(i, func() {
+				assert.Equal(t, 4, NumCores())
+				if i >= 2 {
+					return
+				}
+				c := ClaimCores(3)
+				defer c.Release()
+				assert.Equal(t, []int{0, 1, 2}, c.Cores())
+				Sleep(ms)
+				assert.True(t, ClaimCores(2).Oversubscribed())
+				assert.True(t, Crowded())
+			})
+		}
+		g.Wait()
+	})
+	require.NoError(t, err)
+}
+
+func TestCharge_outside(t *testing.T) {
+	Charge(time.Hour) // nothing
+	Settle()
+}
+
+// Noise takes its part of what is computed, and no more often than its period says.
+func TestCharge_noise(t *testing.T) {
+	o := Simulation{Nodes: 1, Cores: 4}
+	o.Noise.Every, o.Noise.Length = 10*ms, ms
+	first, ends := make([]time.Duration, 4), make([]time.Duration, 4)
+	_, err := Simulate(o, func() {
+		var g Group
+		for i := range ends {
+			g.GoOn(0, func() {
+				require.NoError(t, SetAffinity(CPUSetOf(i)))
+				Charge(4 * ms)
+				Settle()
+				first[i] = time.Duration(Nanotime())
+				for range 48 {
+					Charge(2 * ms)
+					Settle()
+				}
+				ends[i] = time.Duration(Nanotime())
+			})
+		}
+		g.Wait()
+	})
+	require.NoError(t, err)
+	for _, e := range ends {
+		assert.InDelta(t, 111*ms, e, float64(2*ms), "100 ms, and 1 in 10 of the time")
+	}
+	assert.Equal(t, []time.Duration{4 * ms, 5 * ms}, first[:2], "cores have phases of their own")
+}
+
+// A thread that has slept for long goes on later, and its waker pays.
+func TestCharge_wake_up(t *testing.T) {
+	for _, slept := range []time.Duration{spinTime / 2, 2 * spinTime} {
+		var p Parker
+		var woken, waker time.Duration
+		_, err := Simulate(Simulation{Waker: 5 * time.Microsecond, Sleeper: 20 * time.Microsecond}, func() {
+			Go(func() { p.Park(); woken = time.Duration(Nanotime()) })
+			Sleep(slept)
+			p.Unpark()
+			waker = time.Duration(Nanotime())
+		})
+		require.NoError(t, err)
+		if slept < spinTime {
+			assert.Equal(t, [2]time.Duration{slept, slept}, [2]time.Duration{woken, waker})
+		} else {
+			assert.Equal(t, [2]time.Duration{slept + 20*time.Microsecond, slept + 5*time.Microsecond}, [2]time.Duration{woken, waker})
+		}
+	}
+}
