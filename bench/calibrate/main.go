@@ -1,5 +1,5 @@
-// Command calibrate measures the kernels and messages of this machine and writes a machine
-// file: with it, programs predict their own times (-machine FILE).
+// Command calibrate measures the kernels, wake-ups, tasks and messages of this machine and writes
+// a machine file: with it, programs predict their own times (-machine FILE).
 //
 //	calibrate -out here.json                  2 nodes with 1 core, as many as this machine has
 //	calibrate -out here.json -net gige        with the network of -net between the ranks
@@ -21,8 +21,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-const about = `calibrate measures the kernels of this machine, and messages between threads of a process,
-and writes a machine file for -machine. It takes some seconds.
+const about = `calibrate measures the kernels of this machine, its wake-ups, tasks, and messages between
+threads of a process, and writes a machine file for -machine. It takes some seconds.
 
 	calibrate -out here.json                  a node for each core of this machine
 	calibrate -out here.json -net gige        with a network between the nodes
@@ -90,7 +90,11 @@ func run(args []string, stdout io.Writer) error {
 func measure(o options) (*cluster.Machine, error) {
 	m := &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
 	m.Kernels = kernels(o.kernels)
+	m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
 	var err error
+	if m.Spawn.Duration, m.Task.Duration, err = taskCosts(); err != nil {
+		return nil, err
+	}
 	if m.Network.Net = o.net; o.net == (local.Net{}) {
 		m.Network.Net, err = messages()
 	} else { // threads of this process copy what a simulated network carries

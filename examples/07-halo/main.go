@@ -78,20 +78,20 @@ func program(all *mpi.Comm, o options) error {
 		return err
 	}
 	first, second := newStrip(c, o), newStrip(c, o)
-	turns, err := measure(c.Comm, func() error {
-		return dataflow.Run(func(rt *dataflow.Runtime) error { return inTurn(rt, c, first, o.steps) }, o.runtime(all)...)
-	})
+	var turns, tasked float64
+	err = dataflow.Run(func(rt *dataflow.Runtime) (err error) {
+		turns, err = measure(c.Comm, func() error { return inTurn(rt, c, first, o.steps) })
+		return err
+	}, o.runtime(all)...)
 	if err != nil {
 		return err
 	}
 	var log *dataflow.Log
-	tasked, err := measure(c.Comm, func() error {
-		return commthread.Run(c.Comm, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
-			err := overlapped(rt, ct, c, second, o.steps)
-			log = ct.Log()
-			return err
-		}, o.runtime(all))
-	})
+	err = commthread.Run(c.Comm, func(rt *dataflow.Runtime, ct *commthread.Thread) (err error) {
+		tasked, err = measure(c.Comm, func() error { return overlapped(rt, ct, c, second, o.steps) })
+		log = ct.Log()
+		return err
+	}, o.runtime(all))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// The tasks of the measurement have three parameters and an empty body.
+const (
+	taskBatch   = 512 // fewer than the window, so that none runs before the Wait
+	taskBatches = 64
+	taskTiles   = 96
+)
+
+var emptyTask = tasks.Declare3("empty", func(_, _, _ []byte) {}, tasks.Input, tasks.Input, tasks.Inout)
+
+// taskCosts measures what the runtime does for a task with one worker: to spawn it, and to
+// start and end it. The medians of many batches.
+func taskCosts() (spawn, task time.Duration, err error) {
+	tiles := make([][]byte, taskTiles)
+	for i := range tiles {
+		tiles[i] = make([]byte, 64)
+	}
+	var spawns, ends []int64
+	err = dataflow.Run(func(rt *dataflow.Runtime) error {
+		for range taskBatches {
+			begin := osthread.Nanotime()
+			for i := range taskBatch {
+				emptyTask.Spawn(rt, tiles[i%taskTiles], tiles[(i+1)%taskTiles], tiles[(7*i+2)%taskTiles])
+			}
+			middle := osthread.Nanotime()
+			if err := rt.Wait(); err != nil {
+				return err
+			}
+			spawns = append(spawns, middle-begin)
+			ends = append(ends, osthread.Nanotime()-middle)
+		}
+		return nil
+	}, dataflow.Workers(1))
+	return perTask(spawns), perTask(ends), err
+}
+
+// perTask returns the median time of a task in batches.
+func perTask(batches []int64) time.Duration {
+	if len(batches) == 0 {
+		return 0
+	}
+	slices.Sort(batches)
+	return time.Duration(batches[len(batches)/2]) / taskBatch
+}
+
+// wakeCosts measures the wake-up of a thread that has slept for longer than threads spin: how
+// long the waker needs for it, and how much later the sleeper goes on. The medians of many.
+func wakeCosts() (waker, sleeper time.Duration) {
+	const wakes = 101
+	cores := osthread.Usable().List()
+	if len(cores) < 2 {
+		return 0, 0
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var bed osthread.Parker
+	awake := make(chan int64)
+	go func() {
+		runtime.LockOSThread()                                // and its thread ends with the goroutine
+		_ = osthread.SetAffinity(osthread.CPUSetOf(cores[1])) // elsewhere the system chooses
+		for range wakes {
+			bed.Park()
+			awake <- osthread.Nanotime()
+		}
+	}()
+	var calls, delays []int64
+	for range wakes {
+		osthread.Sleep(time.Millisecond)
+		begin := osthread.Nanotime()
+		bed.Unpark()
+		called := osthread.Nanotime()
+		calls = append(calls, called-begin)
+		delays = append(delays, <-awake-begin)
+	}
+	slices.Sort(calls)
+	slices.Sort(delays)
+	return time.Duration(calls[wakes/2]), time.Duration(delays[wakes/2])
+}
