@@ -30,11 +30,11 @@
 //
 // # Reading the source
 //
-// advice.go joins what was measured (package internal/advise) with what the source
-// allows (its package rewrite); text.go prints it, fix.go changes files, forecast.go
-// projects, picture.go draws, tracefile.go and tasks.go are for timelines, flags.go is what its name says;
-// study.go is -measure, with workshop.go, which builds and runs, verdict.go, which judges, and
-// innocent.go, the other programs.
+// advice.go joins the measurements (package internal/advise) with the changes that the
+// source allows (package bench/internal/rewrite); text.go prints the result, fix.go changes
+// files, forecast.go projects, picture.go draws, tracefile.go and tasks.go are for timelines,
+// flags.go has the flags; study.go is -measure, with workshop.go, which builds and runs,
+// verdict.go, which assesses, and innocent.go, the other programs.
 package main
 
 import (

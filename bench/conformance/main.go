@@ -62,7 +62,7 @@ mpirun, on the machine's MPI, and prints a line for each case.
 	mpirun -np 4 conformance          (built with -tags mpi)
 `
 
-// parse reads the command line; the error is that of Parse.
+// parse reads the command line. It returns the error of Parse.
 func parse(args []string) (*settings, error) {
 	fs := commandline.New("conformance", about)
 	fs.Exits("0 all cases passed, 1 one failed, or was skipped with -require-all, 2 usage")

@@ -28,8 +28,8 @@ type peer struct {
 	out     *bufio.Reader
 }
 
-// startPeer compiles FFTW's part into a directory of its own and starts it; stop
-// ends it and deletes the directory.
+// startPeer compiles the FFTW program into a temporary directory and starts it; stop ends
+// it and deletes the directory.
 func startPeer(c *config, rounds int) (*peer, error) {
 	cc, err := exec.LookPath("cc")
 	if err != nil || runtime.GOOS == "windows" {

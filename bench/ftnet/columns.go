@@ -11,7 +11,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// group is a network, and what was measured on it.
+// group is a network and its measurements.
 type group struct {
 	name   string
 	points []*point
@@ -38,12 +38,12 @@ func (l *lab) groups(nic bool) (all []group, err error) {
 	return all, nil
 }
 
-// note is at the foot of the charts of so many repetitions.
+// note returns the text at the foot of a chart.
 func (l *lab) note(reps int) string {
 	return fmt.Sprintf("%s; workers of a rank: %d; best of at most %d runs", machine.Line(), l.workers, reps)
 }
 
-// value is what a column shows: its height, and the ends of the spread.
+// value returns the height of a column and the ends of its spread.
 type value func(points []*point) (y, lo, hi float64)
 
 // column is a series of a chart.
@@ -94,7 +94,7 @@ func ratio(base, p *point) (y, lo, hi float64) {
 	return y, base.best().Seconds / p.slowest(), y
 }
 
-// ratioAxis is the axis of what is above 1 where the second time is the shorter one.
+// ratioAxis is the axis of a ratio of times; above 1 the second time is shorter.
 func ratioAxis(title string) chart.Axis { return chart.Axis{Title: title, Mark: 1} }
 
 // secondsAxis is logarithmic: networks differ a hundredfold.
@@ -168,7 +168,7 @@ func inCalls(p *point) (y, lo, hi float64) {
 	return y, lo, hi
 }
 
-// drawOneSided is figure 7: what the transport changes.
+// drawOneSided is figure 7: the effect of the transport.
 func drawOneSided(l *lab, w printer) error {
 	var columns []column
 	for _, f := range distributed.Forms() {

@@ -14,7 +14,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// lab measures, and remembers: figures share what they have in common.
+// lab measures points and keeps them, because figures share points.
 type lab struct {
 	*config
 	progress *report.Progress
@@ -65,8 +65,8 @@ func (l *lab) oneSided() bool {
 	return slices.ContainsFunc(l.figures, func(f *figure) bool { return f.oneSided })
 }
 
-// columns returns the points of a network in the charts of columns: those of all forms, and
-// of both transports if a figure needs them.
+// columns returns the points of a network for the column charts: all forms, and both
+// transports if a figure needs them.
 func (l *lab) columns(net local.Net) ([]*point, error) { return l.at(net, l.oneSided(), l.reps) }
 
 // curve returns the points of a network in the charts of curves, which are of forms.
@@ -74,8 +74,8 @@ func (l *lab) curve(net local.Net) ([]*point, error) {
 	return l.at(net, false, min(l.reps, curveReps))
 }
 
-// at returns the points of a network: those of all forms, or, with oneSided, of all
-// forms and both transports. What was measured before is not measured again.
+// at returns the points of a network: all forms, and with oneSided both transports. It
+// measures no point twice.
 func (l *lab) at(net local.Net, oneSided bool, reps int) ([]*point, error) {
 	key := net.String()
 	have := l.points[key]

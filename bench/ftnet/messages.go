@@ -9,9 +9,9 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// drawMessages is table 1 of the paper, counted: what a rank sends in one transform.
-// Its formulas have the messages to the rank itself, too. One-sided, the pieces are the
-// same; the charts leave them out.
+// drawMessages is table 1 of the paper with counted messages: those that a rank sends in
+// one transform. The paper's formulas include messages to the rank itself. One-sided
+// pieces are the same; the charts leave them out.
 func drawMessages(l *lab, w printer) error {
 	points, err := l.columns(local.Net{})
 	if err != nil {

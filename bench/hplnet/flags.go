@@ -19,7 +19,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// config is the command line, and what the run collects.
+// config holds the command line and the results of the run.
 type config struct {
 	folder  string
 	quick   bool
@@ -126,7 +126,7 @@ func (c *config) setBlocks(text string) error {
 	return nil
 }
 
-// parseArgs reads the command line. The error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	return c, c.line.Parse(args, c.choose, c.complete, c.checkSize)
