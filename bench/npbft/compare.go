@@ -14,9 +14,9 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// compare runs all variants in turn, repetition by repetition, so that what the machine
-// does beside hits all alike, and prints a table. Each run has a plan and arrays of its
-// own: memory for one variant is enough, and no runtime waits beside another. Collective.
+// compare runs all variants in turn, repetition by repetition, so that other load on the
+// machine affects all alike, and prints a table. Each run has its own plan and arrays:
+// memory for one variant is enough, and no runtime waits beside another. Collective.
 func (p program) compare(comm *mpi.Comm, c *config) error {
 	variants := c.variants()
 	sums := make([]*summary, len(variants))
@@ -55,7 +55,7 @@ func (p program) compare(comm *mpi.Comm, c *config) error {
 	return errors.Join(comm.Barrier(), verdictOf(variants, sums)) // nobody fails before all is said
 }
 
-// verdictOf returns what is wrong with any variant.
+// verdictOf joins the verdicts of the variants.
 func verdictOf(variants []nas.Variant, sums []*summary) (err error) {
 	for i, v := range variants {
 		if wrong := sums[i].verdict(); wrong != nil {
@@ -86,8 +86,8 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 	printRatios(w, variants, sums)
 }
 
-// printRatios says what the fastest variant brings over the exchange, and what tasks bring
-// over the faster of slabs and pencils, by medians and by best runs.
+// printRatios prints the gain of the fastest variant over the exchange, and of tasks over
+// the faster of slabs and pencils, by medians and by best runs.
 func printRatios(w io.Writer, variants []nas.Variant, sums []*summary) {
 	seconds := func(v nas.Variant) (median, best float64) {
 		s := sums[slices.Index(variants, v)]

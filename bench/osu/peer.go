@@ -96,8 +96,7 @@ func printPeer(w io.Writer, c *config) error {
 	return nil
 }
 
-// output runs cmd and returns what it prints; what it complains about goes into the
-// error.
+// output runs cmd and returns its stdout; its stderr goes into the error.
 func output(cmd *exec.Cmd) (string, error) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError

@@ -147,8 +147,8 @@ func (c *config) job(self string, v *variant) []string {
 	return args
 }
 
-// collect starts every form in every round and joins what they print to samples of all
-// forms: what the starts of one round measured goes together.
+// collect starts every form in every round and joins their output into samples of all
+// forms: a sample has the measurements of one round.
 func (c *config) collect(start func(round int, v *variant) (string, error)) (all []sample, err error) {
 	for round := range c.reps {
 		joined := make([]sample, c.inner)
@@ -196,8 +196,8 @@ func parseSamples(text string) (all []sample) {
 	return all
 }
 
-// execOutput runs cmd, keeps what it prints in text if that is not nil, and puts what it
-// complains about into the error.
+// execOutput runs cmd, keeps its stdout in text if that is not nil, and puts its stderr
+// into the error.
 func execOutput(cmd *exec.Cmd, text *string) error {
 	out, err := cmd.Output()
 	if text != nil {

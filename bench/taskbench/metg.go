@@ -46,7 +46,7 @@ func (s *sample) granularity(cores int) float64 {
 	return s.meanSeconds() * float64(cores) / float64(s.tasks)
 }
 
-// rate is the mean FLOP rate, bestRate that of the shortest run.
+// rate is the mean FLOP rate, bestRate the rate of the shortest run.
 func (s *sample) rate() float64     { return float64(s.flops) / s.meanSeconds() }
 func (s *sample) bestRate() float64 { return float64(s.flops) / slices.Min(s.seconds) }
 

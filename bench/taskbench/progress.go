@@ -10,12 +10,12 @@ import (
 )
 
 // progress shows on a terminal how far a long run has come: one line on stderr,
-// rewritten twice a second from the third second on, by a goroutine of its own,
-// because a submitter that helps or waits cannot. A nil progress, which is what one
-// gets without a terminal, does nothing and costs nothing.
+// rewritten twice a second from the third second on, by its own goroutine, because a
+// submitter that helps or waits cannot. A nil progress, as returned without a terminal,
+// does nothing and costs nothing.
 type progress struct {
 	begin time.Time
-	what  atomic.Pointer[string] // what is being done
+	what  atomic.Pointer[string] // the current phase
 	done  atomic.Int64           // timesteps submitted
 	total atomic.Int64
 	stop  chan struct{}

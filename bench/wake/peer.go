@@ -25,7 +25,7 @@ type peer struct {
 	dir, program string
 }
 
-// buildPeer compiles the peer into a directory of its own, which remove deletes.
+// buildPeer compiles the peer into a temporary directory, which remove deletes.
 func buildPeer() (*peer, error) {
 	cc, err := exec.LookPath("cc")
 	if err != nil || runtime.GOOS != "linux" {
@@ -50,7 +50,7 @@ func buildPeer() (*peer, error) {
 
 func (p *peer) remove() { _ = os.RemoveAll(p.dir) }
 
-// play runs one round in a process of its own.
+// play runs one round in a child process.
 func (p *peer) play(g game) (timing, error) {
 	var text []byte
 	err := output(exec.Command(p.program, strconv.Itoa(g.handovers), strconv.Itoa(g.cores[0]), strconv.Itoa(g.cores[1])), &text)
@@ -64,8 +64,8 @@ func (p *peer) play(g game) (timing, error) {
 	return t, nil
 }
 
-// output runs cmd, keeps what it prints in text if that is not nil, and puts
-// what it complains about into the error.
+// output runs cmd, keeps its stdout in text if that is not nil, and puts its stderr into
+// the error.
 func output(cmd *exec.Cmd, text *[]byte) error {
 	out, err := cmd.Output()
 	var exit *exec.ExitError

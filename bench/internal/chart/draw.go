@@ -28,7 +28,7 @@ const (
 	markRadius = vg.Length(3.2)
 )
 
-// colours are those of Okabe and Ito, the dark ones first, without the yellow, which
+// colours is the palette of Okabe and Ito, the dark ones first, without the yellow, which
 // is hard to see on white.
 var colours = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 255}, {0xd5, 0x5e, 0x00, 255}, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255},
@@ -75,8 +75,8 @@ type look struct {
 	mark draw.GlyphStyle
 }
 
-// looks chooses colours and marks: of one's own, or those of the series one belongs to, in
-// dashes. When colours repeat, dashes tell the series apart.
+// looks chooses colours and marks. A series with Of has the colour of that series, in
+// dashes. When colours repeat, dashes distinguish the series.
 func looks(all []Series) []look {
 	numbers := map[string]int{}
 	chosen := make([]look, len(all))

@@ -33,7 +33,7 @@ type File struct {
 	NoEquil       bool
 	Align         int // float64s
 
-	Notes []string // what was missing, and what it is now; one sentence each
+	Notes []string // a sentence for each missing value: its name and default
 }
 
 // Default returns a file for one system of order n, as [hpl.Default] would solve it.

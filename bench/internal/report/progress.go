@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Progress shows on a terminal what a long run is doing: one line, rewritten from the
-// third second on. A nil Progress, which is what one gets without a terminal, does
-// nothing.
+// Progress shows the state of a long run on a terminal: one line, rewritten from the third
+// second on. A nil Progress, as returned without a terminal, does nothing.
 type Progress struct {
 	begin time.Time
 	delay time.Duration
@@ -40,8 +39,8 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{begin: time.Now(), delay: quiet, w: w}
 }
 
-// Say tells what begins now. It is called between measurements; it writes only when
-// the run has been going on for a while and the last line is old.
+// Say announces the next step. It is called between measurements; it writes only when the
+// run has lasted a while and the last line is old.
 func (p *Progress) Say(format string, args ...any) {
 	if p == nil {
 		return

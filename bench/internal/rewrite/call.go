@@ -214,7 +214,7 @@ func (u *unit) checks(f *file, s *ast.IfStmt) bool {
 	return isName && isNil && y.Name == "nil" && f.object(x) != nil && f.object(x) == f.object(u.errName)
 }
 
-// object returns what a name stands for.
+// object returns the object of a name.
 func (f *file) object(id *ast.Ident) types.Object { return f.pkg.info.ObjectOf(id) }
 
 // badCheck says why an error check cannot be moved behind the wait.
@@ -260,7 +260,7 @@ func (u *unit) wild(f *file) bool {
 	return false
 }
 
-// buffers returns the arguments that are buffers, that of the receive last.
+// buffers returns the arguments that are buffers, the receive's last.
 func (u *unit) buffers() (all []ast.Expr) {
 	if u.send >= 0 {
 		all = append(all, u.call.Args[u.send])
