@@ -89,7 +89,7 @@ type generator struct {
 	limits limits
 }
 
-// limits says what the programs of one test may contain.
+// limits bounds the programs of one test.
 type limits struct {
 	tasks   int
 	depth   int

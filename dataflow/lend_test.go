@@ -137,7 +137,7 @@ func TestLend_the_holder_answers_the_watchdog(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The watchdog sees ends of nested tasks on every kind of worker, and what the executor reports.
+// The watchdog sees the ends of nested tasks on every kind of worker, and the executor's reports.
 func TestLend_moves(t *testing.T) {
 	lent(t, func(rt *Runtime, l *lender) error {
 		n := rt.moves()

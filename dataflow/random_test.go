@@ -524,7 +524,7 @@ func (c *config) run(p *program) (cells []uint64, order []int, err error) {
 
 var errHang = errors.New("the program hangs")
 
-// try runs p in a goroutine of its own and compares what it leaves with want.
+// try runs p in a new goroutine and compares the final memory with want.
 func (c *config) try(p *program, want []uint64) error {
 	result := make(chan error, 1)
 	go func() {

@@ -8,7 +8,7 @@ import (
 	"github.com/weft-hpc/weft/internal/engine"
 )
 
-// Passes through a call whose buffers are compared: the first ones, and one in so many.
+// Passes through a call whose buffers are compared: the first ones, and a sample of the others.
 const (
 	closely   = 16
 	sometimes = 64

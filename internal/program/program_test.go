@@ -50,7 +50,7 @@ func watched(p *program.Program, m machine) (*program.Outcome, error) {
 	return program.Run(p, m.Config)
 }
 
-// fault says what is wrong with p on m, "" if nothing.
+// fault describes the wrong outcome of p on m; "" if it is right.
 func fault(p *program.Program, m machine) string {
 	got, err := watched(p, m)
 	if err != nil {
@@ -82,7 +82,7 @@ func again(p *program.Program, m machine) bool {
 	return false
 }
 
-// The programs hold what they are meant to hold.
+// The programs contain every feature of the generator.
 func TestGenerate_variety(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(300) {
