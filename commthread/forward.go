@@ -277,7 +277,7 @@ func (f *forwarder) onThread(g func()) {
 	t.port.Aside(x)
 }
 
-// commandWait is the wait of another goroutine for what the thread does in its place.
+// commandWait is the wait of another goroutine for a call that the thread makes for it.
 type commandWait struct {
 	t      *Thread
 	g      func()

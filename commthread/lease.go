@@ -85,7 +85,7 @@ type lease struct {
 const (
 	own    int32 = iota // the thread's, which is awake or has been woken
 	free                // nobody's: the thread sleeps, or is about to
-	called              // nobody's: the thread has been woken, and whoever comes first has it
+	called              // free: the thread has been woken, and the first comer takes it
 	lent                // a worker's: the thread sleeps, or is about to
 )
 

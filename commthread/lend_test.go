@@ -56,7 +56,7 @@ func TestLend_a_worker_without_work_polls(t *testing.T) {
 }
 
 // pollsOfWaiter returns how often the worker of rank 0 has polled while it waited for a
-// message of rank 1, which sends after 20 ms and so many polls.
+// message of rank 1, which sends after 20 ms and enough polls.
 func pollsOfWaiter(t *testing.T, s setup, enough int64) int64 {
 	hangs(t)
 	var me atomic.Uintptr
@@ -375,8 +375,8 @@ func TestLend_a_long_task_after_short_ones(t *testing.T) {
 	})
 }
 
-// shortThenLong runs short tasks until arrivals wait for their ends, and then one that ends
-// when rank 1 has had an answer to the message that it sends meanwhile.
+// shortThenLong runs short tasks until arrivals wait for their ends, and then a task that
+// ends when rank 1 has received the answer to a message sent meanwhile.
 func shortThenLong(r rank, start func(), answered func() bool) error {
 	var x, y int
 	r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 1, 1)

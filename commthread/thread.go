@@ -417,7 +417,7 @@ func (t *Thread) accept() bool {
 	if posted := t.post(); posted || len(calls)+len(dropped) > 0 {
 		t.advanced()
 	}
-	return true // also if there was nothing: what has changed is to be looked at again
+	return true // also if there was nothing: the changes need another look
 }
 
 // startBodies does the part of accept that only the thread can do.
