@@ -194,7 +194,7 @@ func (f *forwarder) await(w *waiter) {
 func (t *Thread) waitOffThread(w *waiter) {
 	x := &callWait{waiter: w, t: t}
 	w.wake = x.parker.Unpark
-	t.port.Aside(x)
+	t.port.WaitOutside(x)
 }
 
 // callWait is a wait for calls on another goroutine than the thread's.
@@ -274,7 +274,7 @@ func (f *forwarder) onThread(g func()) {
 	}
 	x := &commandWait{t: t, g: g}
 	x.wake = x.parker.Unpark
-	t.port.Aside(x)
+	t.port.WaitOutside(x)
 }
 
 // commandWait is the wait of another goroutine for a call that the thread makes for it.

@@ -190,14 +190,14 @@ func (x *taskExecutor) Bring(r *task.Record) { (*Thread)(x).ready(r) }
 // Serve implements executor.Lender.
 func (x *taskExecutor) Serve() {
 	t := (*Thread)(x)
-	poked, due := t.lease.wakeRequested.Load(), t.due()
+	wake, due := t.lease.wakeRequested.Load(), t.due()
 	switch {
-	case !poked && !due:
+	case !wake && !due:
 	case t.lease.take():
 		t.borrowed()
 		t.serve(due)
 		t.giveBack()
-	case poked:
+	case wake:
 		t.lease.summon()
 	}
 }

@@ -192,7 +192,7 @@ func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 	begun := make(chan struct{})
 	errs := run(t, 2, lending, func(r rank) error {
 		var x, y int
-		trade := func() error {
+		exchange := func() error {
 			_, err := r.Sendrecv(mpi.One(&x), r.peer(), 1, mpi.One(&y), r.peer(), 1)
 			return err
 		}
@@ -203,7 +203,7 @@ func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 				_, err := r.Recv(mpi.One(&y), 0, 3)
 				return errors.Join(r.Send(mpi.One(&x), 0, 2), err)
 			}, append(inTurn, tasks.Updates(&x))...)
-			r.rt.Spawn("leased", func(*tasks.Context) error { return trade() }, append(inTurn, tasks.Leased, tasks.Updates(&x))...)
+			r.rt.Spawn("leased", func(*tasks.Context) error { return exchange() }, append(inTurn, tasks.Leased, tasks.Updates(&x))...)
 			return r.rt.Wait()
 		}
 		r.rt.Spawn("coroutine", func(ctx *tasks.Context) error {
@@ -212,7 +212,7 @@ func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 			_, e := r.Recv(mpi.One(&y), 1, 2)
 			return errors.Join(err, e)
 		}, inTurn...)
-		r.rt.Spawn("leased", func(*tasks.Context) error { close(begun); return trade() }, append(inTurn, tasks.Leased)...)
+		r.rt.Spawn("leased", func(*tasks.Context) error { close(begun); return exchange() }, append(inTurn, tasks.Leased)...)
 		return r.rt.Wait()
 	})
 	require.NoError(t, errors.Join(errs...))

@@ -378,7 +378,7 @@ func (t *Thread) step() bool {
 
 // turn is the part of a step that any holder of the lease can do.
 func (t *Thread) turn() bool {
-	poked := t.accept()
+	accepted := t.accept()
 	moved := false
 	t.polls++
 	if t.engine.Poll() > 0 {
@@ -393,7 +393,7 @@ func (t *Thread) turn() bool {
 	if moved {
 		t.advanced()
 	}
-	return poked || moved
+	return accepted || moved
 }
 
 // accept takes over the work of other goroutines, and posts operations. It reports whether

@@ -54,20 +54,20 @@ type node struct {
 	locals []int // sizes of slices that the body makes for its children
 	lbufs  []int // sizes of buffers, likewise
 
-	prio   int
-	inline bool
-	final  bool
-	worker int // 0: any, else OnWorker(worker-1)
-	hook   bool
-	hold   holdKind
-	fate   fate
+	prio    int
+	inline  bool
+	final   bool
+	worker  int // 0: any, else OnWorker(worker-1)
+	hook    bool
+	hold    holdKind
+	outcome outcome
 }
 
-type fate uint8
+type outcome uint8
 
 const (
-	succeeds fate = iota
-	failing       // does everything, and returns an error
+	succeeds outcome = iota
+	failing          // does everything, and returns an error
 	crashes
 )
 

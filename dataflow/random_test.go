@@ -358,7 +358,7 @@ func (x *instance) run(ctx *tasks.Context, args ...any) error {
 		return fmt.Errorf("task %d got %d arguments for %d accesses", n.id, len(f.views), len(n.accs))
 	}
 	f.perform()
-	switch n.fate {
+	switch n.outcome {
 	case failing:
 		return errFate
 	case crashes:

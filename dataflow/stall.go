@@ -221,7 +221,7 @@ func (rt *Runtime) tellQuiet(moves, advances uint64) {
 		return
 	}
 	external, comm := len(rt.blocked.list()), *l.w.foreign.Load()
-	if external > int(l.aside.Load())+comm.Watches() {
+	if external > int(l.outside.Load())+comm.Watches() {
 		return
 	}
 	for _, v := range *rt.workers.Load() {

@@ -70,11 +70,11 @@ type Port interface {
 	// Reason returns the errors of the tasks that have failed and are not reported yet;
 	// the cause, if the runtime was cancelled. Any goroutine.
 	Reason() error
-	// Aside waits for x, something outside of the runtime, on the calling goroutine, which
+	// WaitOutside waits for x, something outside of the runtime, on the calling goroutine, which
 	// may be any. The submitting goroutine runs tasks meanwhile; a worker inside a body gives
 	// its core to a spare. Inside Block it just sleeps; in the seeded mode, which has no
 	// spares, it runs other tasks, too.
-	Aside(x Waiter)
+	WaitOutside(x Waiter)
 	// Asleep says that the system's thread of this number sleeps, through no call of the
 	// runtime (in a page fault of a body): a spare worker has its core until awake is called.
 	// nil if it is no thread of a worker, or the mode has no spares. Any goroutine.
@@ -101,7 +101,7 @@ type Port interface {
 	Waits(yes bool)
 }
 
-// Waiter is what [Port.Aside] waits for. Its methods, and not functions, because these would
+// Waiter is what [Port.WaitOutside] waits for. Its methods, and not functions, because these would
 // be allocated for every wait.
 type Waiter interface {
 	// Done reports whether the wait is over.

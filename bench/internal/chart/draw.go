@@ -113,8 +113,8 @@ func (l *Lines) WriteSVG(w io.Writer) error {
 	p := newPlot(l.X, l.Y)
 	legend := newLegend()
 	for i, how := range looks(l.Series) {
-		aside := apart * vg.Length(2*i-len(l.Series)+1) / 2
-		if err := addCurve(p, &legend, l.Series[i], how, aside); err != nil {
+		shift := apart * vg.Length(2*i-len(l.Series)+1) / 2
+		if err := addCurve(p, &legend, l.Series[i], how, shift); err != nil {
 			return err
 		}
 	}
@@ -133,8 +133,8 @@ func (l *Lines) WriteSVG(w io.Writer) error {
 	return picture{l.Title, l.Note, l.X, l.Y}.render(w, p, legend)
 }
 
-// addCurve draws a series, aside of its place if it has spreads.
-func addCurve(p *plot.Plot, legend *plot.Legend, s Series, how look, aside vg.Length) error {
+// addCurve draws a series, shifted sideways if it has spreads.
+func addCurve(p *plot.Plot, legend *plot.Legend, s Series, how look, shift vg.Length) error {
 	points := make(plotter.XYs, len(s.X))
 	for j := range s.X {
 		points[j] = plotter.XY{X: s.X[j], Y: s.Y[j]}
@@ -150,11 +150,11 @@ func addCurve(p *plot.Plot, legend *plot.Legend, s Series, how look, aside vg.Le
 		return nil
 	}
 	if s.Lo == nil {
-		aside = 0
+		shift = 0
 	} else {
-		p.Add(moved{&spread{style: draw.LineStyle{Color: how.line.Color, Width: 1}, x: s.X, lo: s.Lo, hi: s.Hi}, aside})
+		p.Add(moved{&spread{style: draw.LineStyle{Color: how.line.Color, Width: 1}, x: s.X, lo: s.Lo, hi: s.Hi}, shift})
 	}
-	p.Add(moved{line, aside}, moved{marks, aside})
+	p.Add(moved{line, shift}, moved{marks, shift})
 	legend.Add(s.Label, line, marks)
 	return nil
 }
