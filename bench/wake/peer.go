@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
+
+	"github.com/weft-hpc/weft/bench/internal/command"
 )
 
 //go:embed peer.c
@@ -35,12 +36,8 @@ func buildPeer() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{dir: dir, program: filepath.Join(dir, "peer")}
-	source := p.program + ".c"
-	err = os.WriteFile(source, peerSource, 0o600)
-	if err == nil {
-		err = output(exec.Command(cc, "-O2", "-pthread", "-o", p.program, source), nil)
-	}
+	p := &peer{dir: dir}
+	p.program, err = command.Compile(dir, peerSource, []string{cc}, "-pthread")
 	if err != nil {
 		p.remove()
 		return nil, fmt.Errorf("build the peer: %w", err)
@@ -52,28 +49,13 @@ func (p *peer) remove() { _ = os.RemoveAll(p.dir) }
 
 // play runs one round in a child process.
 func (p *peer) play(g game) (timing, error) {
-	var text []byte
-	err := output(exec.Command(p.program, strconv.Itoa(g.handovers), strconv.Itoa(g.cores[0]), strconv.Itoa(g.cores[1])), &text)
+	text, err := command.Output(exec.Command(p.program, strconv.Itoa(g.handovers), strconv.Itoa(g.cores[0]), strconv.Itoa(g.cores[1])))
 	if err != nil {
 		return timing{}, err
 	}
 	var t timing
-	if _, err := fmt.Sscan(string(text), &t.median, &t.min); err != nil {
+	if _, err := fmt.Sscan(text, &t.median, &t.min); err != nil {
 		return timing{}, fmt.Errorf("the peer printed %q: %w", text, err)
 	}
 	return t, nil
-}
-
-// output runs cmd, keeps its stdout in text if that is not nil, and puts its stderr into
-// the error.
-func output(cmd *exec.Cmd, text *[]byte) error {
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return fmt.Errorf("%w: %s", err, exit.Stderr)
-	}
-	if text != nil {
-		*text = out
-	}
-	return err
 }

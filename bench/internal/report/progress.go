@@ -36,6 +36,11 @@ func NewProgress(w io.Writer) *Progress {
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return nil
 	}
+	return ProgressOn(w)
+}
+
+// ProgressOn returns a progress on w, a terminal or not.
+func ProgressOn(w io.Writer) *Progress {
 	return &Progress{begin: time.Now(), delay: quiet, w: w}
 }
 
@@ -50,8 +55,19 @@ func (p *Progress) Say(format string, args ...any) {
 	if time.Since(p.begin) < p.delay || time.Since(p.last) < period {
 		return
 	}
+	p.show(fmt.Sprintf(format, args...))
+}
+
+// Show rewrites the line at once.
+func (p *Progress) Show(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show(text)
+}
+
+func (p *Progress) show(text string) {
 	p.last, p.shown = time.Now(), true
-	fmt.Fprintf(p.w, "\r\x1b[K%.0f s, %s", time.Since(p.begin).Seconds(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.w, "\r\x1b[K%.0f s, %s", time.Since(p.begin).Seconds(), text)
 }
 
 // Clear takes the line off the screen, before anything else is printed.

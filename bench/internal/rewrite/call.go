@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // Site is a call of a chain: where it stands, and the method of mpi.Comm.
@@ -99,21 +100,24 @@ func newLocated(c *ast.CallExpr, path []ast.Node) *located {
 
 // listOf returns the statements of parent, if it holds a list, and where s is in it.
 func listOf(parent ast.Node, s ast.Stmt) ([]ast.Stmt, int) {
-	var list []ast.Stmt
-	switch n := parent.(type) {
-	case *ast.BlockStmt:
-		list = n.List
-	case *ast.CaseClause:
-		list = n.Body
-	case *ast.CommClause:
-		list = n.Body
-	}
-	for i := range list {
-		if list[i] == s {
-			return list, i
-		}
+	list := statements(parent)
+	if i := slices.Index(list, s); i >= 0 {
+		return list, i
 	}
 	return nil, 0
+}
+
+// statements returns the list of n; nil if it holds none.
+func statements(n ast.Node) []ast.Stmt {
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		return n.List
+	case *ast.CaseClause:
+		return n.Body
+	case *ast.CommClause:
+		return n.Body
+	}
+	return nil
 }
 
 // unit is a call with what belongs to it: the statement, and the check of its error.

@@ -25,15 +25,7 @@ type Touch struct {
 func (p *Program) EarlyTouches() (all []Touch) {
 	for _, f := range p.files {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
-			var list []ast.Stmt
-			switch n := n.(type) {
-			case *ast.BlockStmt:
-				list = n.List
-			case *ast.CaseClause:
-				list = n.Body
-			case *ast.CommClause:
-				list = n.Body
-			}
+			list := statements(n)
 			for i, s := range list {
 				all = append(all, p.touchesAfter(f, s, list[i+1:])...)
 			}
