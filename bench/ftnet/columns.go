@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/machine"
@@ -90,8 +91,8 @@ func (l *lab) drawColumns(w printer, name, title string, y chart.Axis, columns [
 // ratio returns how many times as fast as base p is, best against best, and with the
 // slowest of p for the spread.
 func ratio(base, p *point) (y, lo, hi float64) {
-	y = base.best().Seconds / p.best().Seconds
-	return y, base.best().Seconds / p.slowest(), y
+	y = base.runs.Best().Seconds / p.runs.Best().Seconds
+	return y, base.runs.Best().Seconds / slices.Max(p.runs.Seconds()), y
 }
 
 // ratioAxis is the axis of a ratio of times; above 1 the second time is shorter.
@@ -125,9 +126,9 @@ func (l *lab) printOverlap(w printer) error {
 		}
 		for _, g := range groups {
 			slabs, pencils := pick(g.points, nas.Variant{Form: distributed.Slabs}), pick(g.points, nas.Variant{Form: distributed.Pencils})
-			tasks := pick(g.points, nas.Variant{Form: distributed.Tasks}).best().Seconds
-			hand := math.Min(slabs.best().Seconds, pencils.best().Seconds)
-			best := baseline(g.points).best().Seconds / math.Min(hand, tasks)
+			tasks := pick(g.points, nas.Variant{Form: distributed.Tasks}).runs.Best().Seconds
+			hand := math.Min(slabs.runs.Best().Seconds, pencils.runs.Best().Seconds)
+			best := baseline(g.points).runs.Best().Seconds / math.Min(hand, tasks)
 			fmt.Fprintf(w, "%-24s %22.3f %30.3f\n", g.name+" "+modeName(nic), best, hand/tasks)
 		}
 	}
@@ -160,7 +161,7 @@ const shortest = 1e-9
 // inCalls returns the seconds in communication calls of the best run, and of all.
 func inCalls(p *point) (y, lo, hi float64) {
 	of := func(r *nas.Result) float64 { return math.Max(r.Totals.Communication, shortest) }
-	y = of(p.best())
+	y = of(p.runs.Best())
 	lo, hi = y, y
 	for _, r := range p.runs {
 		lo, hi = math.Min(lo, of(r)), math.Max(hi, of(r))

@@ -181,8 +181,8 @@ func TestBalance(t *testing.T) {
 func TestPoint(t *testing.T) {
 	p := &point{runs: []*nas.Result{{Seconds: 3}, {Seconds: 1}, {Seconds: 2}}}
 	base := &point{runs: []*nas.Result{{Seconds: 2}, {Seconds: 8}}}
-	assert.Equal(t, 1.0, p.best().Seconds)
-	assert.Equal(t, 3.0, p.slowest())
+	assert.Equal(t, 1.0, p.runs.Best().Seconds)
+	assert.Equal(t, []float64{3, 1, 2}, p.runs.Seconds())
 	y, lo, hi := ratio(base, p)
 	assert.Equal(t, []float64{2, 2. / 3, 2}, []float64{y, lo, hi})
 }

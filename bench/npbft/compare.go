@@ -43,7 +43,7 @@ func (p program) compare(comm *mpi.Comm, c *config) error {
 	}
 	progress.Clear()
 	if comm.Rank() == 0 {
-		exchange := report.Median(sums[0].seconds())
+		exchange := report.Median(sums[0].runs.Seconds())
 		for _, s := range sums {
 			s.exchange = exchange
 		}
@@ -72,7 +72,7 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 	fmt.Fprintf(w, "%-20s %10s %10s %10s %9s %12s %9s %12s  %s\n", "variant", "median s", "best s", "Mop/s", "speed-up", "in comm. s", "messages", "largest", "verified")
 	for i, v := range variants {
 		s := sums[i]
-		median, t := report.Median(s.seconds()), s.best().Totals
+		median, t := report.Median(s.runs.Seconds()), s.runs.Best().Totals
 		verified := "yes"
 		if c.kernels != nil {
 			verified = "-"
@@ -80,7 +80,7 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 		if s.verdict() != nil {
 			verified = "NO"
 		}
-		fmt.Fprintf(w, "%-20s %10.4f %10.4f %10.1f %9.3f %12.4f %9d %12s  %s\n", v, median, s.best().Seconds,
+		fmt.Fprintf(w, "%-20s %10.4f %10.4f %10.1f %9.3f %12.4f %9d %12s  %s\n", v, median, s.runs.Best().Seconds,
 			c.class.Mop()/median, s.exchange/median, t.Communication, t.Messages, size(t.Largest), verified)
 	}
 	printRatios(w, variants, sums)
@@ -91,7 +91,7 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 func printRatios(w io.Writer, variants []nas.Variant, sums []*summary) {
 	seconds := func(v nas.Variant) (median, best float64) {
 		s := sums[slices.Index(variants, v)]
-		return report.Median(s.seconds()), s.best().Seconds
+		return report.Median(s.runs.Seconds()), s.runs.Best().Seconds
 	}
 	fmt.Fprintf(w, "\n%-20s %34s %34s\n", "median, best", "exchange / fastest variant", "faster of slabs, pencils / tasks")
 	for _, v := range variants {

@@ -72,8 +72,8 @@ func printResults(w io.Writer, c *config, ranks int, r *nas.Result) {
 
 // resultLine prints the costs of a variant's runs.
 func resultLine(w io.Writer, c *config, v nas.Variant, s *summary) {
-	best, median := s.best().Seconds, report.Median(s.seconds())
-	t := s.best().Totals
+	best, median := s.runs.Best().Seconds, report.Median(s.runs.Seconds())
+	t := s.runs.Best().Totals
 	pairs := []string{
 		report.Text("class", c.class.Name), report.Text("variant", v.Form.String()), report.Text("onesided", fmt.Sprint(v.OneSided)),
 		report.Decimal("seconds_best", best), report.Decimal("seconds_median", median),

@@ -17,19 +17,13 @@ func (l *Lines) WriteCSV(w io.Writer) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	t := csv.NewWriter(w)
-	if err := t.Write([]string{"series", l.X.text(), l.Y.text(), "low", "high"}); err != nil {
-		return err
-	}
+	rows := [][]string{heading(l.X, l.Y)}
 	for _, s := range l.Series {
 		for i, x := range s.X {
-			if err := t.Write(append([]string{s.Label, number(x)}, ends(s.Y, s.Lo, s.Hi, i)...)); err != nil {
-				return err
-			}
+			rows = append(rows, append([]string{s.Label, number(x)}, ends(s.Y, s.Lo, s.Hi, i)...))
 		}
 	}
-	t.Flush()
-	return t.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 // WriteCSV writes the table of the chart.
@@ -37,20 +31,16 @@ func (b *Bars) WriteCSV(w io.Writer) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	t := csv.NewWriter(w)
-	if err := t.Write([]string{"series", b.X.text(), b.Y.text(), "low", "high"}); err != nil {
-		return err
-	}
+	rows := [][]string{heading(b.X, b.Y)}
 	for _, s := range b.Series {
 		for i, g := range b.Groups {
-			if err := t.Write(append([]string{s.Label, g}, ends(s.Y, s.Lo, s.Hi, i)...)); err != nil {
-				return err
-			}
+			rows = append(rows, append([]string{s.Label, g}, ends(s.Y, s.Lo, s.Hi, i)...))
 		}
 	}
-	t.Flush()
-	return t.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
+
+func heading(x, y Axis) []string { return []string{"series", x.text(), y.text(), "low", "high"} }
 
 // number is the shortest text that is read back as v.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

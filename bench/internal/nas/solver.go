@@ -44,6 +44,27 @@ type Result struct {
 	Totals  Totals            // of all ranks; the same on all
 }
 
+// Runs are repetitions of one configuration, on rank 0.
+type Runs []*Result
+
+// Best returns the fastest run; nil if there is none.
+func (rs Runs) Best() (best *Result) {
+	for _, r := range rs {
+		if best == nil || r.Seconds < best.Seconds {
+			best = r
+		}
+	}
+	return best
+}
+
+// Seconds returns the times of the runs, in order.
+func (rs Runs) Seconds() (all []float64) {
+	for _, r := range rs {
+		all = append(all, r.Seconds)
+	}
+	return all
+}
+
 // ErrVerification is in the Verdict of a run whose checksums are wrong.
 var ErrVerification = errors.New("verification failed")
 
