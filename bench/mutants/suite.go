@@ -27,7 +27,7 @@ type suite struct {
 
 const (
 	quickTest = 100 * time.Millisecond
-	patience  = 8                // a mutant that takes this many times as long is detected,
+	slowdown  = 8                // a mutant that takes this many times as long is detected,
 	least     = 30 * time.Second // if it also takes longer than this
 )
 
@@ -81,7 +81,7 @@ func pattern(names []string) string { return "^(" + strings.Join(names, "|") + "
 
 // limit returns the time limit of tests, given their time without a change.
 func (c *config) limit(usual time.Duration) time.Duration {
-	return min(c.timeout, max(least, patience*usual))
+	return min(c.timeout, max(least, slowdown*usual))
 }
 
 var passed = regexp.MustCompile(`^--- PASS: (\w+) \((.*s)\)`)
