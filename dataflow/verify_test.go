@@ -391,7 +391,7 @@ func TestVerify_of_outputs_that_come_later(t *testing.T) {
 	assert.Equal(t, []float64{3, 3, 3, 3}, x)
 }
 
-// A child that writes to what its parent reads is a fault of both.
+// A child that writes to its parent's input is a fault of both.
 func TestVerify_of_a_child(t *testing.T) {
 	parent := tasks.DeclareCtx1("parent", func(ctx *tasks.Context, x []float64) error {
 		float64Faults.write.Spawn(ctx, x)

@@ -16,7 +16,7 @@
 //	advise -project 1024,1024@16 64.json 128.json 256.json
 //
 // The timeline of a program of tasks (-trace FILE.json of xhpl and npbft, WriteChrome of
-// package dataflow/trace) is advised on as well: slack and stall of what its tasks receive,
+// package dataflow/trace) is advised on as well: slack and stall of its tasks' messages,
 // receives that came late, and tasks that waited for all of a message:
 //
 //	npbft -ranks 2 -net gige -trace ft.json

@@ -81,7 +81,7 @@ func (c *config) measure(stdout, stderr io.Writer) error {
 		err = s.acquit(c.quick)
 	}
 	s.progress.Clear()
-	s.print(stdout) // what there is, whatever has happened to the others
+	s.print(stdout) // the results so far, also if other cells failed
 	if c.out != "" {
 		err = errors.Join(err, s.write(c.out))
 	}

@@ -67,7 +67,7 @@ func (w *workshop) overlay(name string, changed map[string][]byte) (string, erro
 type job struct {
 	program string
 	args    []string
-	results string  // file for what the tool measures; "": the program runs by itself
+	results string  // file for the tool's measurements; "": the program runs by itself
 	size    float64 // told to the tool
 	bare    bool    // without rehearsal
 }

@@ -34,7 +34,7 @@ func (b *bench) tryFolder() error {
 	return err
 }
 
-// stands reports whether a former run has measured what this one could not.
+// stands reports whether a former run has a measurement that this one lacks.
 func (b *bench) stands(r *result) bool {
 	_, err := os.Stat(sectionPath(b.out, r.subject))
 	return len(r.outcomes) == 0 && err == nil

@@ -39,7 +39,7 @@ type side struct {
 // kernel is the arithmetic that a side stands on.
 type kernel struct {
 	name string // "" if the contest has none, as messages, or compares nothing else
-	how  string // what its speed is measured with
+	how  string // the load that measures its speed
 
 	// measure returns the speed on one core, in GFLOP/s. It is called once after each
 	// run, so that both had the same minute. Nil: the run itself measures it (see

@@ -110,7 +110,7 @@ func verdict(p *mpitest.Report, all bool, rank int) error {
 	return err
 }
 
-// lacks says what an engine cannot do, by its name: only package local compares the
+// lacks names the features that an engine lacks, by its name: only package local compares the
 // collective operations of all ranks, and the libraries' MPI_MAX may drop a NaN.
 func lacks(engine string) mpitest.Needs {
 	if strings.HasPrefix(engine, "local") {

@@ -176,7 +176,7 @@ func (c *config) complete() error {
 	return nil
 }
 
-// checkSize refuses what this machine has no threads or no memory for.
+// checkSize refuses a run for which this machine has too few threads or too little memory.
 func (c *config) checkSize() error {
 	if c.machine != nil {
 		return nil

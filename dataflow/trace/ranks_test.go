@@ -261,7 +261,7 @@ func TestMatchAgainstBruteForce(t *testing.T) {
 }
 
 // firstSend is the first send that the receive of a rank can meet, unless it is
-// taken: a second one with the same number meets nobody.
+// taken: a second one with the same number has no partner.
 func firstSend(logs []*dataflow.Log, rank int, recv dataflow.Message, taken func(rank, index int) bool) (from struct{ rank, index int }, ok bool) {
 	if recv.Kind != "recv" || recv.Peer >= len(logs) {
 		return from, false

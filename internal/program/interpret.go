@@ -139,7 +139,7 @@ func (t *Task) interpret(o *Outcome, round int) {
 	}
 }
 
-// lost reports whether what an access needs is not there, because a task before failed.
+// lost reports whether the input of an access is missing because an earlier task failed.
 func (d *domain) lost(a Access) bool {
 	if !d.nested && a.Region.Buffer > 0 && a.Mode == Output {
 		return false // it gets its own copy

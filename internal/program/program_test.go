@@ -59,7 +59,7 @@ func fault(p *program.Program, m machine) string {
 	return program.Compare(program.Interpret(p), got)
 }
 
-// Every program computes what its text says, on every machine.
+// Every program computes the outcome of its text, on every machine.
 func TestPrograms(t *testing.T) {
 	for seed := range seeds.From(t, 1, 25) {
 		p := program.Generate(seed)

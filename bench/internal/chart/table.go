@@ -53,8 +53,8 @@ func ends(y, lo, hi []float64, i int) []string {
 	return []string{number(y[i]), number(lo[i]), number(hi[i])}
 }
 
-// ReadLines reads what [Lines.WriteCSV] has written. What only the picture shows is
-// not in it: the chart has no title, its axes are linear, and no series is a bound.
+// ReadLines reads the output of [Lines.WriteCSV], which lacks the features of the picture:
+// the chart has no title, its axes are linear, and no series is a bound.
 func ReadLines(r io.Reader) (*Lines, error) {
 	l := &Lines{}
 	err := readTable(r, &l.X, &l.Y, func(series, x string, y float64, spread []float64) error {

@@ -12,7 +12,7 @@ const MaxValues = 20
 // Grid is a grid of processes.
 type Grid struct{ P, Q int } // rows, columns
 
-// File is what an HPL.dat says: lists of values, of which every combination is a test.
+// File is the content of an HPL.dat: lists of values; every combination is a test.
 type File struct {
 	Output string // name of the output file, used if Device is neither 6 nor 7
 	Device int    // 6: standard output, 7: standard error

@@ -64,7 +64,7 @@ func Squarest(ranks int) hpldat.Grid {
 	return g
 }
 
-// prepared adds to a test what an HPL.dat does not say.
+// prepared adds the settings to a test that an HPL.dat lacks.
 func (r *rank) prepared(c hpl.Config, v hpl.Variant) hpl.Config {
 	o := r.options
 	c.NoLease = o.noLease

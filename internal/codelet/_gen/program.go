@@ -9,7 +9,7 @@ import (
 // value is a vector of complex numbers that a program computes, once.
 type value int
 
-// opKind is what an instruction of a program does.
+// opKind is the kind of an instruction of a program.
 type opKind int
 
 const (
