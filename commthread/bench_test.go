@@ -16,7 +16,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// bench runs body on ranks with threads, each on a core of its own if there are enough.
+// bench runs body on ranks with threads, each on its own core if there are enough.
 func bench(b *testing.B, n int, place commthread.Placement, body func(r rank) error) {
 	for _, err := range run(b, n, setup{cts: []commthread.Option{commthread.Place(place)}}, body) {
 		require.NoError(b, err)

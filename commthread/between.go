@@ -46,7 +46,7 @@ func (t *Thread) due() bool {
 		return false
 	}
 	now := osthread.Nanotime()
-	if t.told {
+	if t.announces {
 		t.service.pass(now)
 		return now >= t.service.dueAt.Load()
 	}
@@ -55,7 +55,7 @@ func (t *Thread) due() bool {
 
 // serve is the service of a worker that has taken the engine.
 func (t *Thread) serve(poll bool) {
-	if poll || t.told {
+	if poll || t.announces {
 		t.turn()
 		t.service.polled.Store(osthread.Nanotime())
 		return
@@ -70,7 +70,7 @@ func (t *Thread) serve(poll bool) {
 // tasks are short.
 func (t *Thread) relieved() bool {
 	now := osthread.Nanotime()
-	if t.told {
+	if t.announces {
 		return t.service.brisk(now)
 	}
 	return now-t.service.polled.Load() < int64(relief)

@@ -41,7 +41,7 @@ func TestService_short_tasks(t *testing.T) {
 // An arrival waits for the end of a task only if the thread wakes up soon by itself.
 func TestService_defers(t *testing.T) {
 	x := Thread{}
-	x.lends, x.told = true, true
+	x.lends, x.announces = true, true
 	now := after(0)
 	x.service.patient.Store(true)
 	x.service.short.Store(enoughShort)

@@ -153,9 +153,9 @@ func (t *Thread) resume() (moved bool) {
 	return moved
 }
 
-// await returns when done reports true: to a body, after others have had the thread; to a
-// worker with the lease, after turns of its own; to the thread itself (an OnReady hook that
-// waits), after steps of its loop.
+// await returns when done reports true. A body lets others use the thread meanwhile, a worker
+// with the lease takes turns, and the thread itself (an OnReady hook that waits) makes steps
+// of its loop.
 func (t *Thread) await(done func() bool) {
 	if b := t.running(); b != nil {
 		r := t.port.Current() // perhaps a task run in place inside b's

@@ -10,9 +10,9 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// Two ranks exchange a number in every step, and add what they received to it. Nobody
-// waits but the last line of the body: the dependences of the tasks say what follows
-// what. Programs take their communicator from world.Run.
+// Two ranks exchange a number in every step, and add the received number to it. Only the
+// last line of the body waits: the dependences of the tasks give the order. Programs take
+// their communicator from world.Run.
 func ExampleRun() {
 	add := tasks.Declare2("add", func(theirs, mine *int) { *mine += *theirs }, tasks.Input, tasks.Inout)
 	err := local.Run(2, func(c *mpi.Comm) error {
@@ -36,7 +36,7 @@ func ExampleRun() {
 	// <nil>
 }
 
-// A body with the clause OnComm may make any MPI call, also one that blocks: it holds no
+// A body with the clause OnComm may make any MPI call, also a blocking one: it holds no
 // worker meanwhile.
 func Example_onComm() {
 	err := local.Run(2, func(c *mpi.Comm) error {

@@ -89,8 +89,8 @@ func (t *Thread) postBy(calls []*engine.Call, post func()) {
 // machine whose peer is late; on the thread, which may share its core with a worker, its
 // usual spin.
 const (
-	stayHolding = 20 * time.Microsecond
-	stayShared  = spinShared
+	postWaitWorker = 20 * time.Microsecond
+	postWaitThread = spinShared
 )
 
 // PostWait implements engine.PostWaiter.
@@ -104,9 +104,9 @@ func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 	switch {
 	case t.gone.Load():
 	case t.holder != 0:
-		d = min(d, stayHolding)
+		d = min(d, postWaitWorker)
 	default:
-		d = min(d, stayShared)
+		d = min(d, postWaitThread)
 	}
 	t.postBy(calls, func() { w.PostWait(calls, d) })
 }
@@ -194,7 +194,7 @@ func (f *forwarder) await(w *waiter) {
 func (t *Thread) waitOffThread(w *waiter) {
 	x := &callWait{waiter: w, t: t}
 	w.wake = x.parker.Unpark
-	t.port.Aside(x)
+	t.port.WaitOutside(x)
 }
 
 // callWait is a wait for calls on another goroutine than the thread's.
@@ -274,10 +274,10 @@ func (f *forwarder) onThread(g func()) {
 	}
 	x := &commandWait{t: t, g: g}
 	x.wake = x.parker.Unpark
-	t.port.Aside(x)
+	t.port.WaitOutside(x)
 }
 
-// commandWait is the wait of another goroutine for what the thread does in its place.
+// commandWait is the wait of another goroutine for a call that the thread makes for it.
 type commandWait struct {
 	t      *Thread
 	g      func()
@@ -310,13 +310,13 @@ func (x *commandWait) run() {
 
 // command makes the thread call g; if the thread has ended, the caller does.
 func (t *Thread) command(g func()) {
-	if !t.hand(g) {
+	if !t.submit(g) {
 		g()
 	}
 }
 
-// hand makes the thread call g, and reports whether the thread still exists.
-func (t *Thread) hand(g func()) bool {
+// submit makes the thread call g, and reports whether the thread still exists.
+func (t *Thread) submit(g func()) bool {
 	t.mu.Lock()
 	if t.gone.Load() {
 		t.mu.Unlock()

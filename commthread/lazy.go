@@ -143,7 +143,7 @@ func (o *lazyOperation) lose() {
 // harmless; errors of lazypages.Arena.Watch.
 func (t *Thread) Attend(a *dds.Arena) error {
 	sleepers := sleepers{port: t.port, by: map[int]map[int]func(){}}
-	stop, err := lazypages.Of(a).Watch(sleepers.told)
+	stop, err := lazypages.Of(a).Watch(sleepers.handle)
 	if err != nil {
 		return err
 	}
@@ -163,9 +163,9 @@ type sleepers struct {
 	by   map[int]map[int]func() // by strip, by thread: gives the core back
 }
 
-// told handles a fault, perhaps repeated, or the landing of a strip, which ends all waits
+// handle processes a fault, perhaps repeated, or the landing of a strip, which ends all waits
 // for it.
-func (s *sleepers) told(e lazypages.Sleep) {
+func (s *sleepers) handle(e lazypages.Sleep) {
 	on := s.by[e.Strip]
 	switch {
 	case e.Ended:

@@ -45,10 +45,10 @@ const (
 	late        = longMessage - 1<<14
 )
 
-// lazyFault sends a long message from rank 0 to rank 1, where a task reads a late part of it while
-// it arrives, and trouble is called as soon as that has started, on a goroutine of its
-// own. It returns the errors of the ranks, how many readers began, and what the last
-// one read. It checks that nothing is left behind.
+// lazyFault sends a long message from rank 0 to rank 1, where a task reads a late part of it
+// while it arrives. It calls trouble on a new goroutine as soon as the task has started. It
+// returns the errors of the ranks, the number of readers that began, and the value that the
+// last one read. It checks that no state is left behind.
 func lazyFault(t *testing.T, trouble func(w *local.World, rts []*dataflow.Runtime)) (errs []error, began int64, read float64) {
 	t.Helper()
 	var world *local.World

@@ -85,7 +85,7 @@ type lease struct {
 const (
 	own    int32 = iota // the thread's, which is awake or has been woken
 	free                // nobody's: the thread sleeps, or is about to
-	called              // nobody's: the thread has been woken, and whoever comes first has it
+	called              // free: the thread has been woken, and the first comer takes it
 	lent                // a worker's: the thread sleeps, or is about to
 )
 
@@ -173,10 +173,10 @@ func (l *lease) regain() bool {
 	return l.state.Load() == own || l.become(own)
 }
 
-// stay extends the sleep of the thread, which has found the engine lent, to a later time,
-// and reports whether it may sleep: a worker that has just returned the engine may have
+// extend lets the thread, which has found the engine lent, sleep until a later time. It
+// reports whether the thread may sleep: a worker that has just returned the engine may have
 // counted on the earlier time.
-func (l *lease) stay(until int64) bool {
+func (l *lease) extend(until int64) bool {
 	l.until.Store(until)
 	return !l.regain()
 }

@@ -20,7 +20,7 @@ var _ executor.Lender = (*taskExecutor)(nil)
 // core, where it polls as well as a worker, and not if it must sleep inside the engine.
 func (t *Thread) layOut() {
 	t.lease.wake = t.bed.Unpark
-	for e := t.engine; t.told && t.bell == nil; {
+	for e := t.engine; t.announces && t.bell == nil; {
 		if b, ok := e.(engine.Announcer); ok {
 			t.bell = b
 			break
@@ -40,7 +40,7 @@ func (t *Thread) layOut() {
 // standBy is the sleep of the thread without the engine.
 func (t *Thread) standBy(d time.Duration) {
 	for {
-		if t.told && t.bell == nil {
+		if t.announces && t.bell == nil {
 			t.engine.Sleep(d)
 		} else {
 			t.bed.ParkTimeout(d)
@@ -48,7 +48,7 @@ func (t *Thread) standBy(d time.Duration) {
 		if t.lease.regain() {
 			return
 		}
-		if d = t.absence(); !t.lease.stay(after(d)) {
+		if d = t.absence(); !t.lease.extend(after(d)) {
 			return
 		}
 	}
@@ -57,7 +57,7 @@ func (t *Thread) standBy(d time.Duration) {
 // absence returns the length of the thread's sleeps while a worker has the engine. If the
 // engine must be polled, the thread returns within a period of the worker's release.
 func (t *Thread) absence() time.Duration {
-	if t.told {
+	if t.announces {
 		return noEnd
 	}
 	return t.period
@@ -125,7 +125,7 @@ func (t *Thread) giveBack() {
 		return
 	}
 	d := t.resting(due)
-	if !t.told {
+	if !t.announces {
 		d = max(d, t.period) // its sleep was not longer: see absence
 	}
 	t.awaits.Store(t.useful())
@@ -149,7 +149,7 @@ func (t *Thread) needed() bool {
 // useful reports whether polling may help this rank or its peers.
 func (t *Thread) useful() bool {
 	busy, _ := t.underWay()
-	return busy || !t.told && (t.needsHeartbeat || t.windows > 0)
+	return busy || !t.announces && (t.needsHeartbeat || t.windows > 0)
 }
 
 // nowAndThen is the number of fruitless turns between two slower checks.
@@ -190,14 +190,14 @@ func (x *taskExecutor) Bring(r *task.Record) { (*Thread)(x).ready(r) }
 // Serve implements executor.Lender.
 func (x *taskExecutor) Serve() {
 	t := (*Thread)(x)
-	poked, due := t.lease.wakeRequested.Load(), t.due()
+	wake, due := t.lease.wakeRequested.Load(), t.due()
 	switch {
-	case !poked && !due:
+	case !wake && !due:
 	case t.lease.take():
 		t.borrowed()
 		t.serve(due)
 		t.giveBack()
-	case poked:
+	case wake:
 		t.lease.summon()
 	}
 }

@@ -56,7 +56,7 @@ func TestLend_a_worker_without_work_polls(t *testing.T) {
 }
 
 // pollsOfWaiter returns how often the worker of rank 0 has polled while it waited for a
-// message of rank 1, which sends after 20 ms and so many polls.
+// message of rank 1, which sends after 20 ms and enough polls.
 func pollsOfWaiter(t *testing.T, s setup, enough int64) int64 {
 	hangs(t)
 	var me atomic.Uintptr
@@ -192,7 +192,7 @@ func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 	begun := make(chan struct{})
 	errs := run(t, 2, lending, func(r rank) error {
 		var x, y int
-		trade := func() error {
+		exchange := func() error {
 			_, err := r.Sendrecv(mpi.One(&x), r.peer(), 1, mpi.One(&y), r.peer(), 1)
 			return err
 		}
@@ -203,7 +203,7 @@ func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 				_, err := r.Recv(mpi.One(&y), 0, 3)
 				return errors.Join(r.Send(mpi.One(&x), 0, 2), err)
 			}, append(inTurn, tasks.Updates(&x))...)
-			r.rt.Spawn("leased", func(*tasks.Context) error { return trade() }, append(inTurn, tasks.Leased, tasks.Updates(&x))...)
+			r.rt.Spawn("leased", func(*tasks.Context) error { return exchange() }, append(inTurn, tasks.Leased, tasks.Updates(&x))...)
 			return r.rt.Wait()
 		}
 		r.rt.Spawn("coroutine", func(ctx *tasks.Context) error {
@@ -212,7 +212,7 @@ func TestLend_a_waiting_body_lets_coroutines_go_on(t *testing.T) {
 			_, e := r.Recv(mpi.One(&y), 1, 2)
 			return errors.Join(err, e)
 		}, inTurn...)
-		r.rt.Spawn("leased", func(*tasks.Context) error { close(begun); return trade() }, append(inTurn, tasks.Leased)...)
+		r.rt.Spawn("leased", func(*tasks.Context) error { close(begun); return exchange() }, append(inTurn, tasks.Leased)...)
 		return r.rt.Wait()
 	})
 	require.NoError(t, errors.Join(errs...))
@@ -375,8 +375,8 @@ func TestLend_a_long_task_after_short_ones(t *testing.T) {
 	})
 }
 
-// shortThenLong runs short tasks until arrivals wait for their ends, and then one that ends
-// when rank 1 has had an answer to the message that it sends meanwhile.
+// shortThenLong runs short tasks until arrivals wait for their ends, and then a task that
+// ends when rank 1 has received the answer to a message sent meanwhile.
 func shortThenLong(r rank, start func(), answered func() bool) error {
 	var x, y int
 	r.ct.Recv(r.rt, r.Comm, mpi.One(&x), 1, 1)

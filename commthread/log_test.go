@@ -15,7 +15,7 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// id is what the two ends of a message agree on.
+// id has the values that the two ends of a message share.
 type id struct {
 	comm     uint32
 	from, to int
@@ -23,7 +23,7 @@ type id struct {
 	seq      uint64
 }
 
-// match pairs the sends and receives of all ranks, and says what does not fit.
+// match pairs the sends and receives of all ranks. It returns an error for a mismatch.
 func match(logs []*dataflow.Log) error {
 	sends := map[id]dataflow.Message{}
 	n := 0

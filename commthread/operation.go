@@ -61,7 +61,7 @@ func (o *operation) clear() {
 }
 
 // spawn begins an operation of kind k on c; nil if the spawn is void. skip is the number of
-// callers between this function and the one that reports name.
+// callers between this function and the caller that reports name.
 func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k engine.CallKind, skip int) *operation {
 	r := task.DomainOf(in).Begin(decls[k])
 	if r == nil {

@@ -236,7 +236,7 @@ func (s *subject) take(m *model, rng *rand.Rand) (*item, error) {
 	return nil, errors.New("something that was never spawned is offered")
 }
 
-// compare checks that the items offered are those that may be posted.
+// compare checks that the offered items are the ones that may be posted.
 func (s *subject) compare(m *model) error {
 	offered := s.offered()
 	for n, i := range m.items {
@@ -267,10 +267,10 @@ func (s *subject) empty() error {
 	return nil
 }
 
-// In every order of readiness, the items offered are those that the definition allows, and
-// in the end all have been offered.
+// In every order of readiness, the offered items are the ones that the definition allows,
+// and in the end all have been offered.
 func TestOrder_against_the_definition(t *testing.T) {
-	s := newSubject() // one for all: what is used again is clean
+	s := newSubject() // one for all: a reused subject is clean
 	for seed := range uint64(400) {
 		require.NoError(t, play(s, rand.New(rand.NewPCG(seed, 1)), 5+int(seed%60)), "seed %d", seed)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// Auto takes a core of its own if the workers leave one, and shares one if not; the other
+// Auto takes its own core if the workers leave one free, and shares one if not; the other
 // placements are followed as far as there are cores.
 func TestPlace_choice(t *testing.T) {
 	cores := osthread.NumCores()

@@ -26,7 +26,7 @@ const (
 	message          // Send and Recv, few tags
 	synchronous
 	wildSource
-	wildTag // on a communicator of its own
+	wildTag // on its own communicator
 	bcast
 	allreduce
 	scan
@@ -381,7 +381,7 @@ func (p *program) oneSided(r rank, m *memory, win *mpi.Win, s step) {
 	}
 }
 
-// difference compares the memory of a rank with that of the oracle.
+// difference compares the memory of a rank with the oracle's.
 func (m *memory) difference(want *memory) error {
 	for i := range m.x {
 		for k, x := range m.x[i] {

@@ -4,7 +4,7 @@ import "github.com/weft-hpc/weft/internal/engine"
 
 // Standing still. When the runtime has reported a stall and cannot make progress by itself,
 // the holder of the engine waits inside it for the next call to complete (engine.Stander). The
-// engine then knows this rank as one that does nothing else, and ends the program if ranks
+// engine then knows that this rank does nothing else, and ends the program if ranks
 // certainly wait for each other.
 //
 // A rank that stands still although one of its tasks runs, which may send, would be taken
@@ -57,6 +57,6 @@ func (t *Thread) standStill() {
 	t.quiet.Store(0)
 	if s, can := t.engine.(engine.Stander); can {
 		s.StandStill(func() bool { return t.lease.wakeRequested.Load() || t.lease.asker.Load() != nil || t.stop.Load() })
-		t.changed = true // no Poll reports what has ended in there
+		t.changed = true // no Poll reports the calls that ended inside
 	}
 }

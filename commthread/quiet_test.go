@@ -79,6 +79,6 @@ func TestQuiet_a_call_completes_before_the_word(t *testing.T) {
 // onThread calls f between two steps of the thread.
 func onThread(t *Thread, f func()) {
 	over := make(chan struct{})
-	t.hand(func() { f(); close(over) })
+	t.submit(func() { f(); close(over) })
 	<-over
 }

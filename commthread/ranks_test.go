@@ -50,7 +50,7 @@ type setup struct {
 	world  func(*local.World)                     // is given the world before it starts
 	before func(*mpi.Comm) (restore func() error) // is given a communicator before its thread starts
 	alone  bool                                   // one goroutine runs all bodies
-	dead   bool                                   // a rank dies: what it leaves in the engine is not looked at
+	dead   bool                                   // a rank dies: its state in the engine is not checked
 }
 
 var modes = map[string]setup{
@@ -84,9 +84,8 @@ func hangs(t testing.TB) {
 	t.Cleanup(func() { timer.Stop() })
 }
 
-// run runs body on so many ranks of this process, each with a runtime and a
-// communication thread, and returns the results of commthread.Run. Then it checks that they
-// have left nothing behind.
+// run runs body on n ranks of this process, each with a runtime and a communication thread,
+// and returns the results of commthread.Run. Then it checks that no state is left behind.
 func run(t testing.TB, n int, s setup, body func(r rank) error) []error {
 	t.Helper()
 	hangs(t)
@@ -182,7 +181,7 @@ func after(in tasks.Scope, x any, f func() error, cl ...tasks.Clause) {
 	tasks.Spawn(in, "compute", func(*tasks.Context) error { return f() }, append(cl, tasks.Updates(x))...)
 }
 
-// withWorld runs body on so many ranks without a communication thread.
+// withWorld runs body on n ranks without a communication thread.
 func withWorld(t testing.TB, n int, body func(c *mpi.Comm) error) {
 	t.Helper()
 	hangs(t)

@@ -60,8 +60,8 @@ func TestReport_names_what_is_pending(t *testing.T) {
 	assert.NotContains(t, text, "wait for each other")
 }
 
-// The report also names calls in bodies, calls of other goroutines, operations that wait for their
-// turn and those that found the window full.
+// The report also names calls in bodies, calls of other goroutines, operations that wait for
+// their turn, and operations that found the window full.
 func TestReport_names_calls_and_turns(t *testing.T) {
 	var x, y, z, gone int
 	text := stalling(t, 1, []commthread.Option{commthread.Window(1)}, func(r rank) int {

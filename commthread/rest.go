@@ -88,7 +88,7 @@ func (t *Thread) nap() time.Duration {
 		d = saturated
 	case busy && t.relieved():
 		d = max(relief, t.period)
-	case t.told:
+	case t.announces:
 	case busy && t.idle.sleeps < 2: // a handshake may need several polls
 		d = t.period / 4
 	case busy:
@@ -108,7 +108,7 @@ func (t *Thread) nap() time.Duration {
 // does that between tasks.
 func (t *Thread) resting(due time.Duration) time.Duration {
 	d := t.nap()
-	if !t.told {
+	if !t.announces {
 		return min(d, due)
 	}
 	t.service.dueAt.Store(after(due))
@@ -169,9 +169,9 @@ func (t *Thread) pin() {
 
 // pollPeriod returns the polling period for an engine that does not announce arrivals, such
 // that polling takes at most 4 % of a core.
-func pollPeriod(told bool) time.Duration {
+func pollPeriod(announces bool) time.Duration {
 	const shortest, longest, share = 200 * time.Microsecond, time.Millisecond, 25
-	if told {
+	if announces {
 		return longest
 	}
 	return min(max(share*timerCost(), shortest), longest)

@@ -14,8 +14,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// deaf is an engine that is not told of arrivals, as that of an MPI library: its sleep
-// ends with Wake or the time only.
+// deaf is an engine that is not told of arrivals, like the engine of an MPI library: its
+// sleep ends with Wake or the time only.
 type deaf struct{ engine.Engine }
 
 func (d deaf) Limits() engine.Limits {

@@ -85,24 +85,24 @@ type Thread struct {
 
 // fixed does not change after Start.
 type fixed struct {
-	world   *mpi.Comm
-	engine  engine.Engine    // the holder of the lease calls it
-	bell    engine.Announcer // of the engine; nil if it has none, or does not announce arrivals
-	lends   bool             // workers may borrow the engine
-	rt      *dataflow.Runtime
-	port    executor.Port
-	opt     options
-	place   Placement
-	told    bool          // the engine announces arrivals
-	period  time.Duration // of polls between sleeps
-	traced  bool
-	origin  int64 // of the times of messages
-	restore func() error
-	claim   *osthread.Claim
-	procs   func()
-	ended   *osthread.Signal
-	unwatch func() bool // ends the watch for a cancellation
-	group   uint64      // the same in all threads that were started together
+	world     *mpi.Comm
+	engine    engine.Engine    // the holder of the lease calls it
+	bell      engine.Announcer // of the engine; nil if it has none, or does not announce arrivals
+	lends     bool             // workers may borrow the engine
+	rt        *dataflow.Runtime
+	port      executor.Port
+	opt       options
+	place     Placement
+	announces bool          // the engine announces arrivals
+	period    time.Duration // of polls between sleeps
+	traced    bool
+	origin    int64 // of the times of messages
+	restore   func() error
+	claim     *osthread.Claim
+	procs     func()
+	ended     *osthread.Signal
+	unwatch   func() bool // ends the watch for a cancellation
+	group     uint64      // the same in all threads that were started together
 }
 
 // holderState belongs to the holder of the lease.
@@ -213,17 +213,17 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 	}
 	t.restore = (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine {
 		t.engine = next
-		t.told = next.Limits().ToldOfArrivals
+		t.announces = next.Limits().ToldOfArrivals
 		return &forwarder{Engine: next, t: t}
 	})
 	if t.period = o.poll; t.period == 0 {
-		t.period = pollPeriod(t.told)
+		t.period = pollPeriod(t.announces)
 	}
 	t.procs = osthread.RaiseProcs(1)
 	t.place, t.claim = o.place.choose(rt.Workers())
 	t.layOut()
 	register(t)
-	t.unwatch = t.port.OnCancel(func() { t.hand(t.cancelled) })
+	t.unwatch = t.port.OnCancel(func() { t.submit(t.cancelled) })
 	osthread.Go(t.run)
 	return t, nil
 }
@@ -378,7 +378,7 @@ func (t *Thread) step() bool {
 
 // turn is the part of a step that any holder of the lease can do.
 func (t *Thread) turn() bool {
-	poked := t.accept()
+	accepted := t.accept()
 	moved := false
 	t.polls++
 	if t.engine.Poll() > 0 {
@@ -393,7 +393,7 @@ func (t *Thread) turn() bool {
 	if moved {
 		t.advanced()
 	}
-	return poked || moved
+	return accepted || moved
 }
 
 // accept takes over the work of other goroutines, and posts operations. It reports whether
@@ -417,7 +417,7 @@ func (t *Thread) accept() bool {
 	if posted := t.post(); posted || len(calls)+len(dropped) > 0 {
 		t.advanced()
 	}
-	return true // also if there was nothing: what has changed is to be looked at again
+	return true // also if there was nothing: the changes need another look
 }
 
 // startBodies does the part of accept that only the thread can do.

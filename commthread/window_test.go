@@ -53,8 +53,8 @@ func TestWindow_grows(t *testing.T) {
 	}
 }
 
-// One-sided operations wait for the tasks that produce what they send, and what overwrites
-// it waits for them.
+// One-sided operations wait for the producers of their data, and the next writers of the
+// data wait for the operations.
 func TestWindow_order_of_what_is_sent(t *testing.T) {
 	inModes(t, func(t *testing.T, s setup) {
 		succeed(t, 2, s, func(r rank) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// Two runtimes of one goroutine, closed in either order, leave its thread as the first
-// one found it; the one that is left open keeps its core.
+// Two runtimes of one goroutine, closed in either order, restore its thread to the state
+// before the first; after one Close, the other runtime keeps its core.
 func TestPin_of_two_runtimes_of_one_goroutine(t *testing.T) {
 	needLinux(t)
 	for _, firstFirst := range []bool{true, false} {

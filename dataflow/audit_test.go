@@ -47,7 +47,7 @@ func audited(t testing.TB, body func(*dataflow.Runtime) error, opts ...dataflow.
 
 // inspected is audited for callers that are not tests.
 func inspected(body func(*dataflow.Runtime) error, opts ...dataflow.Option) (err, bad error) {
-	runtime.LockOSThread() // what Run finds must be comparable with what it leaves
+	runtime.LockOSThread() // the states before and after Run must be comparable
 	defer runtime.UnlockOSThread()
 	mask, noMask := osthread.Affinity()
 	procs, goroutines := runtime.GOMAXPROCS(0), runtime.NumGoroutine()
@@ -71,8 +71,8 @@ func inspected(body func(*dataflow.Runtime) error, opts ...dataflow.Option) (err
 	return err, rt.Audit()
 }
 
-// settled waits for goroutines that are about to end: those of a cancelled context and of the
-// test may need a moment.
+// settled waits for goroutines that are about to end: a cancelled context's and the test's
+// may need a moment.
 func settled(goroutines int) error {
 	for end := time.Now().Add(patience / 2); runtime.NumGoroutine() > goroutines; time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
@@ -117,7 +117,7 @@ func TestAudit_threads_end(t *testing.T) {
 		"%d threads before, %d after 200 runtimes", before, threads(t))
 }
 
-// The audit finds what it looks for.
+// The audit finds planted faults.
 func TestAudit_control(t *testing.T) {
 	hangs(t)
 	rt, err := dataflow.New(dataflow.Workers(1))

@@ -268,9 +268,8 @@ func (q *quietOn) Report() []string      { q.during(); return nil }
 func (q *quietOn) Advances() uint64      { return q.advances.Load() }
 func (q *quietOn) Quiet(advances uint64) { q.told <- advances }
 
-// The executor is told that nothing goes on with the number of its advances long before the
-// report: one that has changed meanwhile is not taken for what was looked at. If a task has
-// ended since, it is not told at all.
+// Quiet gets the number of advances from long before the report, so the executor notices if
+// the number has changed since. If a task has ended since, Quiet is not called.
 func TestComm_quiet_is_of_the_look(t *testing.T) {
 	report := func(during func(q *quietOn, l executor.Port, r *task.Record)) (told []uint64) {
 		q := &quietOn{told: make(chan uint64, 100)}

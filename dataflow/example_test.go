@@ -26,7 +26,7 @@ func ExampleRun() {
 	// Output: 22 <nil>
 }
 
-// WaitOn waits for those that write one thing, Wait for all.
+// WaitOn waits for the tasks that write one variable, Wait for all.
 func ExampleRuntime_WaitOn() {
 	a, b := 3, 5
 	err := dataflow.Run(func(rt *dataflow.Runtime) error {
@@ -65,8 +65,8 @@ func ExampleTaskError() {
 	// 0 8
 }
 
-// Serial runs every task at its spawn. It says what the result must be, and it is the mode
-// to debug in.
+// Serial runs every task at its spawn. It defines the correct result, and it is the mode
+// for debugging.
 func ExampleSerial() {
 	say := tasks.Declare1("say", func(s string) { fmt.Println(s) }, tasks.Value)
 	err := dataflow.Run(func(rt *dataflow.Runtime) error {
@@ -83,7 +83,7 @@ func ExampleSerial() {
 	// <nil>
 }
 
-// Verify compares what a body does with what was declared: this one writes to its input.
+// Verify compares the accesses of a body with the declared ones: this one writes to its input.
 func ExampleVerify() {
 	wrong := tasks.Declare1("wrong", func(x []float64) { x[0]++ }, tasks.Input)
 	err := dataflow.Run(func(rt *dataflow.Runtime) error {

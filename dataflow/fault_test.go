@@ -38,7 +38,7 @@ func deadline(t testing.TB, d time.Duration) {
 
 const patience = 60 * time.Second // of a deadline for tests that take far less than a second
 
-// run is dataflow.Run under a deadline, with an audit of what it leaves behind.
+// run is dataflow.Run under a deadline, with an audit of the state after it.
 func run(t testing.TB, body func(*dataflow.Runtime) error, opts ...dataflow.Option) error {
 	t.Helper()
 	return runWithin(t, patience, body, opts...)
@@ -89,8 +89,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// child runs a program in a process of its own and returns what it printed and
-// its exit code.
+// child runs a program in a child process and returns its output and exit code.
 func child(t *testing.T, name string, env ...string) (output string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -277,8 +276,8 @@ func (regionPanics) Region() deps.Region { panic("no region today") }
 
 var regionless = tasks.Declare2("regionless", func(*int64, regionPanics) {}, tasks.Inout, tasks.Input)
 
-// A panic in a Region method happens in the middle of a registration; what was
-// registered must not stay behind as a task that never ends.
+// A panic in a Region method happens in the middle of a registration; the registered part
+// must not remain as a task that never ends.
 func TestSpawn_with_a_Region_method_that_panics(t *testing.T) {
 	err := run(t, func(rt *dataflow.Runtime) error {
 		x := int64(0)
@@ -916,8 +915,8 @@ func TestHelping_body_survives_an_inner_panic(t *testing.T) {
 	}
 }
 
-// A body that fails in whatever way has let go of what it had: commutative locks,
-// and, when they have ended, its events and children.
+// A body that fails in any way releases its commutative locks, and its events and children
+// when they have ended.
 func TestFailing_body_lets_go(t *testing.T) {
 	for name, end := range map[string]func() error{
 		"error":  func() error { return errOwn },
@@ -1221,7 +1220,7 @@ func TestOne_core_mask(t *testing.T) {
 	mask, err := osthread.Affinity()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, osthread.SetAffinity(mask)) }()
-	require.NoError(t, osthread.SetAffinity(osthread.CPUSetOf(mask.List()[1]))) // what a child process inherits
+	require.NoError(t, osthread.SetAffinity(osthread.CPUSetOf(mask.List()[1]))) // a child process inherits it
 	out, code := child(t, "one core")
 	assert.Zero(t, code, out)
 	assert.Equal(t, 1, strings.Count(out, "this process may use 1 of"), out)
@@ -1252,7 +1251,7 @@ func init() {
 	}
 }
 
-// Errors: what is skipped, what goes on, what Wait returns.
+// Errors: which tasks are skipped, which go on, and the error of Wait.
 
 // What overlaps the data of a WaitOn that failed depends on the failed task only if its
 // own data do; in the main program, and among the children of a task.

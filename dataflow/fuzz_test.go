@@ -89,7 +89,7 @@ type generator struct {
 	limits limits
 }
 
-// limits says what the programs of one test may contain.
+// limits bounds the programs of one test.
 type limits struct {
 	tasks   int
 	depth   int
@@ -396,7 +396,7 @@ func list(b *strings.Builder, steps []step, indent string) {
 			clause(b, n.worker != 0, "on worker %d", n.worker-1)
 			clause(b, n.hook, "hook")
 			clause(b, n.hold != holdNone, "hold %d", n.hold)
-			clause(b, n.fate != succeeds, "FAILS %d", n.fate)
+			clause(b, n.outcome != succeeds, "FAILS %d", n.outcome)
 			clause(b, len(n.locals)+len(n.lbufs) > 0, "%d local slices, %d local buffers", len(n.locals), len(n.lbufs))
 			b.WriteString("\n")
 			for _, a := range n.accs {

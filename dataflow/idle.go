@@ -187,8 +187,8 @@ func (rt *Runtime) wake() {
 	}
 }
 
-// rouse wakes v, or starts it, if it is parked, and reports whether it was. bound: for a task
-// of its own. The caller has counted v as spinning.
+// rouse wakes or starts v if it is parked, and reports whether it was. bound: for a task bound
+// to v. The caller has counted v as spinning.
 func (rt *Runtime) rouse(v *worker, bound bool) bool {
 	if !v.state.CompareAndSwap(parked, waking) {
 		return false

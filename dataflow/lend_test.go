@@ -107,10 +107,10 @@ func TestLend_turns_without_work(t *testing.T) {
 	})
 }
 
-// keeper is a lender whose lease a worker without work keeps.
-type keeper struct{ *lender }
+// holder is a lender whose lease a worker without work keeps.
+type holder struct{ *lender }
 
-func (k keeper) Turn(bool) bool { k.turns.Add(1); return true }
+func (k holder) Turn(bool) bool { k.turns.Add(1); return true }
 
 // The submitter answers the watchdog while it keeps the lease: the report says what every task
 // waits for.
@@ -118,7 +118,7 @@ func TestLend_the_holder_answers_the_watchdog(t *testing.T) {
 	var x int
 	end := make(chan struct{})
 	err := Run(func(rt *Runtime) error {
-		k := keeper{&lender{}}
+		k := holder{&lender{}}
 		k.attach(t, rt, k)
 		rt.Spawn("held", func(ctx *tasks.Context) error {
 			e := ctx.Hold()
@@ -137,7 +137,7 @@ func TestLend_the_holder_answers_the_watchdog(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The watchdog sees ends of nested tasks on every kind of worker, and what the executor reports.
+// The watchdog sees the ends of nested tasks on every kind of worker, and the executor's reports.
 func TestLend_moves(t *testing.T) {
 	lent(t, func(rt *Runtime, l *lender) error {
 		n := rt.moves()
@@ -195,7 +195,7 @@ func TestLend_stall_in_a_call_after_a_wait(t *testing.T) {
 		if err := rt.Wait(); err != nil {
 			return err
 		}
-		port.Aside(p)
+		port.WaitOutside(p)
 		return errors.Join(rt.Wait(), port.Detach())
 	}, Workers(1), Stall(40*time.Millisecond, true))
 	assert.NoError(t, err)

@@ -176,8 +176,8 @@ func init() {
 	}
 }
 
-// The same on the submitting goroutine: it ends, with the runtime, and says why. If an
-// event made the task ready, the hook has a goroutine of its own and the program goes on.
+// The same on the submitting goroutine: it ends, with the runtime and an error. If an event
+// made the task ready, the hook has its own goroutine and the program goes on.
 func TestOnReady_that_ends_the_submitter(t *testing.T) {
 	for _, name := range []string{"hook ends the submitter", "hook ends the submitter, serial"} {
 		out, code := child(t, name)
@@ -186,8 +186,8 @@ func TestOnReady_that_ends_the_submitter(t *testing.T) {
 	}
 }
 
-// In every mode a wait that never ends is an error if that was asked for, also one for
-// a task that is run where it is spawned; and what was given up runs later, in order.
+// In every mode with the option, a wait that never ends is an error, also for a task that
+// runs where it is spawned; and the abandoned tasks run later, in order.
 func TestStall_of_what_runs_in_place(t *testing.T) {
 	for name, opts := range map[string][]dataflow.Option{
 		"serial": {dataflow.Serial()}, "verify": {dataflow.Verify()}, "seeded": {dataflow.Seeded(3)},
@@ -376,7 +376,7 @@ func TestCommutative_many_locks(t *testing.T) {
 	}
 }
 
-// The report names the lock that a task waits for, and who has it.
+// The report names the lock that a task waits for, and its holder.
 func TestStall_names_a_commutative_lock(t *testing.T) {
 	var x int64
 	end := make(chan struct{})
@@ -391,8 +391,8 @@ func TestStall_names_a_commutative_lock(t *testing.T) {
 	assert.EqualValues(t, 1, x)
 }
 
-// Tasks that are ready behind one that was not worth a wake-up start although the goroutine
-// that queued it does not come back: the program's, and a body that goes on for long.
+// Ready tasks behind a task too short for a wake-up start although the goroutine that queued
+// it does not come back: the program's, and a body that goes on for long.
 func TestCost_is_a_delay_at_most(t *testing.T) {
 	for name, spawns := range map[string]func(rt *dataflow.Runtime, spawn func(tasks.Scope), wait func()) error{
 		"the program": func(rt *dataflow.Runtime, spawn func(tasks.Scope), wait func()) error {

@@ -17,8 +17,8 @@ import (
 )
 
 // Programs of tasks that name regions of one slice up to four times each, in any mix of
-// accesses, also those that contradict each other. Whatever the result, all tasks end, an error
-// is one of a wrong mix or access, and the runtime has left no trace.
+// accesses, contradictory ones included. In every case, all tasks end, an error reports a
+// wrong mix or access, and the runtime leaves no trace.
 
 type mixedAccess struct {
 	name string

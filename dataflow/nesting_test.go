@@ -231,8 +231,8 @@ func TestNesting_weak_access_beside_a_reduction(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A body that waits helps with other tasks, but never with one that could wait for
-// that very body: the task below on the same stack could not go on.
+// A body that waits helps with other tasks, but never with a task that could wait for this
+// body: neither could go on, on the same stack.
 func TestNesting_waits_do_not_bury_each_other(t *testing.T) {
 	everywhere(t, func(t *testing.T, opts ...dataflow.Option) {
 		x := make([]int, 4)

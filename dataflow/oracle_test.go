@@ -40,7 +40,7 @@ type op uint8
 const (
 	opSpawn  op = iota
 	opWait      // for all tasks, or all children
-	opTouch     // after a wait: the body reads and writes what it declared once more
+	opTouch     // after a wait: the body reads and writes its declared regions once more
 	opWaitOn    // for the writers of a region, and reads it
 	opBlock
 )
@@ -54,20 +54,20 @@ type node struct {
 	locals []int // sizes of slices that the body makes for its children
 	lbufs  []int // sizes of buffers, likewise
 
-	prio   int
-	inline bool
-	final  bool
-	worker int // 0: any, else OnWorker(worker-1)
-	hook   bool
-	hold   holdKind
-	fate   fate
+	prio    int
+	inline  bool
+	final   bool
+	worker  int // 0: any, else OnWorker(worker-1)
+	hook    bool
+	hold    holdKind
+	outcome outcome
 }
 
-type fate uint8
+type outcome uint8
 
 const (
-	succeeds fate = iota
-	failing       // does everything, and returns an error
+	succeeds outcome = iota
+	failing          // does everything, and returns an error
 	crashes
 )
 
@@ -93,7 +93,7 @@ type access struct {
 	at    shape
 }
 
-// shape selects a block of what it comes from.
+// shape selects a block of its parent.
 type shape struct{ i, j, rows, cols, ld int }
 
 type mode uint8
@@ -139,7 +139,7 @@ const (
 	fromLocalBuffer
 )
 
-// memory is what a program works on.
+// memory is the data of a program.
 type memory struct {
 	ints  []uint64
 	reals []float64
@@ -237,7 +237,7 @@ func (b block[T]) line() []T {
 	return b.data[:b.rows:b.rows]
 }
 
-// view is what a body sees of one access.
+// view is a body's view of one access.
 type view struct {
 	ints  block[uint64]
 	reals block[float64]
@@ -250,7 +250,7 @@ func (v view) digest(h uint64) uint64 {
 	return h
 }
 
-// write does to the view what a task with hash h does in mode m.
+// write changes the view as a task with hash h does in mode m.
 func (v view) write(m mode, h uint64, pause func()) {
 	v.ints.each(func(i int, p *uint64) {
 		x := mix(h, uint64(i))
@@ -311,7 +311,7 @@ func one[T any](p *T) []T {
 	return unsafe.Slice(p, 1)
 }
 
-// windowed is a parameter type with a Region method of its own.
+// windowed is a parameter type with a Region method.
 type windowed struct{ block block[uint64] }
 
 func (w windowed) Region() deps.Region {
@@ -480,7 +480,7 @@ func (f *frame) walk(steps []step) {
 // plain is the reference: Go without any runtime.
 type plain struct{}
 
-// elide returns what the program leaves in memory when every spawn is a call.
+// elide returns the final memory of the program when every spawn is a call.
 func elide(p *program) []uint64 {
 	f := &frame{mem: newMemory(p.seed), world: plain{}}
 	f.walk(p.steps)

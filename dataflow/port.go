@@ -16,10 +16,10 @@ import (
 // port is an executor's view of this runtime: executor.Port, whose comments tell which
 // goroutine may call each method.
 type port struct {
-	rt    *Runtime
-	w     *worker
-	moves atomic.Uint64
-	aside atomic.Int32 // bodies that wait in Aside
+	rt      *Runtime
+	w       *worker
+	moves   atomic.Uint64
+	outside atomic.Int32 // bodies that wait in WaitOutside
 }
 
 var _ executor.Port = (*port)(nil)
@@ -127,8 +127,8 @@ func (p *port) Reason() error {
 	return p.rt.cause()
 }
 
-// Aside implements executor.Port.
-func (p *port) Aside(x executor.Waiter) {
+// WaitOutside implements executor.Port.
+func (p *port) WaitOutside(x executor.Waiter) {
 	g := osthread.G()
 	rt := p.rt
 	if g == rt.w0.g.Load() && rt.w0.cur == nil && rt.w0.state.Load() != away {
@@ -144,8 +144,8 @@ func (p *port) Aside(x executor.Waiter) {
 				w.run(x.Done, true)
 				return
 			}
-			p.aside.Add(1)
-			defer p.aside.Add(-1)
+			p.outside.Add(1)
+			defer p.outside.Add(-1)
 			w.Block(w.cur, x.Sleep)
 			return
 		}

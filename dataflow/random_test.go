@@ -358,7 +358,7 @@ func (x *instance) run(ctx *tasks.Context, args ...any) error {
 		return fmt.Errorf("task %d got %d arguments for %d accesses", n.id, len(f.views), len(n.accs))
 	}
 	f.perform()
-	switch n.fate {
+	switch n.outcome {
 	case failing:
 		return errFate
 	case crashes:
@@ -524,7 +524,7 @@ func (c *config) run(p *program) (cells []uint64, order []int, err error) {
 
 var errHang = errors.New("the program hangs")
 
-// try runs p in a goroutine of its own and compares what it leaves with want.
+// try runs p in a new goroutine and compares the final memory with want.
 func (c *config) try(p *program, want []uint64) error {
 	result := make(chan error, 1)
 	go func() {

@@ -305,7 +305,7 @@ func (w *worker) find() *task.Record {
 	return w.findAll()
 }
 
-// findAll looks at all queues, also at the worker's own: it can hold what was left to worker 0.
+// findAll searches all queues, also the worker's own: it can hold tasks left to worker 0.
 func (w *worker) findAll() *task.Record {
 	if r := w.dq.pop(); r != nil {
 		return r

@@ -199,7 +199,7 @@ func TestReduction_weak(t *testing.T) {
 	})
 }
 
-// The private copy of a parent is what its children share.
+// The children share the private copy of their parent.
 func TestReduction_children_use_the_private_copy(t *testing.T) {
 	parent := tasks.DeclareCtx2("parent", func(ctx *tasks.Context, x []uint64, k uint64) error {
 		x[0] = k

@@ -87,7 +87,7 @@ func TestRun_leaves_clean_threads(t *testing.T) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			together.Done()
-			together.Wait() // each has a thread of its own
+			together.Wait() // each has its own thread
 			mask, err := osthread.Affinity()
 			assert.NoError(t, err)
 			assert.Equal(t, osthread.Inherited(), mask)
@@ -96,8 +96,7 @@ func TestRun_leaves_clean_threads(t *testing.T) {
 	wg.Wait()
 }
 
-// The goroutine that takes the place of one that a body has ended finds what that had
-// queued.
+// If a body ends its goroutine, the replacement finds the tasks queued before.
 func TestGoexit_keeps_the_queue(t *testing.T) {
 	for range 20 {
 		hangs(t)

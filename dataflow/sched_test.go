@@ -80,8 +80,8 @@ func TestPriority_of_a_late_task(t *testing.T) {
 	}
 }
 
-// The same when the task becomes ready inside the run: as the successor of a low
-// one, or of one that held an event, or as a child.
+// The same when the task becomes ready inside the run: as the successor of a task of low
+// priority or with a held event, or as a child.
 func TestPriority_of_a_task_that_becomes_ready(t *testing.T) {
 	for _, how := range []string{"successor", "child", "event"} {
 		for _, workers := range []int{1, 2} {
@@ -330,8 +330,7 @@ func TestPin_of_a_spare(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A spare that rests moves when the only one that the process may have is needed on another
-// core.
+// An idle spare moves to another core that needs it, if the process may have only one.
 func TestPin_of_a_spare_that_moves(t *testing.T) {
 	needLinux(t)
 	defer dataflow.SetMaxSpares(1)()
@@ -700,7 +699,7 @@ func TestOnReady(t *testing.T) {
 				for i := range 100 {
 					addOne.Spawn(rt, &x, tasks.OnReady(func() {
 						hooks.Add(1)
-						seen = x // what the task will see: its dependences are satisfied
+						seen = x // the task will see this value: its dependences are satisfied
 						assert.EqualValues(t, i, seen)
 					}))
 				}

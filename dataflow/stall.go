@@ -50,12 +50,12 @@ const stallLines = 32 // most lines of a report
 // watchdog checks a few times per stall period whether anything has moved. It is a timer: a
 // short runtime pays for no goroutine.
 type watchdog struct {
-	mu    sync.Mutex      // guards all fields
-	timer *osthread.Timer // nil if there is none, or none any more
-	last  uint64          // moves at the last observed change
-	since int64           // that moment, osthread.Nanotime
-	cpu   time.Duration   // of the process at that moment
-	told  int             // reports since then
+	mu      sync.Mutex      // guards all fields
+	timer   *osthread.Timer // nil if there is none, or none any more
+	last    uint64          // moves at the last observed change
+	since   int64           // that moment, osthread.Nanotime
+	cpu     time.Duration   // of the process at that moment
+	reports int             // since then
 
 	advances uint64 // of the executor, at the last check
 }
@@ -86,7 +86,7 @@ func (rt *Runtime) unwatchStalls() {
 }
 
 func (rt *Runtime) moved(g *watchdog, moves uint64) {
-	g.last, g.since, g.cpu, g.told = moves, osthread.Nanotime(), osthread.ProcessCPUTime(), 0
+	g.last, g.since, g.cpu, g.reports = moves, osthread.Nanotime(), osthread.ProcessCPUTime(), 0
 }
 
 // look is the periodic check of the watchdog.
@@ -107,10 +107,10 @@ func (rt *Runtime) look() {
 		rt.moved(g, now)
 		return
 	}
-	if elapsed>>g.told < rt.opt.stall { // again after twice as long
+	if elapsed>>g.reports < rt.opt.stall { // again after twice as long
 		return
 	}
-	if g.told++; g.told == 1 || rt.stalls.asked.Load() == 0 {
+	if g.reports++; g.reports == 1 || rt.stalls.asked.Load() == 0 {
 		rt.reportStall(g.last, advances, elapsed)
 	} else { // the submitter has not answered, and may still do so
 		fmt.Fprintf(os.Stderr, "weft: no progress for %v: the submitting goroutine, which could say more, is in a body that waits "+
@@ -138,7 +138,7 @@ func (rt *Runtime) stalledFor() time.Duration {
 	g := &rt.stalls.dog
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return rt.opt.stall << max(g.told-1, 0)
+	return rt.opt.stall << max(g.reports-1, 0)
 }
 
 // advances returns the number of the executor; 0 if there is none.
@@ -221,7 +221,7 @@ func (rt *Runtime) tellQuiet(moves, advances uint64) {
 		return
 	}
 	external, comm := len(rt.blocked.list()), *l.w.foreign.Load()
-	if external > int(l.aside.Load())+comm.Watches() {
+	if external > int(l.outside.Load())+comm.Watches() {
 		return
 	}
 	for _, v := range *rt.workers.Load() {

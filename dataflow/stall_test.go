@@ -341,7 +341,7 @@ func TestStall_just_over(t *testing.T) {
 				var s *dataflow.StallError
 				assert.ErrorAs(t, err, &s)
 				again := time.Now()
-				if err := rt.Wait(); err != nil { // at once: only a report of its own may come
+				if err := rt.Wait(); err != nil { // at once: only its own report may come
 					assert.GreaterOrEqual(t, time.Since(again), period)
 				}
 			}
@@ -359,8 +359,8 @@ func TestStall_just_over(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A report that was asked for before a wait began is not made in it; the control: one that
-// is asked for during the wait is.
+// A request for a report before a wait has no effect in the wait; the control: a request
+// during the wait has.
 func TestStall_asked_before(t *testing.T) {
 	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
 		rt.Spawn("holds", func(ctx *tasks.Context) error {

@@ -25,7 +25,7 @@ func doom(steps []step, rng *rand.Rand, n int) {
 			continue
 		}
 		if rng.IntN(n) == 0 {
-			s.node.fate = failing + fate(rng.IntN(2))
+			s.node.outcome = failing + outcome(rng.IntN(2))
 		}
 		doom(s.node.steps, rng, n)
 	}
@@ -90,7 +90,7 @@ func (w poisoned) spawn(f *frame, n *node) {
 	}
 	c.perform()
 	w.ran[n.id] = true
-	if n.fate != succeeds {
+	if n.outcome != succeeds {
 		*w.bad = append(*w.bad, r)
 	}
 }

@@ -156,7 +156,7 @@ func (w *worker) loop() {
 	osthread.LockThread()
 	w.g.Store(osthread.G())
 	w.thread.Store(int64(osthread.ThreadID()))
-	if w.dq.ring.Load() == nil { // not if it replaces one that ended: tasks may be queued
+	if w.dq.ring.Load() == nil { // not if it replaces a worker that ended: tasks may be queued
 		w.dq.init(firstDeque)
 	}
 	mask, err := osthread.Affinity()

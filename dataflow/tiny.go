@@ -23,23 +23,23 @@ import (
 //
 // No task is lost, and none waits for long behind a worker that could take it:
 //
-//   - Worker 0 looks at all queues as ever. So does a worker inside a body that waits.
+//   - Worker 0 searches all queues as usual. So does a worker inside a body that waits.
 //   - A held back worker looks at all queues, its own included, every 250 us. If worker 0 has
 //     not moved since the last look, the state ends, for all workers. So a task waits at most
 //     500 us behind a worker 0 that is stuck; short tasks with a hint may, too (wakeLater).
 //     Worker 0 need not move if it spins: then it looks at all queues itself.
 //   - At the same looks it finds tasks with a priority and tasks that outside events have made
 //     ready, if worker 0 has not taken them before. A task bound to it (OnWorker) wakes it.
-//   - It counts as spinning while it sleeps, so queued tasks wake no other worker: it is the
-//     one that looks. It does not sleep while the communication thread wants its help. If it
-//     parks, it first looks at all queues (S5 in idle.go).
+//   - It counts as spinning while it sleeps, so queued tasks wake no other worker: it finds
+//     them itself. It does not sleep while the communication thread wants its help. Before it
+//     parks, it searches all queues (S5 in idle.go).
 //   - If worker 0 sleeps, the state ends before a worker leaves a task to it.
 
 const (
 	lookPause  = 250_000 // ns between two looks of a worker that is held back
 	shortRow   = 8       // short bodies timed in a row that make tasks tiny
 	longerRow  = 2       // bodies timed in a row that are not short and make them not tiny
-	timedOften = 8       // one body in so many is timed while that may change something soon
+	timedOften = 8       // one body in 8 is timed during a row
 	timedRare  = 64
 )
 
@@ -81,7 +81,7 @@ func (b *bodyLengths) add(ns int64, tiny bool) bool {
 	return b.tiny
 }
 
-// interval returns how many bodies there are from one that is timed to the next.
+// interval returns the number of bodies from a timed body to the next.
 func (b *bodyLengths) interval() int64 {
 	if b.row > 0 {
 		return timedOften

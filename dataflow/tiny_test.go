@@ -138,7 +138,7 @@ func TestHeldBack_one_task_per_look(t *testing.T) {
 	assert.NotEqual(t, rt.submitted.tail.Load(), rt.submitted.head.Load(), "the third task is left")
 }
 
-// Otherwise a worker takes several at once, and the successor of what it has run.
+// Otherwise a worker takes several tasks at once, and the successor of its last task.
 func TestHeldBack_control(t *testing.T) {
 	rt, w := heldBack(t)
 	rt.tiny.Store(false)

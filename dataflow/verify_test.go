@@ -190,7 +190,7 @@ func TestVerify(t *testing.T) {
 	t.Run("extreme float64", func(t *testing.T) { testFaults(t, smallFloatFaults, true) })
 }
 
-// A body may produce NaN and infinities of its own.
+// A body may produce NaN and infinities.
 func TestVerify_of_a_body_that_makes_NaN(t *testing.T) {
 	nan := tasks.Declare2("nan", func(x []float64, y []float32) {
 		for i := range x {
@@ -203,8 +203,8 @@ func TestVerify_of_a_body_that_makes_NaN(t *testing.T) {
 	assert.NoError(t, verifying(t, func(rt *dataflow.Runtime) { nan.Spawn(rt, make([]float64, 9), make([]float32, 9)) }))
 }
 
-// Outputs of types with pointers are marked with values that are safe to follow; what has a
-// lock or an atomic variable in it is left alone.
+// Outputs of types with pointers are marked with values that are safe to follow; types with
+// a lock or an atomic variable are not marked.
 func TestVerify_of_pointers(t *testing.T) {
 	type node struct {
 		next *node
@@ -247,7 +247,7 @@ func TestVerify_of_pointers(t *testing.T) {
 	assert.Equal(t, 7, b[0].n)
 }
 
-// Written values that happen to equal the marks stay: of so many bytes some do.
+// Written values that happen to equal the marks stay: among many bytes some do.
 func TestVerify_keeps_what_equals_a_mark(t *testing.T) {
 	x, want := make([]byte, 20_000), make([]byte, 20_000)
 	fill := tasks.Declare1("fill", func(x []byte) {
@@ -391,7 +391,7 @@ func TestVerify_of_outputs_that_come_later(t *testing.T) {
 	assert.Equal(t, []float64{3, 3, 3, 3}, x)
 }
 
-// A child that writes to what its parent reads is a fault of both.
+// A child that writes to its parent's input is a fault of both.
 func TestVerify_of_a_child(t *testing.T) {
 	parent := tasks.DeclareCtx1("parent", func(ctx *tasks.Context, x []float64) error {
 		float64Faults.write.Spawn(ctx, x)
@@ -401,8 +401,8 @@ func TestVerify_of_a_child(t *testing.T) {
 	reported(t, err, "parent", "parameter 1", "declared Input")
 }
 
-// A body that touches what it leaves to its children, before one of them runs, is reported,
-// and after the child has run it cannot be told any more.
+// A body that touches its children's regions is reported if no child has run yet; after the
+// child has run, the touch cannot be detected.
 func TestVerify_of_weak_touched_before_a_child(t *testing.T) {
 	parent := tasks.DeclareCtx1("parent", func(ctx *tasks.Context, x []float64) error {
 		x[1] = 7

@@ -12,10 +12,10 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// BenchmarkWake is the time from just before a Spawn to the start of the body on the
-// other worker of two: one that sleeps in the kernel, and one that still spins. The
-// submitter does not help. The figures are us/wake-median and us/wake-p95; ns/op
-// holds the pause before each spawn too. Beside two C threads: bench/wake.
+// BenchmarkWake measures the time from just before a Spawn to the start of the body on the
+// other of two workers, which sleeps in the kernel or still spins. The submitter does not
+// help. The figures are us/wake-median and us/wake-p95; ns/op includes the pause before
+// each spawn. bench/wake compares with two C threads.
 func BenchmarkWake(b *testing.B) {
 	for _, state := range []struct {
 		name  string
@@ -65,8 +65,8 @@ func benchWake(b *testing.B, pause time.Duration, bound bool) {
 	b.ReportMetric(float64(took[len(took)*95/100].Nanoseconds())/1e3, "us/wake-p95")
 }
 
-// BenchmarkTrace is what the event log adds to tasks of 10 us, on 1 and on 2 workers:
-// rounds with and without it take turns, and the best ones are compared.
+// BenchmarkTrace measures the cost of the event log per task of 10 us, on 1 and on 2
+// workers: rounds with and without it alternate, and the best ones are compared.
 func BenchmarkTrace(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {

@@ -70,9 +70,9 @@ func TestWindow_children_that_wait(t *testing.T) {
 	}
 }
 
-// A spawn above the window runs children of its own body alone, so bodies are on the
-// stack no deeper than the tasks are nested, also where the children cannot run and
-// the siblings of the body can.
+// A spawn above the window runs only children of the spawning body, so bodies are on the
+// stack no deeper than the tasks are nested, even if the children cannot run and the
+// siblings of the body can.
 func TestWindow_depth(t *testing.T) {
 	const n = 12
 	var x [n]int

@@ -28,7 +28,7 @@ import (
 
 // worker runs tasks on one goroutine, locked to its thread. Worker 0 is the goroutine that
 // made the runtime. The external worker has no goroutine: it stands for the goroutines that
-// end held events, and queues nothing of its own.
+// end held events, and has no queue of its own.
 type worker struct {
 	// Immutable after start.
 	rt       *Runtime
@@ -50,7 +50,7 @@ type worker struct {
 	done       uint64         // tasks of the main program ended here
 	children   uint64         // other tasks ended here
 	unwoken    int64          // ns of queued work without a wake-up
-	untimed    int64          // bodies up to the next one that is timed; none is if not positive
+	untimed    int64          // bodies up to the next timed one; if not positive, none is timed
 	lengths    bodyLengths    // worker 0
 	nextLook   int64          // held back: the time of the next look at all queues
 	seen       uint64         // held back: moves of worker 0 at the last look
@@ -243,7 +243,7 @@ func (w *worker) left(r, outer *task.Record) {
 }
 
 func (w *worker) skip(r *task.Record) {
-	if r.Err == nil { // otherwise a bad spawn, which is a failure of its own
+	if r.Err == nil { // otherwise a bad spawn, a failure in itself
 		r.Flags |= task.Skipped
 	}
 	if r.Decl.Skip != nil {

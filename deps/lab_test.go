@@ -169,7 +169,7 @@ func (l *lab) look(s shape) {
 	read := access{shape: s, mode: In}
 	l.closing(read, func() { edges, _ = l.tracker.FollowWriters(&j.Node, s.Region) })
 	l.oracle.access(j.id, read)
-	l.oracle.aside.add(j.id)
+	l.oracle.exempt.add(j.id)
 	l.commit(j, edges)
 }
 

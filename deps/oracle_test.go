@@ -56,7 +56,7 @@ type oracle struct {
 	accesses [][]access
 	preds    []set // required predecessors of each node; implied ones may be missing
 	before   []int // nodes whose submission has ended, in that order
-	aside    set   // nodes that no other waits for
+	exempt   set   // nodes that no other waits for
 	open     []reduction
 
 	committed, released, failed set
@@ -118,7 +118,7 @@ func (o *oracle) access(id int, a access) {
 	}
 	for _, p := range o.before {
 		for _, e := range o.accesses[p] {
-			if mustFollow(e, a) && !o.aside.has(p) {
+			if mustFollow(e, a) && !o.exempt.has(p) {
 				o.preds[id].add(p)
 				break
 			}

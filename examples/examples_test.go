@@ -116,8 +116,8 @@ func lastLine(text string) string {
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
-// Every example ends in a checked result, with any number of workers, teaches with
-// -h, and refuses what it does not understand.
+// Every example ends in a checked result with any number of workers, explains itself with
+// -h, and refuses unknown arguments.
 func TestExamples(t *testing.T) {
 	bin := buildAll(t)
 	t.Run("private files", func(t *testing.T) { privateFiles(t, bin) })
@@ -177,7 +177,7 @@ func docText(f *ast.File) string { return f.Doc.Text() }
 // firstProgram is the first complete program of README.md.
 var firstProgram = regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
 
-// The first program of README.md compiles, is short, and prints what the README says.
+// The first program of README.md compiles, is short, and prints the output in the README.
 func TestReadmeProgram(t *testing.T) {
 	sameInEveryBuild(t)
 	readme, err := os.ReadFile("../README.md")

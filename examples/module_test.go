@@ -27,7 +27,7 @@ var (
 	ownClone = regexp.MustCompile("`(go mod edit [^`]*)`")
 )
 
-// The first program of README.md runs in a module of its own after the commands of README.md,
+// The first program of README.md runs in a new module after the commands of README.md,
 // in their order: with this tree as a published version, from a module proxy in a folder, and
 // with a clone of it. Nothing is downloaded.
 func TestReadmeOwnModule(t *testing.T) {
@@ -71,8 +71,8 @@ type own struct {
 	env []string
 }
 
-// newOwn makes the folder with the program. The only modules that it can fetch are those of
-// the proxy and those that have been fetched for this tree.
+// newOwn makes the folder with the program. It can fetch only modules of the proxy and
+// modules that have been fetched for this tree.
 func newOwn(t *testing.T, proxy string, program []byte) *own {
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every command of the README files is one that works: the place that it names is there,
-// the program takes its flags, and .ci/run runs what needs an MPI library.
+// Every command of the README files works: its place exists, the program takes its flags,
+// and .ci/run runs the commands that need an MPI library.
 
 var (
 	shell  = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
@@ -48,13 +48,13 @@ func commands(text string, programs map[string]string) (all []string) {
 	return all
 }
 
-// checker knows what a command may name.
+// checker has the names that a command may use.
 type checker struct {
 	programs map[string]string // compiled programs by folder: ./bench/xhpl
 	ci       string            // text of .ci/run
 }
 
-// check says what is wrong with a command, or nothing.
+// check returns an error for a command that does not work.
 func (c *checker) check(command string) error {
 	words := strings.Fields(command)
 	cgo := false
@@ -139,11 +139,11 @@ func (c *checker) checkHelp(t *testing.T) {
 	}
 }
 
-// flagText is what a help text says of one flag.
+// flagText is the part of a help text about one flag.
 var flagText = regexp.MustCompile(`(?m)^  -\S.*(?:\n {4,}.*)*`)
 
-// checkHelpText says what is wrong with a help text, or nothing: lines of at most 100
-// columns, one default of each flag at the most, and the exit codes.
+// checkHelpText checks a help text: lines of at most 100 columns, at most one default per
+// flag, and the exit codes.
 func checkHelpText(text string) error {
 	for line := range strings.Lines(text) {
 		if n := len(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "        ")); n > 100 {
@@ -215,7 +215,7 @@ func (c *checker) checkStage(words []string) error {
 	return nil
 }
 
-// checkPackages wants the packages to be those that .ci/run installs.
+// checkPackages requires that the packages are the ones that .ci/run installs.
 func (c *checker) checkPackages(words []string) error {
 	for _, w := range words {
 		if !regexp.MustCompile(`missing\+=\(.*\b` + regexp.QuoteMeta(w) + `\b.*\)`).MatchString(c.ci) {
@@ -278,7 +278,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// Blocks and inline code are found, and what is no command is not.
+// Commands in blocks and inline code are found, and other code is not.
 func TestCommandsAreFound(t *testing.T) {
 	text := "Use `go run ./a -n 1`, `mpi`, `-workers 2` and `osu latency -max 8`.\n\n```sh\ngo test ./...   # all\nX=1 make\n```\n\n```go\ngo f()\n```\n"
 	require.Equal(t, []string{"go test ./...", "X=1 make", "go run ./a -n 1", "go run ./bench/osu latency -max 8"},

@@ -7,7 +7,7 @@ import (
 )
 
 // Plan transforms a number of pencils of one length. It is immutable: any number
-// of goroutines may use one at the same time, each with destinations of its own.
+// of goroutines may use one at the same time, each with its own destinations.
 type Plan struct {
 	n, count int
 	in, out  Layout

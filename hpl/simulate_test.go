@@ -14,7 +14,7 @@ import (
 )
 
 // Small systems on a simulated machine: the seed decides on the configuration and on the order of
-// the threads. Pivots and solution are those of a run in which nothing is simulated. WEFT_PROGRAMS
+// the threads. Pivots and solution equal those of a run without simulation. WEFT_PROGRAMS
 // and WEFT_SEED are the number of runs and the first seed.
 func TestSimulate_seeds(t *testing.T) {
 	for seed := range seeds.From(t, 1, 30) {

@@ -57,11 +57,11 @@ import (
 // Before marks the outputs and saves the other memory that After compares; Run runs the
 // body; After checks the memory when the body, its children and its events have ended.
 type verifier struct {
-	views  []view
-	judged bool
-	errs   []error // errors of the outputs
-	again  bool    // the body may be run twice
-	broken bool    // another task writes while the body runs: roleLeave is not checked
+	views   []view
+	checked bool
+	errs    []error // errors of the outputs
+	again   bool    // the body may be run twice
+	broken  bool    // another task writes while the body runs: roleLeave is not checked
 
 	touchedBy []deps.Region // by children since the last wait for all of them
 }
@@ -244,7 +244,7 @@ func (v *verifier) Before() {
 func (v *verifier) Run(body func() error) error {
 	err := body()
 	if err == nil && v.again && v.inputs() == nil {
-		v.judge()
+		v.check()
 		if len(v.errs) == 0 {
 			v.repeat(body)
 		}
@@ -264,7 +264,7 @@ func (v *verifier) After(failed bool) error {
 		})
 	}
 	if !failed {
-		v.judge()
+		v.check()
 		errs = append(errs, v.errs...)
 	}
 	if failed || len(errs) > 0 {
@@ -303,15 +303,15 @@ func (w *view) touched() error {
 	return fmt.Errorf("verify: %s is declared Weak, and the body itself wrote to it, not a child (%v): the task does not wait for that region; declare it without Weak", w.name, w.region)
 }
 
-// judge checks the marks, once.
-func (v *verifier) judge() {
-	if v.judged {
+// check checks the marks, once.
+func (v *verifier) check() {
+	if v.checked {
 		return
 	}
-	v.judged = true
+	v.checked = true
 	v.each(roleOut, func(w *view) {
 		if w.marked {
-			t := w.judge()
+			t := w.tally()
 			v.complain(w, t)
 		}
 	})

@@ -98,8 +98,8 @@ func (w *view) mark(other bool) {
 	w.leaves(func(p unsafe.Pointer, l *leaf, i uint64) { l.put(p, l.bits(w.seed, i, other)) })
 }
 
-// judge counts the marks left and read.
-func (w *view) judge() (t tally) {
+// tally counts the marks left and read.
+func (w *view) tally() (t tally) {
 	n := 0
 	w.leaves(func(unsafe.Pointer, *leaf, uint64) { n++ })
 	t.log = log2(n)

@@ -48,7 +48,7 @@ func checkMarks[T any](t *testing.T, parts int, x ...T) {
 				}
 			})
 			assert.Equal(t, parts*len(x), n)
-			result := w.judge()
+			result := w.tally()
 			assert.Equal(t, n, result.all)
 			assert.Equal(t, n, result.left)
 			left, read := result.verdict()

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-hpc/weft/internal/advise"
 )
 
-// advice is what is said about one run.
+// advice holds the findings on one run.
 type advice struct {
 	File      string         `json:"file"`
 	Run       *advise.Run    `json:"-"`
@@ -21,7 +21,7 @@ type advice struct {
 	Tool      float64        `json:"tool_seconds"`
 	Items     []*item        `json:"advice"`  // worth it, even at the lower end of the spread, and proven
 	Small     []*item        `json:"small"`   // proven, but below -min, or no saving at all
-	Stays     []stay         `json:"refused"` // with reasons
+	Refused   []refusal      `json:"refused"` // with reasons
 	Merges    []advise.Merge `json:"merges,omitempty"`
 	Laters    []advise.Later `json:"later_waits,omitempty"`
 	Saving    float64        `json:"saving_seconds"` // of Items
@@ -50,8 +50,8 @@ type item struct {
 	chains    []int
 }
 
-// stay is what is not changed, and what it would have saved.
-type stay struct {
+// refusal is a change that is not possible, and what it would have saved.
+type refusal struct {
 	Place     string  `json:"place"`
 	Reason    string  `json:"reason"`
 	Potential float64 `json:"potential_seconds"`
@@ -76,7 +76,7 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	}
 	for _, p := range r.Collectives {
 		if p.Seconds >= 0.01*r.Seconds {
-			a.Stays = append(a.Stays, stay{Place: place(&r.Sites[p.Site]), Reason: fmt.Sprintf("it is collective: %d times on all ranks, %s of each, %.1f %% of the program. Only data sent in pieces, as they get ready, or a task of a communication thread, would overlap",
+			a.Refused = append(a.Refused, refusal{Place: place(&r.Sites[p.Site]), Reason: fmt.Sprintf("it is collective: %d times on all ranks, %s of each, %.1f %% of the program. Only data sent in pieces, as they get ready, or a task of a communication thread, would overlap",
 				p.Count, duration(p.Seconds), 100*p.Seconds/r.Seconds)})
 		}
 	}
@@ -98,7 +98,7 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	}
 	slices.SortFunc(a.Items, byTotal)
 	slices.SortFunc(a.Small, byTotal)
-	slices.SortStableFunc(a.Stays, func(x, y stay) int { return cmp.Compare(y.Potential, x.Potential) })
+	slices.SortStableFunc(a.Refused, func(x, y refusal) int { return cmp.Compare(y.Potential, x.Potential) })
 	a.Speedup = r.Speedup(a.Saving)
 	a.races()
 	return a
@@ -126,8 +126,7 @@ func nonzero(x float64) float64 {
 	return x
 }
 
-// load reads the source of the chains. Files that are not what they were at the run are
-// left out.
+// load reads the source of the chains. Files that have changed since the run are left out.
 func (a *advice) load() {
 	a.noProgram = map[string]string{}
 	var files []string
@@ -171,11 +170,11 @@ func (a *advice) alone(i int) {
 	if took < 0.01*r.Seconds || len(c.Ends) == 0 {
 		return
 	}
-	a.Stays = append(a.Stays, stay{Place: place(&r.Sites[c.Sites[0]]), Reason: fmt.Sprintf("it stands alone: %d times, %s in all, %.1f %% of the program, and next comes: %s. Only work put behind an earlier start would hide it, or a task",
+	a.Refused = append(a.Refused, refusal{Place: place(&r.Sites[c.Sites[0]]), Reason: fmt.Sprintf("it stands alone: %d times, %s in all, %.1f %% of the program, and next comes: %s. Only work put behind an earlier start would hide it, or a task",
 		c.Count, duration(took), 100*took/r.Seconds, c.Ends[0].Reason)})
 }
 
-// chain puts what can be changed in a chain into all, by place, and notes what stays.
+// chain adds the possible changes of a chain to all, by place, and notes the refused ones.
 func (a *advice) chain(i int, all map[string]*item) {
 	r := a.Run
 	c := &r.Chains[i]
@@ -185,7 +184,7 @@ func (a *advice) chain(i int, all map[string]*item) {
 	}
 	if why := a.unread(c); why != "" || a.program == nil {
 		s := r.Saving(i, nil)
-		a.Stays = append(a.Stays, stay{r.Key(i), why, s.Total, s.Share})
+		a.Refused = append(a.Refused, refusal{r.Key(i), why, s.Total, s.Share})
 		return
 	}
 	changes, refusals := a.program.Chain(sitesOf(r, c), rewrite.Evidence{Disjoint: true, Wild: c.Wild()})
@@ -197,7 +196,7 @@ func (a *advice) chain(i int, all map[string]*item) {
 		if len(x.Calls) > 1 || len(changes) == 0 {
 			s = r.Saving(i, nil)
 		}
-		a.Stays = append(a.Stays, stay{fmt.Sprintf("%s:%d", x.File, x.Line), x.Reason, max(s.Total, 0), max(s.Share, 0)})
+		a.Refused = append(a.Refused, refusal{fmt.Sprintf("%s:%d", x.File, x.Line), x.Reason, max(s.Total, 0), max(s.Share, 0)})
 	}
 }
 
@@ -234,7 +233,7 @@ func (a *advice) add(i int, x *rewrite.Change, all map[string]*item) {
 	it.chains = append(it.chains, i)
 }
 
-// races collects those that the run saw, and those that the source shows.
+// races collects the races that the run saw and those that the source shows.
 func (a *advice) races() {
 	seen := map[race]int{}
 	for _, x := range a.Run.Races {

@@ -22,7 +22,7 @@ type document struct {
 	Tasks       []*taskAdvice       `json:"tasks,omitempty"`
 }
 
-// advise does what the command line asks for.
+// advise carries out the command line.
 func (c *config) advise(stdout, stderr io.Writer) error {
 	var d document
 	files, err := d.traces(c.files)
@@ -77,7 +77,7 @@ func (c *config) advise(stdout, stderr io.Writer) error {
 	return d.failed()
 }
 
-// traces judges those of the files that are timelines of task programs, and returns the others.
+// traces assesses the files that are timelines of task programs, and returns the others.
 func (d *document) traces(names []string) (rest []string, err error) {
 	for _, name := range names {
 		if !isTrace(name) {
@@ -88,7 +88,7 @@ func (d *document) traces(names []string) (rest []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		d.Tasks = append(d.Tasks, judge(name, ranks))
+		d.Tasks = append(d.Tasks, assess(name, ranks))
 	}
 	return rest, nil
 }

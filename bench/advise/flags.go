@@ -30,7 +30,7 @@ type config struct {
 // usualMin is the percentage of a program from which advice is given.
 const usualMin = 5
 
-// target is a size to project to, and the number of ranks, 0 for that of the largest run.
+// target is a size to project to, and the number of ranks; 0: as many as the largest run has.
 type target struct {
 	size  float64
 	ranks int
@@ -66,7 +66,7 @@ func newConfig() *config {
 	return c
 }
 
-// measureFlags declares those of -measure.
+// measureFlags declares the flags of -measure.
 func (c *config) measureFlags() {
 	c.line.BoolVar(&c.study, "measure", false, "advise, change, build and run example 10 and other programs, and set prediction against measurement; no files")
 	c.line.BoolVar(&c.quick, "quick", false, "with -measure: small sizes, to see that it works")
@@ -116,7 +116,7 @@ func parseTarget(text string) (t target, err error) {
 	return t, nil
 }
 
-// parseArgs reads the command line. The error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	return c, c.line.Parse(args, c.check)

@@ -16,7 +16,7 @@
 //	advise -project 1024,1024@16 64.json 128.json 256.json
 //
 // The timeline of a program of tasks (-trace FILE.json of xhpl and npbft, WriteChrome of
-// package dataflow/trace) is advised on as well: slack and stall of what its tasks receive,
+// package dataflow/trace) is advised on as well: slack and stall of its tasks' messages,
 // receives that came late, and tasks that waited for all of a message:
 //
 //	npbft -ranks 2 -net gige -trace ft.json
@@ -30,11 +30,11 @@
 //
 // # Reading the source
 //
-// advice.go joins what was measured (package internal/advise) with what the source
-// allows (its package rewrite); text.go prints it, fix.go changes files, forecast.go
-// projects, picture.go draws, tracefile.go and tasks.go are for timelines, flags.go is what its name says;
-// study.go is -measure, with workshop.go, which builds and runs, verdict.go, which judges, and
-// innocent.go, the other programs.
+// advice.go joins the measurements (package internal/advise) with the changes that the
+// source allows (package bench/internal/rewrite); text.go prints the result, fix.go changes
+// files, forecast.go projects, picture.go draws, tracefile.go and tasks.go are for timelines,
+// flags.go has the flags; study.go is -measure, with workshop.go, which builds and runs,
+// verdict.go, which assesses, and innocent.go, the other programs.
 package main
 
 import (

@@ -77,7 +77,7 @@ func (l *lab) build(source []byte) {
 	l.compile("-overlay", overlay, "./testdata/border")
 }
 
-// compile makes a program the one that is run.
+// compile builds the program that the lab runs.
 func (l *lab) compile(args ...string) {
 	l.t.Helper()
 	l.program = filepath.Join(l.dir, "border.exe")
@@ -133,7 +133,7 @@ func TestAdvise(t *testing.T) {
 	require.Len(t, d.Runs[0].Items, 1)
 	it := d.Runs[0].Items[0]
 	assert.Equal(t, 4, it.Calls)
-	for _, s := range d.Runs[0].Stays {
+	for _, s := range d.Runs[0].Refused {
 		assert.Contains(t, s.Reason, "it is collective", "all calls of the exchange can be changed")
 	}
 

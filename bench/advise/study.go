@@ -81,14 +81,14 @@ func (c *config) measure(stdout, stderr io.Writer) error {
 		err = s.acquit(c.quick)
 	}
 	s.progress.Clear()
-	s.print(stdout) // what there is, whatever has happened to the others
+	s.print(stdout) // the results so far, also if other cells failed
 	if c.out != "" {
 		err = errors.Join(err, s.write(c.out))
 	}
 	return err
 }
 
-// dimension measures the exchange of a grid that is cut in so many dimensions.
+// dimension measures the exchange of a grid that is cut in dims dimensions.
 func (s *study) dimension(dims int) error {
 	before, err := s.shop.build("before", "examples/10-advise", nil)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *study) dimension(dims int) error {
 }
 
 func reasons(a *advice) (text string) {
-	for _, x := range a.Stays {
+	for _, x := range a.Refused {
 		text += x.Place + ": " + x.Reason + "; "
 	}
 	return text
@@ -139,7 +139,7 @@ func (s *study) job(x *cell, program string, steps int) *job {
 		"-ranks", fmt.Sprint(x.Ranks), "-net", s.net, "-steps", fmt.Sprint(steps)}}
 }
 
-// Steps of a run: of the one that finds out how many the others have, and at least.
+// Steps of a run: in the trial run that determines the number for the others, and the minimum.
 const (
 	fewSteps   = 40
 	leastSteps = 100
@@ -160,8 +160,8 @@ func (s *study) steps(x *cell, program string) (int, error) {
 	return min(max(int(s.loop/each), leastSteps), mostSteps), nil
 }
 
-// predict runs the program under the tool. All that is proven is taken as advice, whatever
-// it saves: it is what the changed program will do.
+// predict runs the program under the tool. It takes every proven change as advice, however
+// little it saves, because the changed program makes them all.
 func (s *study) predict(x *cell, program string) (*advice, error) {
 	var err error
 	if x.Steps, err = s.steps(x, program); err != nil {
@@ -211,7 +211,7 @@ func (s *study) compare(x *cell, before, after string) error {
 	return nil
 }
 
-// project foretells the savings of the larger sizes from those that are not.
+// project predicts the savings of the larger sizes from the smaller ones.
 func (s *study) project(dims int, cells []*cell, d *document) error {
 	most := learned
 	if dims == 3 {

@@ -11,19 +11,19 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
-// From when on something is worth a word, in microseconds and bytes.
+// Thresholds for a finding, in microseconds and bytes.
 const (
-	lateFrom = 10.0     // between the post of a send and that of its receive
-	atOnce   = 20.0     // between the arrival and the start of the reader: it was waited for
+	lateFrom = 10.0     // from the post of a send to the post of its receive
+	atOnce   = 20.0     // from the arrival to the start of the reader, if the reader waited for it
 	splitMin = 32 << 10 // bytes of a message whose reader could begin before all are there
 )
 
-// strips is what a trace says of the messages that tasks of one label receive, those that one
-// label of tasks reads: the paper's unit for task programs is such a message, a strip of
-// the data. Times are seconds.
+// strips sums up the messages of a trace that tasks of one label receive and tasks of another
+// label read. The paper's unit for task programs is such a message, a strip of the data.
+// Times are seconds.
 type strips struct {
 	Label  string  `json:"label"`
-	Reader string  `json:"reader"`          // with a question mark: the trace does not tell, and this one began when it was there
+	Reader string  `json:"reader"`          // with a question mark: a guess, the task that began when the message arrived
 	Place  string  `json:"place,omitempty"` // where the reader is declared
 	Count  int     `json:"count"`
 	Bytes  float64 `json:"bytes"`         // mean
@@ -31,15 +31,15 @@ type strips struct {
 	Stall  float64 `json:"stall_seconds"` // in all: no body ran while the message was awaited
 	Late   int     `json:"late"`          // receives posted after their send
 	Behind float64 `json:"late_seconds"`  // mean of these
-	Held   int     `json:"held"`          // of these, those that were ready, and waited for the communication thread
+	Held   int     `json:"held"`          // of these, the ones that were ready and waited for the communication thread
 	Early  float64 `json:"earlier_receive_seconds"`
 	Waited int     `json:"waited"` // readers that started as soon as the message was there
 	Lazy   float64 `json:"lazy_input_seconds"`
 
-	stalls, earlier, parts []stretch // of the rank that is looked at: they may overlap
+	stalls, earlier, parts []stretch // of the current rank; they may overlap
 }
 
-// taskAdvice is what is said about a traced run.
+// taskAdvice holds the findings on a traced run.
 type taskAdvice struct {
 	File    string    `json:"file"`
 	Ranks   int       `json:"ranks"`
@@ -48,9 +48,9 @@ type taskAdvice struct {
 	Strips  []*strips `json:"strips"`
 }
 
-// judge makes the advice for the ranks of a trace. What is saved is at most the time in which
+// assess derives the advice from the ranks of a trace. A saving is at most the time in which
 // no body ran on the rank, summed over the ranks and divided by their number.
-func judge(file string, ranks []*traced) *taskAdvice {
+func assess(file string, ranks []*traced) *taskAdvice {
 	a := &taskAdvice{File: file, Ranks: len(ranks)}
 	posts := sends(ranks)
 	all := map[string]*strips{}
@@ -58,10 +58,10 @@ func judge(file string, ranks []*traced) *taskAdvice {
 	for _, r := range ranks {
 		a.Seconds += r.length() * share
 		var pending []stretch
-		for _, l := range r.letters {
+		for _, l := range r.messages {
 			if strings.HasSuffix(l.kind, "recv") && !l.open {
 				pending = append(pending, stretch{l.posted, l.done})
-				letterOf(r, l, posts, all)
+				addReceived(r, l, posts, all)
 			}
 		}
 		a.Stall += r.idleIn(pending) * share
@@ -84,27 +84,27 @@ func judge(file string, ranks []*traced) *taskAdvice {
 	return a
 }
 
-// meet is what a send and its receive have in common.
-type meet struct {
+// matchKey has the values that a send and its receive share.
+type matchKey struct {
 	from, to, tag int
 	comm, seq     uint64
 }
 
 // sends returns when each message was posted.
-func sends(ranks []*traced) map[meet]float64 {
-	posts := map[meet]float64{}
+func sends(ranks []*traced) map[matchKey]float64 {
+	posts := map[matchKey]float64{}
 	for _, r := range ranks {
-		for _, l := range r.letters {
+		for _, l := range r.messages {
 			if strings.HasSuffix(l.kind, "send") {
-				posts[meet{r.rank, l.peer, l.tag, l.comm, l.seq}] = l.posted
+				posts[matchKey{r.rank, l.peer, l.tag, l.comm, l.seq}] = l.posted
 			}
 		}
 	}
 	return posts
 }
 
-// letterOf adds what one received message says.
-func letterOf(r *traced, l *letter, posts map[meet]float64, all map[string]*strips) {
+// addReceived adds a received message to the strips of its labels.
+func addReceived(r *traced, l *message, posts map[matchKey]float64, all map[string]*strips) {
 	reader := r.reader(l.task)
 	name, place := "not known", ""
 	if reader != nil {
@@ -119,7 +119,7 @@ func letterOf(r *traced, l *letter, posts map[meet]float64, all map[string]*stri
 	}
 	s.Count++
 	s.Bytes += l.bytes
-	sent, known := posts[meet{l.peer, r.rank, l.tag, l.comm, l.seq}]
+	sent, known := posts[matchKey{l.peer, r.rank, l.tag, l.comm, l.seq}]
 	if !known {
 		sent = l.posted
 	}
@@ -130,7 +130,7 @@ func letterOf(r *traced, l *letter, posts map[meet]float64, all map[string]*stri
 		if l.posted-l.ready > late/2 {
 			s.Held++
 		}
-		s.earlier = append(s.earlier, stretch{max(sent, l.done-late), l.done}) // it would have come so much earlier
+		s.earlier = append(s.earlier, stretch{max(sent, l.done-late), l.done}) // the part of the wait that an earlier receive saves
 	}
 	if reader == nil {
 		return
@@ -149,7 +149,7 @@ func (r *traced) length() float64 {
 	for _, b := range r.bodies {
 		from, to = min(from, b.from), max(to, b.to)
 	}
-	for _, l := range r.letters {
+	for _, l := range r.messages {
 		from, to = min(from, l.posted), max(to, l.done)
 	}
 	return max(to-from, 0)

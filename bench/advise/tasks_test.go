@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// timeline writes a trace of one message of so many bytes from rank 0 to rank 1, sent at 0: its
-// receive is posted at 100*late us and ends at 1000 us, when task "use" begins; with work, a
-// body runs on rank 1 all the time before.
+// timeline writes a trace of one message from rank 0 to rank 1, sent at 0: its receive is
+// posted at 100*late us and ends at 1000 us, when task "use" begins; with work, a body runs
+// on rank 1 all the time before.
 func timeline(t *testing.T, bytes, late int, work bool) string {
 	t.Helper()
 	lines := []string{
@@ -62,11 +62,11 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// The figures are those of the file: 500 us late, and idle from there on.
+// The figures match the file: 500 us late, and idle from there on.
 func TestTasks_figures(t *testing.T) {
 	ranks, err := readTrace(timeline(t, 1<<20, 5, false))
 	require.NoError(t, err)
-	a := judge("x", ranks)
+	a := assess("x", ranks)
 	require.Len(t, a.Strips, 1)
 	s := a.Strips[0]
 	assert.Equal(t, "use", s.Reader)

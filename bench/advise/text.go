@@ -95,7 +95,7 @@ func quote(text string) string {
 	return b.String()
 }
 
-// printRest prints what is not advised, and races.
+// printRest prints the refused changes and the races.
 func (a *advice) printRest(w io.Writer, min float64) {
 	for _, m := range a.Merges {
 		fmt.Fprintf(w, "\nCould start earlier: ")
@@ -121,9 +121,9 @@ func (a *advice) printRest(w io.Writer, min float64) {
 				duration(it.Saving.Low), duration(it.Saving.High))
 		}
 	}
-	if len(a.Stays) > 0 {
+	if len(a.Refused) > 0 {
 		fmt.Fprintf(w, "\nNot changed:\n")
-		for _, s := range a.Stays {
+		for _, s := range a.Refused {
 			fmt.Fprintf(w, "    %s: %s", shorten(s.Place), s.Reason)
 			if s.Share >= 0.001 {
 				fmt.Fprintf(w, " (at stake: up to %s, %.1f %%, if it is safe)", duration(s.Potential), 100*s.Share)
@@ -158,5 +158,5 @@ func (a *advice) printResult(w io.Writer) {
 	report.Line(w, report.Text("kind", "advice"), report.Text("program", a.Program), report.Decimal("size", a.Size), report.Integer("ranks", a.Ranks),
 		report.Decimal("seconds", a.Seconds), report.Decimal("saving_seconds", a.Saving), report.Decimal("saving_low_seconds", a.Low),
 		report.Decimal("saving_high_seconds", a.High), report.Decimal("saving_percent", 100*a.Saving/a.Seconds), report.Decimal("speedup", a.Speedup),
-		report.Decimal("tool_percent", 100*a.Tool/a.Seconds), report.Integer("advice", len(a.Items)), report.Integer("refused", len(a.Stays)), report.Integer("races", len(a.Races)))
+		report.Decimal("tool_percent", 100*a.Tool/a.Seconds), report.Integer("advice", len(a.Items)), report.Integer("refused", len(a.Refused)), report.Integer("races", len(a.Races)))
 }

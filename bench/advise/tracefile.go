@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// traced is what a trace file of package dataflow/trace (FILE.json) says of one rank. Times
-// are microseconds since the start of the run.
+// traced is one rank of a trace file of package dataflow/trace (FILE.json). Times are
+// microseconds since the start of the run.
 type traced struct {
-	rank    int
-	bodies  []body
-	letters []*letter
-	byTask  []*body
-	next    map[spot][]spot // from the end of a body to the starts of its successors
-	busy    []stretch       // with at least one body running; apart, in order
+	rank     int
+	bodies   []body
+	messages []*message
+	byTask   []*body
+	next     map[endpoint][]endpoint // from the end of a body to the starts of its successors
+	busy     []stretch               // with at least one body running; apart, in order
 }
 
 // body is a task's time on a worker.
@@ -33,14 +33,14 @@ type body struct {
 
 type stretch struct{ from, to float64 }
 
-// spot is where a flow of the file begins or ends.
-type spot struct {
+// endpoint is where a flow of the file begins or ends.
+type endpoint struct {
 	track int
 	at    int64 // nanoseconds
 }
 
-// letter is a message of the communication thread.
-type letter struct {
+// message is one message of the communication thread.
+type message struct {
 	kind, label string
 	peer, tag   int
 	comm        uint64
@@ -101,15 +101,15 @@ func readTrace(name string) ([]*traced, error) {
 		return nil, fmt.Errorf("%s is no timeline of dataflow/trace, or it is cut short: %w", name, err)
 	}
 	ranks := map[int]*traced{}
-	letters, flows := map[int64]*letter{}, map[int64]spot{}
+	messages, flows := map[int64]*message{}, map[int64]endpoint{}
 	for i := range file.Events {
 		e := &file.Events[i]
 		r := ranks[e.Pid]
 		if r == nil {
-			r = &traced{rank: e.Pid, next: map[spot][]spot{}}
+			r = &traced{rank: e.Pid, next: map[endpoint][]endpoint{}}
 			ranks[e.Pid] = r
 		}
-		r.take(e, letters, flows)
+		r.take(e, messages, flows)
 	}
 	var all []*traced
 	for _, r := range ranks {
@@ -117,32 +117,32 @@ func readTrace(name string) ([]*traced, error) {
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b *traced) int { return cmp.Compare(a.rank, b.rank) })
-	if !slices.ContainsFunc(all, func(r *traced) bool { return len(r.letters) > 0 }) {
+	if !slices.ContainsFunc(all, func(r *traced) bool { return len(r.messages) > 0 }) {
 		return nil, fmt.Errorf("%s has no messages of a communication thread: there is nothing to advise on", name)
 	}
 	return all, nil
 }
 
 // take reads one event of the rank.
-func (r *traced) take(e *traceEvent, letters map[int64]*letter, flows map[int64]spot) {
+func (r *traced) take(e *traceEvent, messages map[int64]*message, flows map[int64]endpoint) {
 	switch {
 	case e.Ph == "X" && e.Cat == "task":
 		r.bodies = append(r.bodies, body{stretch{e.Ts, e.Ts + e.Dur}, e.Tid, e.Args.Task, e.Args.Label, e.Args.Source})
 	case e.Ph == "s" && e.Name == "dependence":
-		flows[e.ID] = spot{e.Tid, nanos(e.Ts)}
+		flows[e.ID] = endpoint{e.Tid, nanos(e.Ts)}
 	case e.Ph == "f" && e.Name == "dependence":
 		if from, known := flows[e.ID]; known {
-			r.next[from] = append(r.next[from], spot{e.Tid, nanos(e.Ts)})
+			r.next[from] = append(r.next[from], endpoint{e.Tid, nanos(e.Ts)})
 		} else { // the end of the arrow comes first in the file: keep it under its number
-			flows[-e.ID-1] = spot{e.Tid, nanos(e.Ts)}
+			flows[-e.ID-1] = endpoint{e.Tid, nanos(e.Ts)}
 		}
 	case e.Ph == "b" && e.Cat == "message":
 		a := &e.Args
-		l := &letter{a.Kind, a.Label, a.Peer, a.Tag, a.Comm, a.Seq, a.Task, a.Bytes, a.Ready, e.Ts, e.Ts, a.Open}
-		letters[e.ID] = l
-		r.letters = append(r.letters, l)
+		l := &message{a.Kind, a.Label, a.Peer, a.Tag, a.Comm, a.Seq, a.Task, a.Bytes, a.Ready, e.Ts, e.Ts, a.Open}
+		messages[e.ID] = l
+		r.messages = append(r.messages, l)
 	case e.Ph == "e" && e.Cat == "message":
-		if l := letters[e.ID]; l != nil {
+		if l := messages[e.ID]; l != nil {
 			l.done = e.Ts
 		}
 	}
@@ -162,7 +162,7 @@ func (r *traced) settle() {
 	}
 	slices.SortFunc(r.byTask, func(a, b *body) int { return cmp.Compare(a.task, b.task) })
 	sends := map[uint64]bool{}
-	for _, l := range r.letters {
+	for _, l := range r.messages {
 		sends[l.task] = true
 	}
 	for _, b := range r.bodies {
@@ -177,7 +177,7 @@ func (r *traced) settle() {
 	}
 }
 
-// idleIn is idle of the union of stretches, which it orders.
+// idleIn returns how long no body ran in the union of the stretches, which it sorts.
 func (r *traced) idleIn(each []stretch) (sum float64) {
 	slices.SortFunc(each, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	at := math.Inf(-1)
@@ -202,15 +202,15 @@ func (r *traced) idle(s stretch) float64 {
 }
 
 // reader returns the first body that waited for a task, by the arrows of the file, which
-// begin a nanosecond before the end of a body; nil if none did, or the task had no body: then
-// the file does not tell.
+// begin a nanosecond before the end of a body. It returns nil if there is none or the task
+// has no body.
 func (r *traced) reader(task uint64) (first *body) {
 	i, found := slices.BinarySearchFunc(r.byTask, task, func(b *body, task uint64) int { return cmp.Compare(b.task, task) })
 	if !found {
 		return nil
 	}
 	b := r.byTask[i]
-	for _, list := range [][]spot{r.next[spot{b.track, nanos(b.to - 0.001)}], r.next[spot{b.track, nanos(b.to)}]} {
+	for _, list := range [][]endpoint{r.next[endpoint{b.track, nanos(b.to - 0.001)}], r.next[endpoint{b.track, nanos(b.to)}]} {
 		for _, to := range list {
 			if x := r.startingAt(to); x != nil && (first == nil || x.from < first.from) {
 				first = x
@@ -223,7 +223,7 @@ func (r *traced) reader(task uint64) (first *body) {
 // nanos returns microseconds of the file as whole nanoseconds.
 func nanos(us float64) int64 { return int64(math.Round(us * 1e3)) }
 
-// follower returns the body that began next after a time, shortly; nil if none did.
+// follower returns the next body that began within a time after at, or nil.
 func (r *traced) follower(at, within float64) *body {
 	i, _ := slices.BinarySearchFunc(r.bodies, at, func(b body, at float64) int { return cmp.Compare(b.from, at) })
 	if i < len(r.bodies) && r.bodies[i].from-at <= within {
@@ -232,7 +232,7 @@ func (r *traced) follower(at, within float64) *body {
 	return nil
 }
 
-func (r *traced) startingAt(p spot) *body {
+func (r *traced) startingAt(p endpoint) *body {
 	i, _ := slices.BinarySearchFunc(r.bodies, p.at, func(b body, at int64) int { return cmp.Compare(nanos(b.from), at) })
 	for ; i < len(r.bodies) && nanos(r.bodies[i].from) == p.at; i++ {
 		if r.bodies[i].track == p.track {

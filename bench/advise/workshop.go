@@ -16,10 +16,10 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// module is what the programs that are measured belong to.
+// module is the path of the measured programs' module.
 const module = "github.com/weft-hpc/weft/"
 
-// hang is after how long a run counts as one that hangs.
+// hang is the time after which a run counts as hanging.
 const hang = 3 * time.Minute
 
 // workshop is a folder in which programs are built, as they are and changed, and run.
@@ -67,7 +67,7 @@ func (w *workshop) overlay(name string, changed map[string][]byte) (string, erro
 type job struct {
 	program string
 	args    []string
-	results string  // file for what the tool measures; "": the program runs by itself
+	results string  // file for the tool's measurements; "": the program runs by itself
 	size    float64 // told to the tool
 	bare    bool    // without rehearsal
 }
@@ -89,8 +89,8 @@ func (j *job) run() (output string, wall float64, err error) {
 	return string(out), wall, nil
 }
 
-// environment returns that of this process with the variables of the tool as the job wants
-// them.
+// environment returns the environment of this process with the tool's variables as the job
+// sets them.
 func (j *job) environment() (env []string) {
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, advise.FileVariable) {

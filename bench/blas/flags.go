@@ -11,7 +11,7 @@ import (
 	"github.com/weft-hpc/weft/internal/commandline"
 )
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	op       string
 	m, n, k  int
@@ -38,7 +38,7 @@ fraction is gflops_median / peak_gflops, ratio is gflops_median over that of the
 implementation named.
 `
 
-// parseArgs reads the command line; the error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := &config{}
 	line := commandline.New("blas", about)
@@ -61,7 +61,7 @@ func parseArgs(args []string) (*config, error) {
 // largest keeps products of two dimensions, in bytes, within an int.
 const largest = 1 << 24
 
-// check completes c, and says what is wrong with it.
+// check completes c. It returns an error if a value is wrong.
 func (c *config) check(names, isas string) error {
 	if operations[c.op] == nil {
 		return fmt.Errorf("unknown operation -op %q: choose one of %s", c.op, names)

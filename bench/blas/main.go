@@ -5,11 +5,11 @@
 //	blas -op dgemm -isa avx512,avx2,openblas -reps 31     (go build -tags openblas)
 //	blas -h
 //
-// Implementations named together run in turn, repetition by repetition, so that
-// what the machine does beside hits all alike; so does the peak, a loop of independent
-// multiply-adds in registers. Times are those the thread has spent on its core, where
-// the system tells. Before they are timed their results are compared with
-// those of the portable kernels: a difference is exit code 1.
+// Implementations named together run in turn, repetition by repetition, so that other
+// load on the machine affects all alike; so does the peak, a loop of independent
+// multiply-adds in registers. Times are the thread's time on its core, if the system
+// reports it. Before the timing, the results are compared with the results of the
+// portable kernels: a difference is exit code 1.
 //
 // It ends with one line per implementation:
 //
@@ -17,8 +17,8 @@
 //
 // peak_gflops is the median peak with the instructions of that implementation (the
 // widest there are for portable and openblas; 0 where no loop exists), fraction is
-// gflops_median / peak_gflops, and ratio is gflops_median over that of the last
-// implementation named.
+// gflops_median / peak_gflops, and ratio is gflops_median over the gflops_median of the
+// last implementation named.
 package main
 
 import (

@@ -17,7 +17,7 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// bench runs the program and returns what it says and its exit code.
+// bench runs the program and returns its output and exit code.
 func bench(args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	code = run(args, &out, &errs)

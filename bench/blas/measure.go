@@ -99,8 +99,8 @@ func (x *contender) repeat() {
 	}
 }
 
-// verify runs the operation once and compares its result with that of the portable
-// kernels, which is how an implementation that is fast and wrong is found.
+// verify runs the operation once and compares its result with the portable kernels, to
+// find an implementation that is fast and wrong.
 func (c *config) verify(k blas.Kernels, op *operation) error {
 	reference, operands, err := c.newOperation(blas.Portable())
 	if err != nil {

@@ -12,7 +12,7 @@ type operation struct {
 	flops  float64
 	result []float64 // what run writes
 	start  []float64 // nil, or what result is before a run that cannot run twice
-	run    func()    // what is timed
+	run    func()    // the timed operation
 }
 
 // operations has a constructor for each -op.

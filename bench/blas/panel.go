@@ -40,7 +40,7 @@ func factor(k blas.Kernels, m, n int, a []float64, ld int, pivots []int) {
 	}
 }
 
-// factorLeaf goes column by column, updating what is to the right of each.
+// factorLeaf factors column by column, and updates the columns to the right of each.
 func factorLeaf(k blas.Kernels, m, n int, a []float64, ld int, pivots []int) {
 	for j := range n {
 		column := a[j*ld:][:m]

@@ -97,7 +97,7 @@ func measure(o options) (*cluster.Machine, error) {
 	}
 	if m.Network.Net = o.net; o.net == (local.Net{}) {
 		m.Network.Net, err = messages()
-	} else { // threads of this process copy what a simulated network carries
+	} else { // threads of this process copy the messages of a simulated network
 		m.Copy = copyRate()
 	}
 	return m, err

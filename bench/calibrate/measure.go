@@ -41,7 +41,7 @@ func clock() int64 {
 	return osthread.Nanotime()
 }
 
-// depths are those of the measured products.
+// depths are the inner dimensions of the measured products.
 var depths = []int{8, 16, 32, 64, 96, 128, 192, 256}
 
 // kernels measures the model of the kernels k on all cores at the same time, because cores share

@@ -26,7 +26,7 @@ func messages() (net local.Net, err error) {
 	return net, nil
 }
 
-// oneWay returns the time of a message of n bytes in one direction, the mean of so many.
+// oneWay returns the mean time of count messages of n bytes in one direction.
 func oneWay(n, count int) (took time.Duration, err error) {
 	err = local.Run(2, func(c *mpi.Comm) error {
 		const room = 16 // messages in turn

@@ -15,9 +15,9 @@ type bench struct {
 	*config
 	tools    tools
 	cores    int
-	dir      string // of what is built, and of the runs; deleted at the end
+	dir      string // of the builds and runs; deleted at the end
 	progress *report.Progress
-	built    map[string]string // programs, by what they were built from
+	built    map[string]string // programs by the source they were built from
 	load     string            // average at the start
 	others   float64           // cores that others used at the start
 }

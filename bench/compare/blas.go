@@ -56,7 +56,7 @@ func weftGemm(b *bench) (kernel, error) {
 	return b.gemmKernel("weft ", "isa", weftGemmArgs)
 }
 
-// openBLAS is that of OpenBLAS; the error says why it cannot be used.
+// openBLAS returns the kernel of OpenBLAS; the error says why it cannot be used.
 func openBLAS(b *bench) (kernel, error) {
 	if _, err := b.compile("gemm", "cc", "-lopenblas", "-lm"); err != nil {
 		return kernel{}, err

@@ -89,7 +89,7 @@ func (b *bench) first(names ...string) string {
 	return ""
 }
 
-// mpicc and mpirun are those of Open MPI, or else of any MPI.
+// mpicc and mpirun are the programs of Open MPI if it is installed, else of any MPI.
 func (b *bench) mpicc() string  { return b.first("mpicc.openmpi", "mpicc") }
 func (b *bench) mpirun() string { return b.first("mpirun.openmpi", "mpirun") }
 

@@ -67,7 +67,7 @@ func fftwKernel(b *bench) (kernel, error) {
 	return kernel{name: "FFTW", how: smallBatch, measure: rateOf(b.fftwBatch("contiguous", 256))}, nil
 }
 
-// smallBatch is what the kernels of transforms are measured with.
+// smallBatch is the load that measures the kernels of transforms.
 const smallBatch = "16 contiguous transforms of 256 points"
 
 // rateOf measures the kernel that a program is.

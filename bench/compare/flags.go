@@ -8,7 +8,7 @@ import (
 	"github.com/weft-hpc/weft/internal/commandline"
 )
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	subjects []*subject
 	quick    bool
@@ -34,7 +34,7 @@ named with the command that installs them; what a former run measured of them st
 in the source tree: it builds the programs it compares. Keep the machine quiet meanwhile.
 `
 
-// parseArgs reads the command line; the error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := &config{}
 	line := commandline.New("compare", about)

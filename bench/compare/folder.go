@@ -25,7 +25,7 @@ func sectionPath(out string, s *subject) string { return filepath.Join(out, s.na
 
 func runsPath(out string) string { return filepath.Join(out, "runs.csv") }
 
-// tryFolder sees whether the folder can be written to, and what is there continued.
+// tryFolder checks that the folder is writable and that its results can be continued.
 func (b *bench) tryFolder() error {
 	if err := report.TryFolder(b.out); err != nil {
 		return fmt.Errorf("-out: %w", err)
@@ -34,7 +34,7 @@ func (b *bench) tryFolder() error {
 	return err
 }
 
-// stands reports whether a former run has measured what this one could not.
+// stands reports whether a former run has a measurement that this one lacks.
 func (b *bench) stands(r *result) bool {
 	_, err := os.Stat(sectionPath(b.out, r.subject))
 	return len(r.outcomes) == 0 && err == nil
@@ -109,7 +109,7 @@ func readRuns(path string) ([][]string, error) {
 	return rows[1:], nil
 }
 
-// place is that of a subject in the report.
+// place returns the position of a subject in the report.
 func place(name string) int {
 	return slices.IndexFunc(subjects, func(s *subject) bool { return s.name == name })
 }

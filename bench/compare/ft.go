@@ -126,7 +126,7 @@ func runFFTWFT(b *bench, program, class string, ranks int) (sample, error) {
 // ftSum is a checksum that our FT on FFTW prints.
 var ftSum = regexp.MustCompile(`(?m)^checksum (\d+) (\S+) (\S+)$`)
 
-// verifyFT compares all checksums of a text with those of the class.
+// verifyFT compares all checksums of a text with the reference of the class.
 func verifyFT(text string, c nas.Class) error {
 	var sums []complex128
 	for i, m := range ftSum.FindAllStringSubmatch(text, -1) {

@@ -150,8 +150,8 @@ func peerHPL(b *bench, path, name string, k kernel, run func(*bench) (sample, er
 	return &side{name: name, version: version + " over " + b.firstLine(b.mpirun(), "--version"), cores: b.cores, layout: manyProcesses(b.cores), kernel: k, run: run}
 }
 
-// runHPCC runs the suite in a folder of its own. It has no way to run HPL alone; the
-// sizes of its other benchmarks follow from N, and they take as long as HPL or longer.
+// runHPCC runs the suite in its own folder. HPCC cannot run HPL alone; the sizes of its
+// other benchmarks follow from N, and they take as long as HPL or longer.
 func runHPCC(b *bench, program string, n int) (sample, error) {
 	dir, err := b.scratch()
 	if err != nil {

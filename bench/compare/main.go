@@ -11,11 +11,10 @@
 // For each subject it looks for peers (an HPL, an NPB, OpenBLAS, FFTW, OpenMP tasks,
 // StarPU, Open MPI), compiles a small C program of its own where the peer is a library,
 // and builds the weft program. Then all sides of a contest run one after the other, round
-// by round (A B C A B C ...), each as a process of its own, so that what the machine does
-// in between hits all of them alike. Every run checks its result; a wrong one ends the
-// contest. The report has medians, quartiles and the ratio of each round, the speed
-// of the kernel of each side on one core beside it, and says wherever two sides differ in
-// kernels, cores, processes or version.
+// by round (A B C A B C ...), each as its own process, so that other load on the machine
+// affects all alike. Every run checks its result; a wrong one ends the contest. The report
+// has medians, quartiles, the ratio of each round and the speed of each side's kernel on
+// one core, and says where two sides differ in kernels, cores, processes or version.
 //
 // Flags: -only, -quick, -pairs, -out; -h explains them. Exit code: 0 done, 1 a run failed,
 // was wrong or was interrupted, 2 usage. A peer that is missing is no failure: the report names it, with the

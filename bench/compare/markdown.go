@@ -30,8 +30,8 @@ func (b *bench) head(w io.Writer) {
 		"that all cores together reached. Every single run is in `runs.csv`.\n")
 }
 
-// section is what the report says of a subject: a heading, the circumstances, what came
-// out, and what is missing.
+// section writes the report on a subject: a heading, the circumstances, the results, and
+// the missing peers.
 func (b *bench) section(w io.Writer, r *result) {
 	fmt.Fprintf(w, "\n## %s\n\n", r.subject.title)
 	if b.quick {

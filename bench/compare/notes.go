@@ -8,8 +8,8 @@ import (
 // unsteady is how many times the least figure the most may be without a note.
 const unsteady = 1.5
 
-// notes says in which ways the sides of a contest are not alike: a reader must not take
-// the difference of two kernels, or of two numbers of cores, for that of two programs.
+// notes lists how the sides of a contest differ: a reader must not mistake a difference in
+// kernels or cores for a difference between the programs.
 func (o *outcome) notes() (notes []string) {
 	ours := o.sides[0]
 	for i, s := range o.sides[1:] {

@@ -61,7 +61,7 @@ func (b *bench) note(r *result) string {
 	return note
 }
 
-// cores are those that all sides of all contests compute on; 0 if they differ.
+// cores returns the number of cores that all sides of all contests use; 0 if they differ.
 func (r *result) cores() int {
 	all := map[int]bool{}
 	for _, o := range r.sound() {

@@ -41,7 +41,7 @@ func (b *bench) play(s *subject) *result {
 }
 
 // contend runs all sides of a contest in turn, round by round: A B C A B C. The first
-// error ends it, because what is left could not be compared.
+// error ends it, because the other sides would have nothing to compare with.
 func (b *bench) contend(s *subject, c contest) *outcome {
 	o := &outcome{contest: c, less: s.less, unit: s.unit, samples: make([][]sample, len(c.sides))}
 	for round := range b.pairs {

@@ -67,8 +67,8 @@ func TestKernel_is_measured_after_each_run(t *testing.T) {
 	assert.Equal(t, 3.0, o.kernelRate(0), "the median of 1, 3 and 5")
 }
 
-// On a machine without any peer every subject says what is missing and how to get it, and
-// builds nothing of ours.
+// On a machine without any peer every subject names the missing peers and how to get them,
+// and builds no weft program.
 func TestEverySubject_names_missing_peers(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestEverySubject_names_missing_peers(t *testing.T) {
 	}
 }
 
-// A compiler without the library is a missing peer, too, with what the compiler said.
+// A compiler without the library is a missing peer, too; the report has the compiler's message.
 func TestEverySubject_survives_missing_libraries(t *testing.T) {
 	b := testBench(t, &fake{programs: []string{"cc", "mpicc", "mpirun"}, answer: func(name string, c command) (string, error) {
 		return "", errors.New("fatal error: cblas.h: No such file or directory")

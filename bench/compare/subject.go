@@ -5,12 +5,12 @@ type subject struct {
 	name     string
 	title    string
 	question string
-	setting  string // what is measured and how, for the report
+	setting  string // the measurement, for the report
 	unit     string // of the figures
 	less     bool   // small figures are the good ones
 	axis     string // what contest.x is, or "": contests are drawn as groups of columns
 	axisUnit string // of contest.x
-	groups   string // what the groups are
+	groups   string // the meaning of the groups
 
 	// prepare finds the peers and builds everything. Peers that are not there are
 	// returned as missing; an error means that weft's own side cannot run.
@@ -39,7 +39,7 @@ type side struct {
 // kernel is the arithmetic that a side stands on.
 type kernel struct {
 	name string // "" if the contest has none, as messages, or compares nothing else
-	how  string // what its speed is measured with
+	how  string // the load that measures its speed
 
 	// measure returns the speed on one core, in GFLOP/s. It is called once after each
 	// run, so that both had the same minute. Nil: the run itself measures it (see

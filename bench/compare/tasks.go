@@ -59,7 +59,7 @@ func weftLoop(b *bench, program string) (float64, error) {
 	return v.value, err
 }
 
-// loopFLOPs is what an iteration of the loop counts, as in Task Bench.
+// loopFLOPs is the operations of an iteration of the loop, as in Task Bench.
 const loopFLOPs = 128
 
 // weftTasks measures the loop first in every run, as the peers do.

@@ -13,19 +13,19 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// tools is what the program sees of the machine. Tests put another one in its place.
+// tools is the program's access to the machine. Tests replace it.
 type tools interface {
 	// find returns the path of a program, or an error.
 	find(name string) (string, error)
-	// output runs a command and returns what it prints on stdout. The error of one that
-	// fails has the end of all it said.
+	// output runs a command and returns its stdout. The error of a failed command has the
+	// end of its output.
 	output(c command) (string, error)
 }
 
 // command is a process to be run.
 type command struct {
 	argv []string
-	env  []string // added to that of this process
+	env  []string // added to the environment of this process
 	dir  string
 }
 
@@ -91,7 +91,7 @@ func tail(text string) string {
 // errNone is the error of a program that prints something else than expected.
 var errNone = errors.New("it printed no result")
 
-// unreadable is the error of a text without what was looked for.
+// unreadable is the error of a text that lacks the wanted value.
 func unreadable(what, text string) error {
 	return fmt.Errorf("%w: no %s in:\n%s", errNone, what, tail(text))
 }

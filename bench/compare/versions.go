@@ -22,7 +22,7 @@ func (b *bench) firstLine(argv ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// versionLine is the line of a C program that says what it was linked with.
+// versionLine is the line in which a C program names its libraries.
 var versionLine = regexp.MustCompile(`(?m)^version (.*)$`)
 
 func versionOf(text string) string {
@@ -32,13 +32,13 @@ func versionOf(text string) string {
 	return "unknown version"
 }
 
-// blasLibraries are names in the path of a BLAS, and what they mean.
+// blasLibraries maps parts of the path of a BLAS to its name.
 var blasLibraries = []struct{ part, name string }{
 	{"openblas", "OpenBLAS"}, {"mkl", "MKL"}, {"blis", "BLIS"}, {"atlas", "ATLAS"}, {"libblas", "reference BLAS"},
 }
 
-// blasOf says which BLAS a program is linked with, as far as ldd tells; a library that
-// libblas.so is a link to is named by what it needs itself.
+// blasOf says which BLAS a program is linked with, by ldd. If libblas.so is a link, the
+// dependences of its target tell.
 func (b *bench) blasOf(program string) string {
 	text, err := b.tools.output(command{argv: []string{"ldd", program}})
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) packageOf(program string) string {
 	return "unknown version"
 }
 
-// treeLine says what is compiled: go run records no commit in a program.
+// treeLine names the commit of the source: go run records none in a program.
 func (b *bench) treeLine() string {
 	commit := b.firstLine("git", "rev-parse", "--short=12", "HEAD")
 	if commit == "" {

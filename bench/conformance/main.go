@@ -62,7 +62,7 @@ mpirun, on the machine's MPI, and prints a line for each case.
 	mpirun -np 4 conformance          (built with -tags mpi)
 `
 
-// parse reads the command line; the error is that of Parse.
+// parse reads the command line. It returns the error of Parse.
 func parse(args []string) (*settings, error) {
 	fs := commandline.New("conformance", about)
 	fs.Exits("0 all cases passed, 1 one failed, or was skipped with -require-all, 2 usage")
@@ -110,7 +110,7 @@ func verdict(p *mpitest.Report, all bool, rank int) error {
 	return err
 }
 
-// lacks says what an engine cannot do, by its name: only package local compares the
+// lacks names the features that an engine lacks, by its name: only package local compares the
 // collective operations of all ranks, and the libraries' MPI_MAX may drop a NaN.
 func lacks(engine string) mpitest.Needs {
 	if strings.HasPrefix(engine, "local") {

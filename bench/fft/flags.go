@@ -30,7 +30,7 @@ const about = `fft measures Fourier transforms, checks them by a round trip, and
 	fft -n 1024 -isa avx2 -peer
 `
 
-// parse reads the command line; the error is that of Parse.
+// parse reads the command line. It returns the error of Parse.
 func parse(args []string) (*config, error) {
 	c := &config{set: codelet.Best()}
 	set := commandline.New("fft", about)

@@ -8,7 +8,7 @@
 // A measurement is repeated (-reps); small problems are done several times in each.
 // FFTW, with -peer, is a C program compiled when this one starts (plans made
 // with FFTW_MEASURE), and runs in turn with weft, repetition by repetition, so that
-// what the machine does beside hits both alike. It always uses one thread.
+// other load on the machine affects both alike. It always uses one thread.
 //
 // The last line is
 //
@@ -52,7 +52,7 @@ func (p program) run(args []string) int {
 	return commandline.Code(err, p.stdout, p.stderr)
 }
 
-// measure does what the flags ask for.
+// measure runs the measurement of the flags.
 func (p program) measure(c *config) error {
 	job, err := newJob(c)
 	if err != nil {
@@ -79,5 +79,5 @@ func (p program) measure(c *config) error {
 	return nil
 }
 
-// errorLimit is a hundred times what a healthy transform shows.
+// errorLimit is a hundred times the error of a correct transform.
 const errorLimit = 1e-12

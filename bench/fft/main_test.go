@@ -58,7 +58,7 @@ func TestRun_usage_errors(t *testing.T) {
 	assert.Contains(t, out, "-layout")
 }
 
-// With FFTW installed, both run in turn; without, the program says what it needs.
+// With FFTW installed, both run in turn; without, the program names the missing library.
 func TestRun_peer(t *testing.T) {
 	_, err := exec.LookPath("cc")
 	if err != nil {

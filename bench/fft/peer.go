@@ -8,10 +8,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/weft-hpc/weft/bench/internal/command"
 )
 
 //go:embed peer.c
@@ -28,8 +29,8 @@ type peer struct {
 	out     *bufio.Reader
 }
 
-// startPeer compiles FFTW's part into a directory of its own and starts it; stop
-// ends it and deletes the directory.
+// startPeer compiles the FFTW program into a temporary directory and starts it; stop ends
+// it and deletes the directory.
 func startPeer(c *config, rounds int) (*peer, error) {
 	cc, err := exec.LookPath("cc")
 	if err != nil || runtime.GOOS == "windows" {
@@ -66,16 +67,12 @@ func (c *config) peerArguments(rounds int) (args []string) {
 }
 
 func (p *peer) start(cc string, args []string) error {
-	program := filepath.Join(p.dir, "peer")
-	if err := os.WriteFile(program+".c", peerSource, 0o600); err != nil {
-		return err
-	}
-	if text, err := exec.Command(cc, "-O2", "-o", program, program+".c", "-lfftw3", "-lm").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %w: %s", errNoPeer, err, text)
+	program, err := command.Compile(p.dir, peerSource, []string{cc}, "-lfftw3", "-lm")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoPeer, err)
 	}
 	p.command = exec.Command(program, args...)
 	p.command.Stderr = os.Stderr
-	var err error
 	if p.in, err = p.command.StdinPipe(); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
-// print writes what was measured, for people and for programs.
+// print writes the results, for people and for programs.
 func (m *measurement) print(w io.Writer, c *config) {
 	best, median := slices.Min(m.seconds), report.Median(m.seconds)
 	fmt.Fprintf(w, "weft: best %.9f s, median %.9f s, %.2f GFLOP/s at best; round-trip error %.2e\n", best, median, c.flops()/best/1e9, m.roundTrip)

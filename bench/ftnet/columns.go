@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/machine"
@@ -11,7 +12,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// group is a network, and what was measured on it.
+// group is a network and its measurements.
 type group struct {
 	name   string
 	points []*point
@@ -38,12 +39,12 @@ func (l *lab) groups(nic bool) (all []group, err error) {
 	return all, nil
 }
 
-// note is at the foot of the charts of so many repetitions.
+// note returns the text at the foot of a chart.
 func (l *lab) note(reps int) string {
 	return fmt.Sprintf("%s; workers of a rank: %d; best of at most %d runs", machine.Line(), l.workers, reps)
 }
 
-// value is what a column shows: its height, and the ends of the spread.
+// value returns the height of a column and the ends of its spread.
 type value func(points []*point) (y, lo, hi float64)
 
 // column is a series of a chart.
@@ -90,11 +91,11 @@ func (l *lab) drawColumns(w printer, name, title string, y chart.Axis, columns [
 // ratio returns how many times as fast as base p is, best against best, and with the
 // slowest of p for the spread.
 func ratio(base, p *point) (y, lo, hi float64) {
-	y = base.best().Seconds / p.best().Seconds
-	return y, base.best().Seconds / p.slowest(), y
+	y = base.runs.Best().Seconds / p.runs.Best().Seconds
+	return y, base.runs.Best().Seconds / slices.Max(p.runs.Seconds()), y
 }
 
-// ratioAxis is the axis of what is above 1 where the second time is the shorter one.
+// ratioAxis is the axis of a ratio of times; above 1 the second time is shorter.
 func ratioAxis(title string) chart.Axis { return chart.Axis{Title: title, Mark: 1} }
 
 // secondsAxis is logarithmic: networks differ a hundredfold.
@@ -125,9 +126,9 @@ func (l *lab) printOverlap(w printer) error {
 		}
 		for _, g := range groups {
 			slabs, pencils := pick(g.points, nas.Variant{Form: distributed.Slabs}), pick(g.points, nas.Variant{Form: distributed.Pencils})
-			tasks := pick(g.points, nas.Variant{Form: distributed.Tasks}).best().Seconds
-			hand := math.Min(slabs.best().Seconds, pencils.best().Seconds)
-			best := baseline(g.points).best().Seconds / math.Min(hand, tasks)
+			tasks := pick(g.points, nas.Variant{Form: distributed.Tasks}).runs.Best().Seconds
+			hand := math.Min(slabs.runs.Best().Seconds, pencils.runs.Best().Seconds)
+			best := baseline(g.points).runs.Best().Seconds / math.Min(hand, tasks)
 			fmt.Fprintf(w, "%-24s %22.3f %30.3f\n", g.name+" "+modeName(nic), best, hand/tasks)
 		}
 	}
@@ -160,7 +161,7 @@ const shortest = 1e-9
 // inCalls returns the seconds in communication calls of the best run, and of all.
 func inCalls(p *point) (y, lo, hi float64) {
 	of := func(r *nas.Result) float64 { return math.Max(r.Totals.Communication, shortest) }
-	y = of(p.best())
+	y = of(p.runs.Best())
 	lo, hi = y, y
 	for _, r := range p.runs {
 		lo, hi = math.Min(lo, of(r)), math.Max(hi, of(r))
@@ -168,7 +169,7 @@ func inCalls(p *point) (y, lo, hi float64) {
 	return y, lo, hi
 }
 
-// drawOneSided is figure 7: what the transport changes.
+// drawOneSided is figure 7: the effect of the transport.
 func drawOneSided(l *lab, w printer) error {
 	var columns []column
 	for _, f := range distributed.Forms() {

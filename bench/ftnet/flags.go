@@ -30,9 +30,9 @@ type config struct {
 	line           *commandline.Line
 }
 
-// defaultStage is enough to keep a network busy that is slower than the computation; one
-// that is faster needs less. Tasks hide what is sent last, too, with a stage of all planes,
-// and have that unless -stage says otherwise.
+// defaultStage keeps a network busy that is slower than the computation; a faster network
+// needs less. With a stage of all planes, tasks hide the last messages as well: that is
+// their default.
 const defaultStage = 16
 
 // Curves have many points: a few repetitions of each are enough. No network is given more
@@ -78,7 +78,7 @@ func newConfig() *config {
 	return c
 }
 
-// parseArgs reads figures and flags, in any order. The error is that of Parse.
+// parseArgs reads figures and flags, in any order. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	return c, c.line.Parse(args, c.choose, c.complete, c.validate)
@@ -134,7 +134,7 @@ func (c *config) complete() error {
 	return nil
 }
 
-// simulated fills in what is different on a simulated machine.
+// simulated changes the defaults for a simulated machine.
 func (c *config) simulated() {
 	if !c.line.Given("class") && !c.quick {
 		c.class, _ = nas.Named("C")

@@ -14,7 +14,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// lab measures, and remembers: figures share what they have in common.
+// lab measures points and keeps them, because figures share points.
 type lab struct {
 	*config
 	progress *report.Progress
@@ -27,36 +27,11 @@ type lab struct {
 type point struct {
 	net     local.Net
 	variant nas.Variant
-	runs    []*nas.Result
+	runs    nas.Runs
 }
 
 func newLab(c *config, progress *report.Progress) *lab {
 	return &lab{config: c, progress: progress, points: map[string][]*point{}}
-}
-
-// best returns the fastest run.
-func (p *point) best() *nas.Result {
-	return slices.MinFunc(p.runs, func(a, b *nas.Result) int {
-		if a.Seconds < b.Seconds {
-			return -1
-		}
-		return 1
-	})
-}
-
-// slowest returns the seconds of the slowest run.
-func (p *point) slowest() (seconds float64) {
-	for _, r := range p.runs {
-		seconds = math.Max(seconds, r.Seconds)
-	}
-	return seconds
-}
-
-func (p *point) seconds() (all []float64) {
-	for _, r := range p.runs {
-		all = append(all, r.Seconds)
-	}
-	return all
 }
 
 // oneSided reports whether a figure that was asked for compares transports: then all
@@ -65,8 +40,8 @@ func (l *lab) oneSided() bool {
 	return slices.ContainsFunc(l.figures, func(f *figure) bool { return f.oneSided })
 }
 
-// columns returns the points of a network in the charts of columns: those of all forms, and
-// of both transports if a figure needs them.
+// columns returns the points of a network for the column charts: all forms, and both
+// transports if a figure needs them.
 func (l *lab) columns(net local.Net) ([]*point, error) { return l.at(net, l.oneSided(), l.reps) }
 
 // curve returns the points of a network in the charts of curves, which are of forms.
@@ -74,8 +49,8 @@ func (l *lab) curve(net local.Net) ([]*point, error) {
 	return l.at(net, false, min(l.reps, curveReps))
 }
 
-// at returns the points of a network: those of all forms, or, with oneSided, of all
-// forms and both transports. What was measured before is not measured again.
+// at returns the points of a network: all forms, and with oneSided both transports. It
+// measures no point twice.
 func (l *lab) at(net local.Net, oneSided bool, reps int) ([]*point, error) {
 	key := net.String()
 	have := l.points[key]
@@ -173,11 +148,11 @@ func (l *lab) printResults(w printer) {
 	for _, key := range l.order {
 		exchange := baseline(l.points[key])
 		for _, p := range l.points[key] {
-			best, t := p.best(), p.best().Totals
+			best, t := p.runs.Best(), p.runs.Best().Totals
 			pairs := []string{
 				report.Text("class", l.class.Name), report.Text("variant", p.variant.Form.String()), report.Text("onesided", fmt.Sprint(p.variant.OneSided)),
-				report.Text("net", key), report.Decimal("seconds_best", best.Seconds), report.Decimal("seconds_median", report.Median(p.seconds())),
-				report.Decimal("speedup", exchange.best().Seconds/best.Seconds), report.Decimal("mops_best", l.class.Mop()/best.Seconds),
+				report.Text("net", key), report.Decimal("seconds_best", best.Seconds), report.Decimal("seconds_median", report.Median(p.runs.Seconds())),
+				report.Decimal("speedup", exchange.runs.Best().Seconds/best.Seconds), report.Decimal("mops_best", l.class.Mop()/best.Seconds),
 				report.Decimal("communication_seconds", t.Communication), report.Integer("messages", t.Messages), report.Integer("bytes", int(t.Bytes)),
 				report.Integer("message_bytes_min", t.Smallest), report.Integer("message_bytes_max", t.Largest),
 				report.Integer("ranks", l.ranks), report.Integer("workers", l.workers), report.Integer("reps", len(p.runs)),

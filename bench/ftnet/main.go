@@ -51,7 +51,7 @@ import (
 
 func main() { world.Exit(program{stdout: os.Stdout, stderr: os.Stderr}.run(os.Args[1:])) }
 
-// program is one invocation. Tests change what is computed.
+// program is one invocation. Tests change the computation.
 type program struct {
 	stdout, stderr io.Writer
 	change         func(*config)

@@ -72,7 +72,7 @@ func TestRun_columns(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(picture), ">32 KiB<", "half a plane, in a picture where all sizes are seen")
 	assert.Contains(t, string(picture), ">"+machine.Line()+"<")
-	results := variants * (1 + 2*len(groups)) // one without a network, to count messages
+	results := variants * (1 + 2*len(groups)) // one run without a network, to count messages
 	assert.Equal(t, results, strings.Count(out, "\nresult "))
 	assert.Len(t, report.Figures(out, "speedup"), results)
 	assert.Contains(t, out, "best over exchange")
@@ -164,7 +164,7 @@ func TestRun_wrong_checksums_fail(t *testing.T) {
 	assert.NotContains(t, out, "result ")
 }
 
-// The balanced network carries what a rank sends in the time that it computes.
+// The balanced network carries a rank's messages in the time that the rank computes.
 func TestBalance(t *testing.T) {
 	b := balance{compute: 0.25, bytes: 1e9}
 	net := b.net(1, time.Millisecond)
@@ -181,8 +181,8 @@ func TestBalance(t *testing.T) {
 func TestPoint(t *testing.T) {
 	p := &point{runs: []*nas.Result{{Seconds: 3}, {Seconds: 1}, {Seconds: 2}}}
 	base := &point{runs: []*nas.Result{{Seconds: 2}, {Seconds: 8}}}
-	assert.Equal(t, 1.0, p.best().Seconds)
-	assert.Equal(t, 3.0, p.slowest())
+	assert.Equal(t, 1.0, p.runs.Best().Seconds)
+	assert.Equal(t, []float64{3, 1, 2}, p.runs.Seconds())
 	y, lo, hi := ratio(base, p)
 	assert.Equal(t, []float64{2, 2. / 3, 2}, []float64{y, lo, hi})
 }

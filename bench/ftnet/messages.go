@@ -9,9 +9,9 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// drawMessages is table 1 of the paper, counted: what a rank sends in one transform.
-// Its formulas have the messages to the rank itself, too. One-sided, the pieces are the
-// same; the charts leave them out.
+// drawMessages is table 1 of the paper with counted messages: those that a rank sends in
+// one transform. The paper's formulas include messages to the rank itself. One-sided
+// pieces are the same; the charts leave them out.
 func drawMessages(l *lab, w printer) error {
 	points, err := l.columns(local.Net{})
 	if err != nil {
@@ -23,7 +23,7 @@ func drawMessages(l *lab, w printer) error {
 	fmt.Fprintf(w, "\nmessages of a rank in one transform (mean): class %s, %d ranks, %d planes of %d x %d points\n", l.class.Name, l.ranks, l.class.NZ, l.class.NY, l.class.NX)
 	fmt.Fprintf(w, "%-20s %10s %14s %14s %18s\n", "variant", "messages", "smallest bytes", "largest bytes", "can be overlapped")
 	for _, p := range points {
-		r := p.best()
+		r := p.runs.Best()
 		n := float64(r.Totals.Messages) / float64(max(r.Stats.Transforms, 1))
 		fmt.Fprintf(w, "%-20s %10.1f %14d %14d %17.2f%%\n", p.variant, n, r.Totals.Smallest, r.Totals.Largest, 100*overlappable(n, l.ranks))
 		if !p.variant.OneSided {

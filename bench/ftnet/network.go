@@ -11,7 +11,7 @@ import (
 // balanced is the network whose bandwidth makes communication as long as computation.
 const balanced = "balanced"
 
-// defaultNets are those of the charts with one group of columns per network.
+// defaultNets are the networks of the charts with one group of columns per network.
 var defaultNets = []string{"gige", "10gige", "ib", balanced}
 
 // checkNet reports a name that network will not know.
@@ -35,13 +35,13 @@ func (l *lab) network(name string) (local.Net, error) {
 	return b.net(1, balancedLatency), nil
 }
 
-// balancedLatency and hostCost are those of the preset gige.
+// balancedLatency and hostCost have the values of the preset gige.
 const (
 	balancedLatency = 25 * time.Microsecond
 	hostCost        = time.Microsecond
 )
 
-// balance is what a run takes without a network.
+// balance holds the times of a run without a network.
 type balance struct {
 	compute float64 // seconds of the timed part that are not communication
 	bytes   float64 // that a rank sends, and receives, in it

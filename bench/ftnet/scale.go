@@ -58,12 +58,12 @@ func (l *lab) simulate(p *point) error {
 func (l *lab) printScale(w printer, points []*point) {
 	fmt.Fprintf(w, "\nNAS FT class %s on machine %v, %d ranks of %d workers, in virtual time\n", l.class.Name, l.machine, l.ranks, l.workers)
 	fmt.Fprintf(w, "%-20s %10s %12s %14s %14s %10s %10s %12s\n", "variant", "seconds", "GFLOP/s", "in calls, s", "computing, s", "speed-up", "messages", "one-sided")
-	base := baseline(points).best()
+	base := baseline(points).runs.Best()
 	for _, p := range points {
-		r := p.best()
+		r := p.runs.Best()
 		gain := ""
 		if p.variant.OneSided {
-			sent := pick(points, nas.Variant{Form: p.variant.Form}).best()
+			sent := pick(points, nas.Variant{Form: p.variant.Form}).runs.Best()
 			gain = fmt.Sprintf("%.3f", sent.Seconds/r.Seconds)
 		}
 		fmt.Fprintf(w, "%-20s %10.3f %12.1f %14.3f %14.3f %10.3f %10d %12s\n", p.variant, r.Seconds, 1e-3*l.class.Mop()/r.Seconds,
@@ -80,7 +80,7 @@ func (l *lab) chartScale(points []*point) error {
 	var names []string
 	for _, p := range points {
 		names = append(names, p.variant.String())
-		total.Y, calls.Y = append(total.Y, p.best().Seconds), append(calls.Y, p.best().Totals.Communication)
+		total.Y, calls.Y = append(total.Y, p.runs.Best().Seconds), append(calls.Y, p.runs.Best().Totals.Communication)
 	}
 	b := &chart.Bars{
 		Title: fmt.Sprintf("NAS FT class %s, %d ranks, machine %s, simulated", l.class.Name, l.ranks, l.machine.Name), Note: l.machine.String(),

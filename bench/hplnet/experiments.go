@@ -148,8 +148,8 @@ func (c *config) latency() error {
 	})
 }
 
-// shaped runs a curve for each grid and way of progress; its network is Gigabit
-// Ethernet but for what the curve changes.
+// shaped runs a curve for each grid and progress mode; the network is Gigabit Ethernet
+// except for the values that the curve changes.
 func (c *config) shaped(build func(g hpldat.Grid, net local.Net, mode string) curve) error {
 	net, err := local.ParseNet("gige")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// config is the command line, and what the run collects.
+// config holds the command line and the results of the run.
 type config struct {
 	folder  string
 	quick   bool
@@ -126,7 +126,7 @@ func (c *config) setBlocks(text string) error {
 	return nil
 }
 
-// parseArgs reads the command line. The error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	return c, c.line.Parse(args, c.choose, c.complete, c.checkSize)
@@ -176,7 +176,7 @@ func (c *config) complete() error {
 	return nil
 }
 
-// checkSize refuses what this machine has no threads or no memory for.
+// checkSize refuses a run for which this machine has too few threads or too little memory.
 func (c *config) checkSize() error {
 	if c.machine != nil {
 		return nil

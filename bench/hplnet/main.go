@@ -29,7 +29,7 @@
 //
 // # Reading the source
 //
-// experiments.go says what is swept, point.go runs one point, tune.go searches, noise.go
+// experiments.go has the sweeps, point.go runs one point, tune.go searches, noise.go
 // steals cores, output.go prints and draws.
 package main
 

@@ -267,7 +267,7 @@ func TestAt_wide_blocks(t *testing.T) {
 	assert.Equal(t, 96, c.at(p, drivers[0], choice{nb: 96}).NB)
 }
 
-// Thieves use processor time, those that steal nothing do not, and stop is the end.
+// Thieves use processor time, except those that steal nothing, and none after stop.
 func TestThieves(t *testing.T) {
 	assert.Zero(t, steal(0, time.Millisecond).stop())
 	s := steal(0.3, time.Millisecond)

@@ -59,7 +59,7 @@ func (t *thieves) work(core int, phase, period, burn time.Duration) {
 				osthread.Relax()
 			}
 		}
-		next = max(next, osthread.Nanotime()-int64(period)) // late: what was missed is not made up for
+		next = max(next, osthread.Nanotime()-int64(period)) // late: do not make up for missed time
 	}
 }
 

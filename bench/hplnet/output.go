@@ -24,7 +24,7 @@ func (l *lastingWriter) Write(b []byte) (n int, err error) {
 	return n, l.err
 }
 
-// table collects the rows of a table: what is searched meanwhile is printed before it.
+// table collects the rows of a table: searches print in the meantime.
 type table struct{ strings.Builder }
 
 // head begins a table with a column per driver.

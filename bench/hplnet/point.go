@@ -36,7 +36,7 @@ var drivers = []driver{
 	{"blocking", hpl.Blocking, 0},
 }
 
-// sample is what the runs of one driver at one point have shown.
+// sample holds the results of one driver's runs at one point.
 type sample struct {
 	point
 	driver
@@ -45,7 +45,7 @@ type sample struct {
 	residual        float64 // the largest
 }
 
-// at returns what a driver solves at a point.
+// at returns the configuration of a driver at a point.
 func (c *config) at(p point, d driver, with choice) hpl.Config {
 	x := hpl.Default(p.n)
 	x.NB, x.P, x.Q = min(with.nb, p.n), p.grid.P, p.grid.Q

@@ -26,8 +26,8 @@ type arrangement struct {
 }
 
 // arrangements are look-ahead with a process per core (pure MPI), the same with a process per
-// node, and tasks with a process per node. Without the second one the gain of tasks could not be
-// told from that of larger processes.
+// node, and tasks with a process per node. The second one tells the gain of tasks from the
+// gain of larger processes.
 func arrangements(m *cluster.Machine) []arrangement {
 	return []arrangement{
 		{"look-ahead 1, a process per core", hpl.LookAhead, m.Nodes * m.Cores, 1},

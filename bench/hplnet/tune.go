@@ -7,7 +7,7 @@ import (
 	"github.com/weft-hpc/weft/hpl"
 )
 
-// choice is what is searched for each driver.
+// choice holds the parameters that are searched for each driver.
 type choice struct {
 	nb   int
 	cast hpl.Broadcast

@@ -1,16 +1,16 @@
-// Command mutants measures what the tests notice: it changes one operator, or removes one
-// call or assignment, at a random place of a package, runs the tests, and lists the changes
-// that they let pass (mutation testing; DeMillo, Lipton and Sayward, Hints on Test Data
-// Selection, 1978).
+// Command mutants measures how many faults the tests detect: it changes one operator, or
+// removes one call or assignment, at a random place of a package, runs the tests, and lists
+// the changes that they let pass (mutation testing; DeMillo, Lipton and Sayward, Hints on
+// Test Data Selection, 1978).
 //
 //	mutants -seed 3 -n 50 ./deps ./dataflow
 //
-// The source tree is not touched: the compiler is given the changed file as an overlay. A
-// change that does not compile counts for nothing and another is drawn. The tests of a
-// package are its own, the quick ones first, and then those of the packages that rest on it
+// The source tree is not touched: the compiler gets the changed file as an overlay. A
+// change that does not compile does not count, and another is drawn. The tests of a package
+// are its own, the quick ones first, and then the tests of the packages that depend on it
 // (see rooms in run.go); a run that fails, panics or takes many times as long as without the
-// change has noticed it. On a machine that does something else meanwhile a test that depends on
-// time may fail by itself: -v tells what noticed each change.
+// change has detected it. On a busy machine a test that depends on time may fail by itself:
+// -v names the test that detected each change.
 //
 // A survivor is either a gap in the tests or a change that changes nothing anybody can
 // see. Those of the second kind stand in equivalent.txt, each with its reason, and are not
@@ -83,7 +83,7 @@ and lists the changes that no test notices. Run it at the top of the source tree
 	mutants                                    every package that it knows
 `
 
-// parse reads the command line; the error is that of Parse.
+// parse reads the command line. It returns the error of Parse.
 func parse(args []string) (c config, err error) {
 	line := commandline.New("mutants", about)
 	line.Uint64Var(&c.seed, "seed", 1, "`number` that the choice of places starts from")

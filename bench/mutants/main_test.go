@@ -49,8 +49,8 @@ func TestMutantsOf(t *testing.T) {
 	assert.Empty(t, generated)
 }
 
-// In a module with one function that is tested and one that is not, the mutants of the
-// first are killed, and that of the second survives unless it is known to be equivalent.
+// In a module with a tested and an untested function, the mutants of the first are killed,
+// and the mutant of the second survives unless it is known to be equivalent.
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "go.mod", "module sample\n\ngo 1.24\n")

@@ -56,7 +56,7 @@ func (m *mutant) draw(seed uint64) uint64 {
 
 const removed = "{}" // a statement that does nothing
 
-// swaps are the operators and what they become.
+// swaps maps operators to their replacements.
 var swaps = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL,
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,

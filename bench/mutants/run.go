@@ -89,8 +89,8 @@ func (c *config) examine(r room, known map[string]bool, out io.Writer) (t tally,
 	return e.tally, e.err
 }
 
-// choose draws the mutants, without those that do not compile, and returns an overlay with
-// all of them that have forms.
+// choose draws mutants that compile, and returns an overlay with all of them that have
+// forms.
 func (e *examination) choose(r room) (overlay string, err error) {
 	files, err := sources(r.dir)
 	if err != nil {
@@ -138,7 +138,7 @@ func (e *examination) choose(r room) (overlay string, err error) {
 	return writeOverlay(e.scratch, changed)
 }
 
-// examination is what the goroutines that try the mutants of a package share.
+// examination is the state that the goroutines testing the mutants of a package share.
 type examination struct {
 	*config
 	suites  []func() (suite, error)

@@ -27,12 +27,12 @@ type suite struct {
 
 const (
 	quickTest = 100 * time.Millisecond
-	patience  = 8                // a mutant that takes so many times as long has been noticed,
-	least     = 30 * time.Second // though not below this
+	slowdown  = 8                // a mutant that takes this many times as long is detected,
+	least     = 30 * time.Second // if it also takes longer than this
 )
 
-// suitesOf returns the tests of the package and of those that rest on it. These run without a
-// change as well, when the first mutant needs them.
+// suitesOf returns the tests of the package and of the packages that depend on it. Each
+// also runs without a change, when the first mutant needs it.
 func (c *config) suitesOf(r room, scratch, overlay string) (suites []func() (suite, error)) {
 	for _, dir := range append([]string{r.dir}, r.more...) {
 		suites = append(suites, sync.OnceValues(func() (suite, error) { return c.time(dir, scratch, overlay) }))
@@ -79,15 +79,15 @@ var failures = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 // pattern matches the names of some tests.
 func pattern(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// limit returns how long tests may take that take so long without a change.
+// limit returns the time limit of tests, given their time without a change.
 func (c *config) limit(usual time.Duration) time.Duration {
-	return min(c.timeout, max(least, patience*usual))
+	return min(c.timeout, max(least, slowdown*usual))
 }
 
 var passed = regexp.MustCompile(`^--- PASS: (\w+) \((.*s)\)`)
 
-// quickTests returns the names of those that took no time, by what go test -v prints, and
-// how long they took together.
+// quickTests returns the names and the total time of the quick tests in the output of
+// go test -v.
 func quickTests(text []byte) (names []string, sum time.Duration) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		if m := passed.FindStringSubmatch(lines.Text()); m != nil {
@@ -141,8 +141,8 @@ func culprit(text []byte, err error) string {
 	return err.Error()
 }
 
-// runTests runs a test program in the folder of its package. It stops by itself at the
-// limit; what does not, or starts late because of -exec, has some minutes more.
+// runTests runs a test program in the folder of its package. The program stops by itself
+// at the limit; if it does not, or starts late because of -exec, it has five more minutes.
 func (c *config) runTests(s suite, program string, id int, limit time.Duration, flags ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+5*time.Minute)
 	defer cancel()

@@ -14,9 +14,9 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// compare runs all variants in turn, repetition by repetition, so that what the machine
-// does beside hits all alike, and prints a table. Each run has a plan and arrays of its
-// own: memory for one variant is enough, and no runtime waits beside another. Collective.
+// compare runs all variants in turn, repetition by repetition, so that other load on the
+// machine affects all alike, and prints a table. Each run has its own plan and arrays:
+// memory for one variant is enough, and no runtime waits beside another. Collective.
 func (p program) compare(comm *mpi.Comm, c *config) error {
 	variants := c.variants()
 	sums := make([]*summary, len(variants))
@@ -43,7 +43,7 @@ func (p program) compare(comm *mpi.Comm, c *config) error {
 	}
 	progress.Clear()
 	if comm.Rank() == 0 {
-		exchange := report.Median(sums[0].seconds())
+		exchange := report.Median(sums[0].runs.Seconds())
 		for _, s := range sums {
 			s.exchange = exchange
 		}
@@ -55,7 +55,7 @@ func (p program) compare(comm *mpi.Comm, c *config) error {
 	return errors.Join(comm.Barrier(), verdictOf(variants, sums)) // nobody fails before all is said
 }
 
-// verdictOf returns what is wrong with any variant.
+// verdictOf joins the verdicts of the variants.
 func verdictOf(variants []nas.Variant, sums []*summary) (err error) {
 	for i, v := range variants {
 		if wrong := sums[i].verdict(); wrong != nil {
@@ -72,7 +72,7 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 	fmt.Fprintf(w, "%-20s %10s %10s %10s %9s %12s %9s %12s  %s\n", "variant", "median s", "best s", "Mop/s", "speed-up", "in comm. s", "messages", "largest", "verified")
 	for i, v := range variants {
 		s := sums[i]
-		median, t := report.Median(s.seconds()), s.best().Totals
+		median, t := report.Median(s.runs.Seconds()), s.runs.Best().Totals
 		verified := "yes"
 		if c.kernels != nil {
 			verified = "-"
@@ -80,18 +80,18 @@ func printTable(w io.Writer, c *config, variants []nas.Variant, sums []*summary)
 		if s.verdict() != nil {
 			verified = "NO"
 		}
-		fmt.Fprintf(w, "%-20s %10.4f %10.4f %10.1f %9.3f %12.4f %9d %12s  %s\n", v, median, s.best().Seconds,
+		fmt.Fprintf(w, "%-20s %10.4f %10.4f %10.1f %9.3f %12.4f %9d %12s  %s\n", v, median, s.runs.Best().Seconds,
 			c.class.Mop()/median, s.exchange/median, t.Communication, t.Messages, size(t.Largest), verified)
 	}
 	printRatios(w, variants, sums)
 }
 
-// printRatios says what the fastest variant brings over the exchange, and what tasks bring
-// over the faster of slabs and pencils, by medians and by best runs.
+// printRatios prints the gain of the fastest variant over the exchange, and of tasks over
+// the faster of slabs and pencils, by medians and by best runs.
 func printRatios(w io.Writer, variants []nas.Variant, sums []*summary) {
 	seconds := func(v nas.Variant) (median, best float64) {
 		s := sums[slices.Index(variants, v)]
-		return report.Median(s.seconds()), s.best().Seconds
+		return report.Median(s.runs.Seconds()), s.runs.Best().Seconds
 	}
 	fmt.Fprintf(w, "\n%-20s %34s %34s\n", "median, best", "exchange / fastest variant", "faster of slabs, pencils / tasks")
 	for _, v := range variants {

@@ -40,9 +40,9 @@ type config struct {
 	kernels *codelet.Set     // modelled; nil: the transforms are computed
 }
 
-// defaultStage is enough to keep a network busy that is slower than the computation; one
-// that is faster needs less. With all planes, the stage is a third array: tasks hide with it
-// what is sent last, too, so over a network they have it unless -stage says otherwise.
+// defaultStage keeps a network busy that is slower than the computation; a faster network
+// needs less. With all planes, the stage is a third array, with which tasks hide the last
+// messages as well: over a network that is their default.
 const defaultStage = 16
 
 const (
@@ -86,7 +86,7 @@ func newConfig() *config {
 	return c
 }
 
-// parseArgs reads the command line. The error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	err := c.line.Parse(args, c.line.NoArgs, c.validate, c.simulate, c.checkRanks)
@@ -202,8 +202,8 @@ func (c *config) locate(comm *mpi.Comm) error {
 	return host.Free()
 }
 
-// grid is the process grid of so many ranks: planes are divided among the first number,
-// rows among the second. A grid of two dimensions has as equal numbers as can be.
+// grid returns the process grid: planes are divided among the first number, rows among the
+// second. A grid of two dimensions is as square as possible.
 func (c *config) grid(ranks int) [2]int {
 	if !c.twoD {
 		return [2]int{ranks, 1}

@@ -8,7 +8,7 @@
 //	npbft -class D -ranks 256 -machine elan4 on a simulated machine
 //	mpirun -np 2 npbft -class B              over the machine's MPI
 //
-// The variants are those of Bell, Bonachea, Nishtala and Yelick, "Optimizing Bandwidth
+// The variants come from Bell, Bonachea, Nishtala and Yelick, "Optimizing Bandwidth
 // Limited Problems Using One-Sided Communication and Overlap" (2006): exchange (all
 // planes, then one all-to-all), slabs (a plane's piece for each peer is sent as soon as the
 // plane is done) and pencils (groups of its rows); and tasks, a graph in which the pieces are
@@ -26,9 +26,9 @@
 // moduli. Mop/s counts operations by the formula of the benchmark. Ranks need not be a power
 // of two, and any may be used that do not divide the grid.
 //
-// The output has the layout of NPB 3.4, so that programs that read it can; the lines about
-// weft stand before and after it. With -reps, the block is that of the fastest run. The last
-// line begins with "result"; -compare prints one for each variant.
+// The output has the layout of NPB 3.4 for the programs that read it; the lines about weft
+// stand before and after it. With -reps, the block shows the fastest run. The last line
+// begins with "result"; -compare prints one for each variant.
 //
 // # Reading the source
 //
@@ -50,8 +50,7 @@ func main() {
 	world.Exit(program{stdout: os.Stdout, stderr: os.Stderr, available: available}.run(os.Args[1:]))
 }
 
-// program is one invocation. Tests change how much memory is available, or what is
-// computed.
+// program is one invocation. Tests change the available memory or the computation.
 type program struct {
 	stdout, stderr io.Writer
 	available      func() (bytes int, known bool)

@@ -179,7 +179,7 @@ func TestRun_wrong_checksums_fail(t *testing.T) {
 	assert.Equal(t, 4, strings.Count(out, " NO\n"))
 }
 
-// A class that does not fit is refused, with what it needs and what fits.
+// A class that does not fit is refused; the error names its memory and the classes that fit.
 func TestRun_memory(t *testing.T) {
 	for args, says := range map[string]string{
 		"-class C":                            "class C needs 4.0 GiB for the 1 ranks of this machine, and 1.0 GiB of its memory are available: class B fits, in 1.0 GiB",

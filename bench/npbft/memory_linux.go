@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// available returns the bytes that this process may still use: what the system has
-// available, or less if the control group has a limit.
+// available returns the bytes that this process may still use: the available memory of the
+// system, or less if the control group has a limit.
 func available() (n int, known bool) {
 	n, known = field("/proc/meminfo", "MemAvailable:")
 	limit, limited := number("/sys/fs/cgroup/memory.max")

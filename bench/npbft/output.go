@@ -11,7 +11,7 @@ import (
 
 // The layout of NPB 3.4 (ft.f90, print_results.f90), column by column.
 
-// printHeader prints what comes before the run.
+// printHeader prints the lines before the run.
 func printHeader(w io.Writer, c *config, ranks int) {
 	grid := c.grid(ranks)
 	layout := "1D"
@@ -30,7 +30,7 @@ func printHeader(w io.Writer, c *config, ranks int) {
 	fmt.Fprintf(w, " Layout type         : %14s\n", layout)
 }
 
-// printInitialization prints the seconds of what comes before the timed part.
+// printInitialization prints the seconds before the timed part.
 func printInitialization(w io.Writer, seconds float64) {
 	fmt.Fprintf(w, "\n Initialization time = %11.4f\n\n", seconds)
 }
@@ -45,7 +45,7 @@ func fortran(v float64) string {
 	return fmt.Sprintf("%22s", strings.Replace(fmt.Sprintf("%.12E", v), "E", "D", 1))
 }
 
-// printResults prints what comes after the run.
+// printResults prints the lines after the run.
 func printResults(w io.Writer, c *config, ranks int, r *nas.Result) {
 	verdict, verified := "successful", "SUCCESSFUL"
 	if r.Verdict != nil {
@@ -70,10 +70,10 @@ func printResults(w io.Writer, c *config, ranks int, r *nas.Result) {
 	fmt.Fprintf(w, " Version         = %24s\n\n", "3.4 (weft)")
 }
 
-// resultLine prints what the runs of a variant have cost.
+// resultLine prints the costs of a variant's runs.
 func resultLine(w io.Writer, c *config, v nas.Variant, s *summary) {
-	best, median := s.best().Seconds, report.Median(s.seconds())
-	t := s.best().Totals
+	best, median := s.runs.Best().Seconds, report.Median(s.runs.Seconds())
+	t := s.runs.Best().Totals
 	pairs := []string{
 		report.Text("class", c.class.Name), report.Text("variant", v.Form.String()), report.Text("onesided", fmt.Sprint(v.OneSided)),
 		report.Decimal("seconds_best", best), report.Decimal("seconds_median", median),

@@ -35,7 +35,7 @@ func (p program) single(comm *mpi.Comm, c *config) error {
 		return err
 	}
 	if first {
-		printResults(p.stdout, c, comm.Size(), s.best())
+		printResults(p.stdout, c, comm.Size(), s.runs.Best())
 		resultLine(p.stdout, c, c.variant, s)
 	}
 	return errors.Join(comm.Barrier(), s.verdict()) // nobody fails before all is said

@@ -10,7 +10,7 @@ import (
 
 // summary is the runs of one variant, on rank 0.
 type summary struct {
-	runs           []*nas.Result
+	runs           nas.Runs
 	exchange       float64 // median seconds of the exchange, 0 if it was not run
 	ranks, workers int
 	engine, net    string
@@ -25,23 +25,6 @@ func newSummary(comm *mpi.Comm, c *config) *summary {
 		s.net = c.machine.Network.Net.String()
 	}
 	return s
-}
-
-// best returns the fastest run.
-func (s *summary) best() (r *nas.Result) {
-	for _, run := range s.runs {
-		if r == nil || run.Seconds < r.Seconds {
-			r = run
-		}
-	}
-	return r
-}
-
-func (s *summary) seconds() (all []float64) {
-	for _, run := range s.runs {
-		all = append(all, run.Seconds)
-	}
-	return all
 }
 
 // verdict returns why a run is wrong, nil if none is.

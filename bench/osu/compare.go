@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/weft-hpc/weft/bench/internal/command"
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
 )
@@ -72,7 +73,7 @@ func contenders(c *config, self, program string) []*contender {
 func (k *contender) play(figure string) (float64, error) {
 	cmd := exec.Command(k.command[0], k.command[1:]...)
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	text, err := output(cmd)
+	text, err := command.Output(cmd)
 	if err != nil {
 		return 0, err
 	}

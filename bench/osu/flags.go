@@ -31,7 +31,7 @@ type config struct {
 	world  *world.Config
 	start  func(body func(*mpi.Comm) error) error // starts the ranks, and returns when they have ended
 	line   *commandline.Line
-	tamper func([]byte) // of the tests: damages what has arrived
+	tamper func([]byte) // a test seam: damages the received bytes
 }
 
 // mode says how data travels.
@@ -109,7 +109,7 @@ func newConfig() *config {
 	return c
 }
 
-// parseArgs reads the command line. The error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -179,8 +179,8 @@ func (c *config) validate() error {
 	return nil
 }
 
-// net returns the network of in-process ranks with all its values; under a launcher it
-// is what the MPI library uses, "real".
+// net returns the network of in-process ranks with all its values; under a launcher, where
+// the MPI library chooses, it returns "real".
 func (c *config) net() string {
 	if _, _, launched := system.Launched(); launched {
 		return "real"

@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// latencyOf returns us of half a round trip: n round trips took so many seconds.
+// latencyOf returns the us of half a round trip, from the seconds of n round trips.
 func latencyOf(seconds float64, n int) float64 { return seconds * 1e6 / float64(2*n) }
 
 // bandwidthOf returns MB/s, of 10^6 bytes, of messages of size bytes.
@@ -19,8 +19,8 @@ func overlapOSU(pure, compute, total float64) float64 {
 	return math.Max(0, 100*(1-(total-compute)/pure))
 }
 
-// overlapIMB is that of the Intel MPI benchmarks, in percent: the time saved, of what
-// could be saved.
+// overlapIMB is the overlap as the Intel MPI benchmarks define it, in percent: the saved
+// time over the time that could be saved.
 func overlapIMB(pure, compute, total float64) float64 {
 	least := math.Min(pure, compute)
 	if least <= 0 {

@@ -64,7 +64,7 @@ func TestSizes(t *testing.T) {
 	assert.Equal(t, []int{1 << 30}, sizes(1<<30, 1<<30))
 }
 
-// The lines are those that OSU's programs print.
+// The lines have the format of OSU's programs.
 func TestTable_lines(t *testing.T) {
 	assert.Equal(t, "# Size          Latency (us)", headLine([]string{"Latency (us)"}))
 	assert.Equal(t, "1                       0.79", rowLine(1, []float64{0.789}))

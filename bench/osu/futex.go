@@ -11,8 +11,8 @@ import (
 )
 
 // futexWake returns the median us in which a thread wakes another that sleeps, both
-// pinned, pause ns after it has gone to sleep: what a comm task spawned to a sleeping
-// thread pays anyway. The program wake compares it with the same in C.
+// pinned, pause ns after it has gone to sleep: the least cost of a comm task spawned to a
+// sleeping thread. The program wake compares it with the same in C.
 func futexWake(count int, pause int64) (float64, error) {
 	claim := osthread.ClaimCores(2)
 	defer claim.Release()
@@ -45,8 +45,8 @@ func futexWake(count int, pause int64) (float64, error) {
 	return report.Median(took), both
 }
 
-// onCores runs each function on a goroutine of its own, pinned to a core, and waits for
-// all. If one cannot be pinned, none runs. The threads end with the goroutines.
+// onCores runs each function on its own goroutine, pinned to a core, and waits for all. If
+// one cannot be pinned, none runs. The threads end with the goroutines.
 func onCores(cores []int, fs ...func()) error {
 	pinned, start := make(chan error, len(fs)), make(chan bool, len(fs))
 	var ended sync.WaitGroup

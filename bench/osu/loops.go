@@ -14,9 +14,9 @@ type family struct {
 
 const largeMessage = 8192
 
-// The counts of the OSU micro-benchmarks 5 to 7 (options LAT_, BW_, COLL_), and those
-// of the tests OSU does not have. The iterations of inflight are completions, those of
-// wait waits, those of spawn tasks.
+// The counts of the OSU micro-benchmarks 5 to 7 (options LAT_, BW_, COLL_), and of the
+// tests that OSU does not have. An iteration of inflight is a completion, of wait a wait,
+// of spawn a task.
 var (
 	latencyLoops    = family{loops{10000, 100}, loops{1000, 10}}
 	bandwidthLoops  = family{loops{100, 10}, loops{20, 2}}
@@ -26,8 +26,8 @@ var (
 	spawnLoops      = family{small: loops{2000, 100}}
 )
 
-// forSize returns the counts for messages of so many bytes. A count other than 0
-// replaces that of OSU, a skip of at least 0 too.
+// forSize returns the counts for messages of a size. A count above 0 and a skip of at
+// least 0 replace OSU's.
 func (f family) forSize(bytes, count, skip int) loops {
 	l := f.small
 	if bytes > largeMessage && f.large.count > 0 {

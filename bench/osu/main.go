@@ -16,12 +16,12 @@
 //
 // # Choices
 //
-// Sizes above 8192 bytes run fewer iterations, as with OSU. Each size is checked: what
-// arrived last must be what the peer sent. The computation of the overlap tests is
-// fixed work, calibrated in a quiet phase before; a timed loop would hide the cycles
+// Sizes above 8192 bytes run fewer iterations, as with OSU. Each size is checked: the
+// last message must hold the bytes that the peer sent. The computation of the overlap tests
+// is fixed work, calibrated in a quiet phase before; a timed loop would hide the cycles
 // that messages take from it. Pure communication, pure computation and both together
-// alternate, iteration by iteration, so that what the machine does beside hits all
-// alike. With -commthread, the messages of these tests are comm tasks and the
+// alternate, iteration by iteration, so that other load on the machine affects all alike.
+// With -commthread, the messages of these tests are comm tasks and the
 // computation is a task of the rank's only worker; other tests then hand their calls
 // to the communication thread.
 //

@@ -112,7 +112,7 @@ func lastLines(t *testing.T, text string, n int) (pairs map[string]string) {
 	return pairs
 }
 
-// A byte that is not what was sent ends every test with a failure.
+// A received byte that differs from the sent one ends every test with a failure.
 func TestRun_finds_damage(t *testing.T) {
 	for _, k := range tiny {
 		t.Run(k.args, func(t *testing.T) {

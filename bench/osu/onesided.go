@@ -103,8 +103,8 @@ func (r *rank) flushedWindow(peer, size int) error {
 	return r.win.Flush(peer)
 }
 
-// notifiedWindow returns what does a window of puts with notification, and waits for
-// one, or for the answer to its own if the other rank does not put.
+// notifiedWindow returns a function that makes a window of puts with notification, and
+// waits for the peer's, or for the answer to its own if the peer does not put.
 func (r *rank) notifiedWindow(peer int, puts, gets bool, size int) func() error {
 	out := mpi.Of(r.send[:size])
 	none := mpi.Of(r.send[:0])

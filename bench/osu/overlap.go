@@ -103,8 +103,8 @@ func (r *rank) matchingWork(x exchange, iterations int) (work.Work, error) {
 	return work.Work(rounds), err
 }
 
-// calibrate measures the rate of the work, on all ranks at once and without messages,
-// and gives all that of rank 0.
+// calibrate measures the rate of the work, on all ranks at once and without messages. All
+// ranks use the rate of rank 0.
 func (r *rank) calibrate() error {
 	if err := r.Barrier(); err != nil {
 		return err

@@ -7,9 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/weft-hpc/weft/bench/internal/command"
 )
 
 //go:embed peer.c
@@ -64,12 +65,7 @@ func buildPeer(dir string) (program string, err error) {
 	if _, err := exec.LookPath(words[0]); err != nil {
 		return "", fmt.Errorf("%w (%w)", errNoCompiler, err)
 	}
-	program = filepath.Join(dir, "peer")
-	source := program + ".c"
-	if err := os.WriteFile(source, peerSource, 0o600); err != nil {
-		return "", err
-	}
-	if _, err := output(exec.Command(words[0], append(words[1:], "-O2", "-o", program, source)...)); err != nil {
+	if program, err = command.Compile(dir, peerSource, words); err != nil {
 		return "", fmt.Errorf("%w (%w)", err, errNoCompiler)
 	}
 	return program, nil
@@ -94,15 +90,4 @@ func printPeer(w io.Writer, c *config) error {
 		}
 	}
 	return nil
-}
-
-// output runs cmd and returns what it prints; what it complains about goes into the
-// error.
-func output(cmd *exec.Cmd) (string, error) {
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return string(out), fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(exit.Stderr)))
-	}
-	return string(out), err
 }

@@ -104,7 +104,7 @@ func (r *rank) close() error {
 	return mpi.Free(r.recv)
 }
 
-// fill writes what this rank sends. The bytes tell the rank and the place, and are
+// fill writes the send buffer of this rank. The bytes tell the rank and the place, and are
 // never 0, which is what nothing leaves.
 func fill(b []byte, rank int) {
 	for i := range b {
@@ -114,7 +114,7 @@ func fill(b []byte, rank int) {
 
 func pattern(rank, i int) byte { return byte((i*7+i>>8+rank*31)%251) + 1 }
 
-// check compares what arrived from a rank, from element at of its send buffer on.
+// check compares the data received from a rank, from element at of its send buffer on.
 func (r *rank) check(got []byte, from, at int) error {
 	if r.cfg.tamper != nil && len(got) > 0 {
 		r.cfg.tamper(got)

@@ -18,14 +18,14 @@ const (
 )
 
 // table is the output of rank 0: rows as they are measured, then the result lines.
-// A nil table, that of the other ranks, prints nothing.
+// A nil table, as on the other ranks, prints nothing.
 type table struct {
 	w        io.Writer
 	progress *report.Progress
 	results  [][]string
 }
 
-// head prints what comes before the rows.
+// head prints the lines before the rows.
 func (t *table) head(r *rank) {
 	if t == nil {
 		return
@@ -86,7 +86,7 @@ func (t *table) row(r *rank, size int, f figures) {
 	t.results = append(t.results, pairs)
 }
 
-// say shows on a terminal what is being measured.
+// say shows the current measurement on a terminal.
 func (t *table) say(format string, args ...any) {
 	if t != nil {
 		t.progress.Say(format, args...)

@@ -82,7 +82,7 @@ func testNames() (names []string) {
 	return names
 }
 
-// possible finds out whether the test can run on so many ranks.
+// possible returns an error if the test cannot run on this number of ranks.
 func (t *test) possible(ranks int) error {
 	if ranks < t.ranks {
 		return fmt.Errorf("%w: %s needs at least %d ranks, and there is %d: -ranks, or mpirun -np", world.ErrUsage, t.name, t.ranks, ranks)

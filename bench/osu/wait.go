@@ -10,8 +10,8 @@ import (
 )
 
 // idle measures the cpu that rank 0 uses while it waits -pause for a message of rank 1,
-// which sleeps meanwhile. In-process ranks are one process: its figure is that of both
-// ranks together, and the one of the waiting thread alone is given beside it.
+// which sleeps meanwhile. In-process ranks share a process, whose figure covers both ranks,
+// so the figure of the waiting thread alone stands beside it.
 func (r *rank) idle(size int, l loops) (figures, error) {
 	if r.ct == nil {
 		runtime.LockOSThread() // for the cpu time of this thread; a runtime has done it already
@@ -64,5 +64,5 @@ func (r *rank) receiveLate(size int) error {
 	return err
 }
 
-// share returns the percentage that cpu is of so many seconds.
+// share returns cpu as a percentage of seconds.
 func share(cpu time.Duration, seconds float64) float64 { return 100 * cpu.Seconds() / seconds }

@@ -36,7 +36,7 @@ type config struct {
 	world  *world.Config
 	start  func(body func(*mpi.Comm) error) error // starts the ranks, and returns when they have ended
 	line   *commandline.Line
-	tamper func([]byte) // of the tests: damages what has arrived
+	tamper func([]byte) // a test seam: damages the received bytes
 }
 
 // newConfig declares the flags.
@@ -81,7 +81,7 @@ func newConfig() *config {
 	return c
 }
 
-// parseArgs reads the command line. The error is that of Parse.
+// parseArgs reads the command line. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := newConfig()
 	c.args = args

@@ -186,7 +186,7 @@ func (h *hunt) count(a *dds.Arena) {
 	h.counts.Stray += n.Stray
 }
 
-// net returns the network of -hunt: what the command line says, or 10 Gbit/s.
+// net returns the network of -hunt: from the command line, or 10 Gbit/s.
 func (h *hunt) net() local.Net {
 	if h.cfg.line.Given("net") {
 		return h.cfg.world.Net

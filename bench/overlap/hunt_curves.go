@@ -12,7 +12,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// curve is what was measured at one size, in seconds.
+// curve holds the measurements at one size, in seconds.
 type curve struct {
 	bytes                      int
 	wire, loop, copied         float64 // alone: the transfer, the loop, the copy

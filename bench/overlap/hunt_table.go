@@ -40,9 +40,9 @@ func (h *hunt) table2() error {
 	})
 }
 
-// small returns the medians of the three forms, which alternate in runs of microReps, as
-// long loops of one form did in HUNT: a lazy transfer after one that was waited for awake
-// takes longer, since the reader has used its turn on the core up.
+// small returns the medians of the three forms. They alternate in runs of microReps, like
+// HUNT's long loops of one form: a lazy transfer right after a transfer with a busy wait
+// takes longer, because the reader has used up its time slice.
 func (h *hunt) small(p *party, to [][]uint64) (blocking, nonblocking, lazy float64, err error) {
 	var all [3][]float64
 	forms := [3]func() error{
@@ -69,7 +69,7 @@ func (h *hunt) small(p *party, to [][]uint64) (blocking, nonblocking, lazy float
 	return report.Median(all[0]), report.Median(all[1]), report.Median(all[2]), nil
 }
 
-// once makes the transfers, reads what they bring, and returns the seconds of both.
+// once makes the transfers, reads the data, and returns the seconds of both.
 func (h *hunt) once(p *party, to [][]uint64, form func() error) (float64, error) {
 	for i := range to {
 		to[i][0] = 0

@@ -89,7 +89,7 @@ func assertPicture(t *testing.T, path, mode string) {
 	}
 }
 
-// A byte that is not what was sent is found.
+// A received byte that differs from the sent one is found.
 func TestHunt_finds_damage(t *testing.T) {
 	out, err := hunted(t, "-dds auto", func(b []byte) { b[len(b)-1]++ })
 	require.ErrorContains(t, err, "number 131071 of the transfer is")

@@ -17,12 +17,12 @@
 //
 // The forms alternate, repetition by repetition. The computation is a fixed number of
 // rounds of a kernel, calibrated in a quiet phase: a loop that ends at a given time
-// would hide the cycles that polling takes from it. Time is that of the slower rank,
-// from a barrier to the end of message and computation.
+// would hide the cycles that polling takes from it. The time is the slower rank's, from a
+// barrier to the end of message and computation.
 //
 // # Real TCP
 //
-// With -real the program starts itself in a network namespace of its own (unshare -n),
+// With -real the program starts itself in a new network namespace (unshare -n),
 // limits the loopback device there with a token bucket (tc, tbf), and runs each form
 // under mpirun with Open MPI's TCP transport alone. Nothing outside the namespace
 // changes, and it is gone at the end.
@@ -30,14 +30,13 @@
 // # HUNT
 //
 // With -hunt the program repeats the evaluation of HUNT (Iancu, Husbands, Hargrove,
-// section 6) on package commthread/dds: what a transfer that is read at once costs, what
-// is gained by reading it while it arrives, and by its hiding behind other work. See hunt.go.
+// section 6) on package commthread/dds: the cost of a transfer that is read at once, and
+// the gains of reading it while it arrives and of hiding it behind other work. See hunt.go.
 //
 // # Reading the source
 //
 // variant.go has the forms, measure.go runs them on a rank, shaped.go over in-process
-// ranks, real.go over real TCP; flags.go and report.go are what their names
-// say.
+// ranks, real.go over real TCP; flags.go has the flags and report.go the output.
 package main
 
 import (

@@ -74,7 +74,7 @@ func TestRun_chosen_forms(t *testing.T) {
 	assert.NotContains(t, out.String(), "nonblocking")
 }
 
-// A byte that is not what was sent ends each form with a failure.
+// A received byte that differs from the sent one ends each form with a failure.
 func TestRun_finds_damage(t *testing.T) {
 	for _, form := range []string{"blocking", "nonblocking", "commthread"} {
 		c, err := parseArgs(strings.Fields(short + " -net none -variants " + form))

@@ -25,8 +25,7 @@ type sample struct {
 	forms            []float64
 }
 
-// measure returns the repetitions, after one that does not count. All ranks return the
-// same.
+// measure returns the repetitions, after a warm-up. All ranks return the same.
 func (c *config) measure(comm *mpi.Comm, reps int, progress *report.Progress) ([]sample, error) {
 	if comm.Size() != 2 {
 		if comm.Rank() > 0 {
@@ -110,7 +109,7 @@ func (r *rank) repetition() (s sample, err error) {
 	return s, nil
 }
 
-// timed runs a form and returns its seconds from begin to end: those of the slower rank.
+// timed runs a form and returns its seconds from begin to end on the slower rank.
 func (r *rank) timed(form func(r *rank, begin func() error, end func()) error) (float64, error) {
 	var from, to int64
 	err := form(r, func() error {
@@ -126,10 +125,10 @@ func (r *rank) timed(form func(r *rank, begin func() error, end func()) error) (
 	return slower, err
 }
 
-// pattern is byte i of what a rank sends; never 0.
+// pattern returns byte i of a rank's message; never 0.
 func pattern(rank, i int) byte { return byte((i*7+i>>8+rank*31)%251) + 1 }
 
-// check compares what has arrived with what the peer sent.
+// check compares the received bytes with the peer's pattern.
 func (r *rank) check() error {
 	if _, receives := r.messages(); !receives {
 		return nil

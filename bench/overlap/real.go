@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/weft-hpc/weft/bench/internal/command"
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/bench/internal/work"
@@ -87,8 +87,8 @@ func inNamespace(stdout, stderr io.Writer, c *config) error {
 	if err != nil {
 		return err
 	}
-	for _, command := range setUp(c.rate) {
-		if err := execOutput(exec.Command(command[0], command[1:]...), nil); err != nil {
+	for _, line := range setUp(c.rate) {
+		if _, err := command.Output(exec.Command(line[0], line[1:]...)); err != nil {
 			return err
 		}
 	}
@@ -102,9 +102,7 @@ func inNamespace(stdout, stderr io.Writer, c *config) error {
 		defer progress.Clear()
 		cmd := exec.Command(strings.Fields(c.mpirun)[0], c.job(self, v)...)
 		cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-		var text string
-		err := execOutput(cmd, &text)
-		return text, err
+		return command.Output(cmd)
 	})
 	if err != nil {
 		return err
@@ -147,8 +145,8 @@ func (c *config) job(self string, v *variant) []string {
 	return args
 }
 
-// collect starts every form in every round and joins what they print to samples of all
-// forms: what the starts of one round measured goes together.
+// collect starts every form in every round and joins their output into samples of all
+// forms: a sample has the measurements of one round.
 func (c *config) collect(start func(round int, v *variant) (string, error)) (all []sample, err error) {
 	for round := range c.reps {
 		joined := make([]sample, c.inner)
@@ -194,18 +192,4 @@ func parseSamples(text string) (all []sample) {
 		}
 	}
 	return all
-}
-
-// execOutput runs cmd, keeps what it prints in text if that is not nil, and puts what it
-// complains about into the error.
-func execOutput(cmd *exec.Cmd, text *string) error {
-	out, err := cmd.Output()
-	if text != nil {
-		*text = string(out)
-	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(exit.Stderr)))
-	}
-	return err
 }

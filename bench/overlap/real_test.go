@@ -55,7 +55,7 @@ func TestInNamespace_refuses_this_one(t *testing.T) {
 	assert.ErrorContains(t, inNamespace(&out, &out, insideConfig(t, "")), "is up")
 }
 
-// insideConfig is that of the program in its namespace.
+// insideConfig returns the configuration of the program in its namespace.
 func insideConfig(t *testing.T, args string) *config {
 	c, err := parseArgs(strings.Fields("-inside-namespace -work 1000 -reps 2 -inner 2 " + args))
 	require.NoError(t, err)

@@ -9,11 +9,11 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
-// outcome is what the repetitions of one form say.
+// outcome sums up the repetitions of one form.
 type outcome struct {
 	median, best float64 // seconds
 	perfect      float64 // of a perfect overlap: the longer of message and computation
-	hidden       float64 // percent of what a perfect overlap saves
+	hidden       float64 // percent of the saving of a perfect overlap
 }
 
 // outcomeOf evaluates form number i.

@@ -41,8 +41,8 @@ func findVariant(name string) (*variant, error) {
 	return allVariants[i], nil
 }
 
-// defaultVariants returns those that can be measured: the progress thread belongs to
-// the real transport.
+// defaultVariants returns the variants of a transport: the progress thread belongs to the
+// real one.
 func defaultVariants(overTCP bool) (vs []*variant) {
 	for _, v := range allVariants {
 		if v.mca == nil || overTCP {

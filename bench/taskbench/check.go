@@ -9,7 +9,7 @@ import (
 // the first failure is kept, because the others mostly follow from it.
 type verdict struct{ first atomic.Pointer[failure] }
 
-// failure says what a task found wrong.
+// failure is a wrong input of a task.
 type failure struct {
 	graph, step, point int
 	what               string

@@ -72,7 +72,7 @@ func (b *bench) run(what string) (time.Duration, error) {
 	return elapsed, b.settle(err)
 }
 
-// settle joins what the runtime and the checks have to say about a run.
+// settle joins the errors of the runtime and of the checks.
 func (b *bench) settle(err error) error {
 	if err != nil || b.verdict.err() != nil {
 		return errors.Join(b.verdict.err(), err)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(program{stdout: os.Stdout, stderr: os.Stderr, tamper: damages[name].damage}.run(os.Args[1:]))
 }
 
-// runChild runs the program in a process of its own.
+// runChild runs the program in a child process.
 func runChild(t *testing.T, damage, args string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer

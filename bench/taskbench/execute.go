@@ -51,8 +51,7 @@ func (p program) time(rt *dataflow.Runtime, c *config, pr *progress) error {
 	return nil
 }
 
-// writeTrace writes what the event log has kept of the last run, if -trace asked for
-// it.
+// writeTrace writes the event log of the last run, if -trace is set.
 func (p program) writeTrace(rt *dataflow.Runtime, c *config) error {
 	if c.trace == "" {
 		return nil

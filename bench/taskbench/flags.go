@@ -31,7 +31,7 @@ and -trace are of the run, the other flags of a graph.
 `
 
 // parseArgs reads the command line: groups of graph flags separated by -and, with the
-// flags of the run in any group. The error is that of Parse.
+// flags of the run in any group. It returns the error of Parse.
 func parseArgs(args []string) (*config, error) {
 	c := &config{workers: machine.Cores(), pin: true}
 	line := c.line(&params{})
@@ -79,7 +79,7 @@ func (c *config) parseGroup(index int, args []string) (params, error) {
 	return p, err
 }
 
-// line declares the flags of one group: those of the graph write to p, those of the run to c.
+// line declares the flags of one group: flags of the graph write to p, flags of the run to c.
 func (c *config) line(p *params) *commandline.Line {
 	set := commandline.New("taskbench", about)
 	set.IntVar(&p.steps, "steps", 4, "height of the task graph: `timesteps`")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// pair is what a task leaves in its output: its own timestep and point.
+// pair is the output of a task: its timestep and point.
 type pair struct{ step, point int64 }
 
 // pairBytes is the size of a pair, and so the least output of a task.
@@ -15,7 +15,7 @@ const pairBytes = 16
 // the same graph cannot pass for a fresh one.
 var untouched = pair{-1, -1}
 
-// params is what the command line says about one graph.
+// params holds the flags of one graph.
 type params struct {
 	shape
 	kernel

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// kernelType is what a task computes after it has checked its inputs.
+// kernelType selects the computation of a task after the check of its inputs.
 type kernelType uint8
 
 // The kernels, named as the flag -kernel names them.
@@ -95,10 +95,10 @@ func flopsOf(iter int) int64 { return 2*64*int64(iter) + 64 }
 // multiplyAdd iterates a = a*a + a on 64 doubles and returns their sum.
 //
 // Each double has its own chain of length iter; they are taken thirteen at a time (and
-// twelve at last), which is what the sixteen vector registers of amd64 hold. Thirteen
-// chains hide the eight cycles of one, so that the rate hardly depends on iter; with
-// eight, it was 5.0 GFLOP/s at iter 1024 and 7.2 at iter 4, where neighbouring groups
-// overlap, and METG would have been flattered. Starting values lie in (-1, 0), where
+// twelve at last), as many as fit the sixteen vector registers of amd64. Thirteen chains
+// hide the latency of eight cycles, so that the rate hardly depends on iter; with eight
+// chains it was 5.0 GFLOP/s at iter 1024 and 7.2 at iter 4, where neighbouring groups
+// overlap, and METG would have looked too good. Starting values lie in (-1, 0), where
 // the map stays for ever (it creeps towards 0 like -1/iter and never reaches
 // denormals), so that no operand is infinite or slow. Cost on the project's EPYC: 7.5
 // GFLOP/s on one core, 17 ns per iteration.

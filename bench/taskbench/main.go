@@ -15,7 +15,7 @@
 //
 // # Choices that the original leaves to the implementation
 //
-// Every point has -field output buffers used in turn, each on cache lines of its own.
+// Every point has -field output buffers used in turn, each on its own cache lines.
 // Two are enough; more remove write-after-read waits. The scratch of memory_bound
 // belongs to an output buffer, not to a worker: tasks that share one are ordered by
 // their output. The graphs of -and are submitted timestep by timestep in turn, so they
@@ -25,9 +25,8 @@
 // # Reading the source
 //
 // pattern.go has the dependences, graph.go the tables built from them, check.go what a
-// task does, driver.go how it is submitted, metg.go the search for METG(50 %);
-// kernel.go, totals.go, flags.go, validate.go, report.go and progress.go are what
-// their names say.
+// task does, driver.go how it is submitted, metg.go the search for METG(50 %); the names
+// of kernel.go, totals.go, flags.go, validate.go, report.go and progress.go tell theirs.
 package main
 
 import (

@@ -46,7 +46,7 @@ func (s *sample) granularity(cores int) float64 {
 	return s.meanSeconds() * float64(cores) / float64(s.tasks)
 }
 
-// rate is the mean FLOP rate, bestRate that of the shortest run.
+// rate is the mean FLOP rate, bestRate the rate of the shortest run.
 func (s *sample) rate() float64     { return float64(s.flops) / s.meanSeconds() }
 func (s *sample) bestRate() float64 { return float64(s.flops) / slices.Min(s.seconds) }
 
@@ -63,7 +63,7 @@ type sweep struct {
 const (
 	longTask     = 100e-6           // seconds of kernel in the tasks of the first point
 	longestTask  = 2e-3             // and of the last attempt, if that was not enough
-	patience     = 15 * time.Second // a sweep older than this repeats nothing and tries no longer tasks
+	sweepLimit   = 15 * time.Second // a sweep older than this repeats nothing and tries no longer tasks
 	bisections   = 3
 	maxSpread    = 1.5 // runs of a point further apart than this are repeated
 	maxRepeats   = 2
@@ -123,7 +123,7 @@ func (w *sweep) descend() error {
 
 // first measures tasks long enough to be efficient and returns their iterations.
 func (w *sweep) first() (int, error) {
-	for length := longTask; length <= longestTask && !w.late(); length *= 4 {
+	for length := longTask; length <= longestTask && !w.overdue(); length *= 4 {
 		iter := max(minIteration, int(length*w.peak/float64(w.cores)/128))
 		if err := w.add(iter); err != nil {
 			return 0, err
@@ -154,7 +154,7 @@ func (w *sweep) add(iter int) error {
 			kept = s
 		}
 		kept.again = again
-		if kept.spread() <= maxSpread || w.late() {
+		if kept.spread() <= maxSpread || w.overdue() {
 			break
 		}
 	}
@@ -163,8 +163,8 @@ func (w *sweep) add(iter int) error {
 	return nil
 }
 
-// late tells whether the sweep has used up its patience.
-func (w *sweep) late() bool { return time.Since(w.begin) > patience }
+// overdue reports whether the sweep has taken longer than sweepLimit.
+func (w *sweep) overdue() bool { return time.Since(w.begin) > sweepLimit }
 
 // efficiency is the sample's share of the best FLOP rate.
 func (w *sweep) efficiency(s *sample) float64 { return s.rate() / w.peak }

@@ -194,7 +194,7 @@ func (s *shape) neighbours(p, below, above int) []int {
 	return s.interval(p-below, p+above)
 }
 
-// existing returns those of points that are within the width.
+// existing returns the points that are within the width.
 func (s *shape) existing(points ...int) []int {
 	return s.chosen(points, func(p int) bool { return 0 <= p && p < s.width })
 }
@@ -222,7 +222,7 @@ func (s *shape) strided(set, p, sign int) []int {
 	return s.modulo(points...)
 }
 
-// chosen returns those of points that keep accepts.
+// chosen returns the points that keep accepts.
 func (s *shape) chosen(points []int, keep func(int) bool) []int {
 	return slices.DeleteFunc(points, func(p int) bool { return !keep(p) })
 }

@@ -3,57 +3,41 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 // progress shows on a terminal how far a long run has come: one line on stderr,
-// rewritten twice a second from the third second on, by a goroutine of its own,
-// because a submitter that helps or waits cannot. A nil progress, which is what one
-// gets without a terminal, does nothing and costs nothing.
+// rewritten twice a second from the third second on, by its own goroutine, because a
+// submitter that helps or waits cannot. A nil progress, as returned without a terminal,
+// does nothing and costs nothing.
 type progress struct {
-	begin time.Time
-	what  atomic.Pointer[string] // what is being done
+	line  *report.Progress
+	what  atomic.Pointer[string] // the current phase
 	done  atomic.Int64           // timesteps submitted
 	total atomic.Int64
 	stop  chan struct{}
 	ended chan struct{}
-
-	mu    sync.Mutex
-	w     io.Writer // guarded by mu
-	shown bool      // guarded by mu: a line is on the screen
 }
-
-// progressDelay is how long a run stays silent.
-const progressDelay = 2 * time.Second
 
 // newProgress starts a progress on w, or returns nil if w is not a terminal. End it
 // with close.
 func newProgress(w io.Writer) *progress {
-	if !isTerminal(w) {
+	line := report.NewProgress(w)
+	if line == nil {
 		return nil
 	}
-	return startProgress(w, progressDelay, time.Second/2)
+	return startProgress(line, 2*time.Second, time.Second/2)
 }
 
 // startProgress starts a progress that waits for delay and then writes every period.
-func startProgress(w io.Writer, delay, period time.Duration) *progress {
-	p := &progress{begin: time.Now(), w: w, stop: make(chan struct{}), ended: make(chan struct{})}
+func startProgress(line *report.Progress, delay, period time.Duration) *progress {
+	p := &progress{line: line, stop: make(chan struct{}), ended: make(chan struct{})}
 	p.phase("starting", 0)
 	go p.loop(delay, period)
 	return p
-}
-
-// isTerminal tells whether w is a character device.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // loop rewrites the line until close.
@@ -74,14 +58,11 @@ func (p *progress) loop(delay, period time.Duration) {
 
 // write shows the state once.
 func (p *progress) write() {
-	line := fmt.Sprintf("%.0f s, %s", time.Since(p.begin).Seconds(), *p.what.Load())
+	text := *p.what.Load()
 	if total := p.total.Load(); total > 0 {
-		line += fmt.Sprintf(": %d of %d timesteps submitted", p.done.Load(), total)
+		text += fmt.Sprintf(": %d of %d timesteps submitted", p.done.Load(), total)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fmt.Fprint(p.w, "\r\x1b[K"+line)
-	p.shown = true
+	p.line.Show(text)
 }
 
 // phase says what begins now and how many timesteps it has, 0 if that says nothing.
@@ -104,14 +85,8 @@ func (p *progress) step(done int) {
 
 // clear takes the line off the screen, before anything else is printed.
 func (p *progress) clear() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.shown = false
+	if p != nil {
+		p.line.Clear()
 	}
 }
 

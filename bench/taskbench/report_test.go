@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/bench/internal/report"
 )
 
 func TestReport_lines(t *testing.T) {
@@ -48,7 +50,7 @@ func TestHeader_says_what_changes_the_work(t *testing.T) {
 
 func TestProgress_shows_and_clears(t *testing.T) {
 	var screen lockedBuffer
-	p := startProgress(&screen, time.Millisecond, time.Millisecond)
+	p := startProgress(report.ProgressOn(&screen), time.Millisecond, time.Millisecond)
 	p.phase("run 1 of 2", 50)
 	p.step(20)
 	require.Eventually(t, func() bool { return strings.Contains(screen.String(), "run 1 of 2: 20 of 50 timesteps submitted") }, time.Minute, time.Millisecond)

@@ -58,8 +58,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return commandline.Code(err, stdout, stderr)
 }
 
-// show writes the logs to the file output, or their summary if there is none. Several files are
-// those of ranks, in this order.
+// show writes the logs to the file output, or their summary if there is none. Several files
+// are the logs of the ranks, in this order.
 func show(names []string, output string, stdout io.Writer) error {
 	var logs []*dataflow.Log
 	for i, name := range names {

@@ -2,9 +2,9 @@
 //
 // Two threads, each pinned on a core of its own, wake each other in turn; each
 // hand-over is timed one way, from before the waker's first step to after the
-// sleeper's return. The contenders run interleaved, round by round, so that what
-// the machine does beside hits all alike. The peer is the same game in C, two
-// pthreads on two futex words, compiled when the program starts; without a C
+// sleeper's return. The contenders run interleaved, round by round, so that other load
+// on the machine affects all alike. The peer is the same game in C, two pthreads on
+// two futex words, compiled when the program starts; without a C
 // compiler there is no ratio.
 //
 // It ends with one line per contender:
@@ -12,7 +12,7 @@
 //	result name=parker us_median=.. us_min=.. c_us_median=.. c_us_min=.. ratio=..
 //
 // us_median is the median over the rounds of the medians of each round, us_min the
-// smallest hand-over of all; the c_ values are those of the peer, and ratio is
+// smallest hand-over of all; the c_ values belong to the peer, and ratio is
 // us_median / c_us_median.
 package main
 

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
+
+	"github.com/weft-hpc/weft/bench/internal/command"
 )
 
 //go:embed peer.c
@@ -25,7 +26,7 @@ type peer struct {
 	dir, program string
 }
 
-// buildPeer compiles the peer into a directory of its own, which remove deletes.
+// buildPeer compiles the peer into a temporary directory, which remove deletes.
 func buildPeer() (*peer, error) {
 	cc, err := exec.LookPath("cc")
 	if err != nil || runtime.GOOS != "linux" {
@@ -35,12 +36,8 @@ func buildPeer() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{dir: dir, program: filepath.Join(dir, "peer")}
-	source := p.program + ".c"
-	err = os.WriteFile(source, peerSource, 0o600)
-	if err == nil {
-		err = output(exec.Command(cc, "-O2", "-pthread", "-o", p.program, source), nil)
-	}
+	p := &peer{dir: dir}
+	p.program, err = command.Compile(dir, peerSource, []string{cc}, "-pthread")
 	if err != nil {
 		p.remove()
 		return nil, fmt.Errorf("build the peer: %w", err)
@@ -50,30 +47,15 @@ func buildPeer() (*peer, error) {
 
 func (p *peer) remove() { _ = os.RemoveAll(p.dir) }
 
-// play runs one round in a process of its own.
+// play runs one round in a child process.
 func (p *peer) play(g game) (timing, error) {
-	var text []byte
-	err := output(exec.Command(p.program, strconv.Itoa(g.handovers), strconv.Itoa(g.cores[0]), strconv.Itoa(g.cores[1])), &text)
+	text, err := command.Output(exec.Command(p.program, strconv.Itoa(g.handovers), strconv.Itoa(g.cores[0]), strconv.Itoa(g.cores[1])))
 	if err != nil {
 		return timing{}, err
 	}
 	var t timing
-	if _, err := fmt.Sscan(string(text), &t.median, &t.min); err != nil {
+	if _, err := fmt.Sscan(text, &t.median, &t.min); err != nil {
 		return timing{}, fmt.Errorf("the peer printed %q: %w", text, err)
 	}
 	return t, nil
-}
-
-// output runs cmd, keeps what it prints in text if that is not nil, and puts
-// what it complains about into the error.
-func output(cmd *exec.Cmd, text *[]byte) error {
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return fmt.Errorf("%w: %s", err, exit.Stderr)
-	}
-	if text != nil {
-		*text = out
-	}
-	return err
 }

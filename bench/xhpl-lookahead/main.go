@@ -1,7 +1,7 @@
 // Command xhpl-lookahead is the baseline of xhpl: the LINPACK benchmark with netlib's
 // own algorithm, panels factored DEPTH steps ahead and progress of messages by polling
 // between chunks of columns, over the same kernels, with the same input and output.
-// What differs between the two is who schedules.
+// The two differ in the scheduler.
 //
 //	xhpl-lookahead -n 4000 -q 2 -depth 1
 //	xhpl-lookahead -dat HPL.dat -ranks 4

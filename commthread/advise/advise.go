@@ -9,7 +9,7 @@ import (
 
 // Options of an analysis.
 type Options struct {
-	File string  // of the results, written by rank 0 over what is there
+	File string  // of the results, written by rank 0; an existing file is overwritten
 	Size float64 // problem size, for sets of runs; 0: not told
 	// Rehearse is how long the rehearsal may take; 0: 2 s, or a fifth of the run if that is
 	// longer; less than 0: there is none.

@@ -11,10 +11,10 @@
 // (500ms; 0: there is none).
 //
 // Savings are measured, not modelled: after the run the same messages are exchanged again
-// in both forms, in turn. During the run nothing that the program asked for is done in
-// another way, so results, errors and the order of messages are those of the program without
-// the analysis. The method is that of Natvig and Elster, "Run-Time Analysis and
-// Instrumentation for Communication Overlap Potential" (EuroMPI 2010).
+// in both forms, in turn. The run itself makes every call unchanged, so results, errors and
+// the order of messages are the same as without the analysis. The method comes from Natvig
+// and Elster, "Run-Time Analysis and Instrumentation for Communication Overlap Potential"
+// (EuroMPI 2010).
 //
 // # What is not guaranteed
 //

@@ -34,7 +34,7 @@ func NewPretend(a *Arena, x []byte, order Direction, cuts ...int) *Pretend {
 	return &Pretend{t}
 }
 
-// Arm arms what has not landed.
+// Arm arms the strips that have not landed.
 func (p *Pretend) Arm() bool { return p.back.arm(p.Transfer) }
 
 // Land lands strip i.

@@ -16,9 +16,9 @@ import (
 	"github.com/weft-hpc/weft/internal/invariant"
 )
 
-// The corpus: what each mode finds of programs with a mistake (wrong_test.go), and that
-// none complains of right ones (right_test.go). README.md has the table, which is compared
-// with what the modes do; go test -run Corpus -table writes it, with -race its last column.
+// The corpus: each mode's findings on programs with a mistake (wrong_test.go), and no
+// complaints about right programs (right_test.go). The test compares the findings with the
+// table in README.md; go test -run Corpus -table writes it, with -race its last column.
 
 var writeTable = flag.Bool("table", false, "write the table of README.md")
 
@@ -101,7 +101,7 @@ func TestCorpusChild(t *testing.T) {
 	}
 }
 
-// row is what the modes find of one program.
+// row holds the modes' findings on one program.
 type row struct {
 	name  string
 	found [4]bool // Verify, Seeded, Debug, -race
@@ -217,7 +217,7 @@ func TestCorpus_of_right_programs(t *testing.T) {
 			}
 			for name, opts := range modes {
 				got, err := p.trial(opts...)
-				if name != "Verify" || !invariant.Enabled { // what a failed body leaves: the old value under Verify, the pattern elsewhere
+				if name != "Verify" || !invariant.Enabled { // a failed body leaves the old value under Verify, the pattern elsewhere
 					assert.Equal(t, want, got, name)
 				}
 				assert.Equal(t, fails, err != nil, "%s: %v", name, err)

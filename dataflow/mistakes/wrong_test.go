@@ -55,7 +55,7 @@ func later() {
 	time.Sleep(2 * time.Millisecond)
 }
 
-// Bodies that capture nothing, as those of package variables do.
+// Bodies that capture nothing: they use package variables.
 var (
 	scaleTask    = tasks.Declare2("scale", func(x []float64, by float64) { scaled(x, by) }, tasks.Inout, tasks.Value)
 	fillTask     = tasks.Declare2("fill", fill, tasks.Output, tasks.Value)
@@ -93,8 +93,8 @@ func sum(x []float64) (s float64) {
 // after returns the result of programs that wait at their end.
 func after(x any) func() any { return func() any { return x } }
 
-// mistakes are programs with one mistake each, in a declaration or where one is missing.
-// Their order, names and columns are those of the table in README.md.
+// mistakes are programs with one mistake each: a wrong or missing declaration. The table in
+// README.md has the same order, names and columns.
 var mistakes = []program{
 	{"an Input is written", func(rt *dataflow.Runtime) func() any {
 		x, y := numbers(8), make([]float64, 8)

@@ -120,10 +120,10 @@ func (b *builder) message(m dataflow.Message, ready, posted, done time.Duration)
 	b.log.Elapsed = max(b.log.Elapsed, done)
 }
 
-// halo makes the log of a rank of a program in which two ranks exchange their
-// edges, work on what is inside meanwhile, and add up a norm. A third rank, of
-// which there is no log, gets the edge of rank 0 as well. At work is the worker
-// that has the edges; after is what the log begins later than that of rank 0.
+// halo makes the log of a rank of a program in which two ranks exchange their edges, update
+// the interior meanwhile, and add up a norm. A third rank, without a log, gets the edge of
+// rank 0 as well. The worker "at work" has the edges; the log begins after later than the
+// log of rank 0.
 func halo(rank int, host string, after time.Duration, names ...string) *builder {
 	b := newBuilder(len(names)-1, names...)
 	work, outside, mate := len(names)-2, len(names)-1, 1-rank
@@ -170,8 +170,8 @@ func twoRanks() []*dataflow.Log {
 }
 
 // simulate makes the log of n random tasks on some workers: a greedy schedule
-// without overhead of the DAG in which each task waits for some older ones.
-// preds and weights are what the log was made from.
+// without overhead of the DAG in which each task waits for some older ones. preds and
+// weights are the DAG.
 func simulate(rng *rand.Rand, n, workers int) (l *dataflow.Log, preds [][]uint64, weights []time.Duration) {
 	names := make([]string, workers)
 	for i := range names {

@@ -371,8 +371,8 @@ func (c *chrome) counters() {
 	k.elapse(end, 0)
 }
 
-// counter is the observer that samples the counts: at each change, but at most
-// once every so many ns.
+// counter is the observer that samples the counts: at each change, but at most once per
+// interval.
 type counter struct {
 	c       *chrome
 	every   int64

@@ -68,9 +68,8 @@ func readChrome(r io.Reader) (*chromeFile, error) {
 	return &f, nil
 }
 
-// named checks that every event is in a process and on a track whose names have
-// gone before. Perfetto looks for the names of tracks by their numbers alone, so
-// no number is that of two.
+// named checks that the names of an event's process and track come before the event.
+// Perfetto finds the name of a track by its number alone, so no two tracks share a number.
 func named(events []chromeEvent) error {
 	processes, threads := map[int]bool{}, map[int]int{}
 	for i, e := range events {
@@ -181,9 +180,9 @@ func flowsMatch(events []chromeEvent) error {
 	return nil
 }
 
-// flowsBound checks that every end of an arrow has a slice of its track to hang
-// on, and that an arrow between messages has one of its own: the slice that the
-// file has just before, at the same time.
+// flowsBound checks that every end of an arrow has a slice of its track to attach to, and
+// an arrow between messages its own slice: the one just before it in the file, at the same
+// time.
 func flowsBound(events []chromeEvent) error {
 	until := map[int][]int64{} // by track: how far its first slices reach, with those before
 	starts := map[int][]int64{}

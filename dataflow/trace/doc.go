@@ -1,5 +1,5 @@
-// Package trace shows what a run of a task program did: as a timeline, as a graph, and as
-// a page of figures.
+// Package trace shows a run of a task program as a timeline, as a graph, and as a page of
+// figures.
 //
 // The runtime keeps an event log with the option dataflow.Trace. Take the log when the
 // tasks of interest are done, and write it; the extension names the format:

@@ -28,7 +28,7 @@ func WriteDOT(w io.Writer, logs ...*dataflow.Log) error { return WriteDOTLimit(w
 // failed ones red. An ellipse stands for a WaitOn.
 //
 // Several logs are the ranks of one run. Each rank has a box around its tasks, an equal part
-// of the limit, and a critical path of its own. A dashed blue line leads from a task that
+// of the limit, and its own critical path. A dashed blue line leads from a task that
 // sent a message to the task that received it; messages without a task are not drawn.
 //
 // Errors: an error of w; two logs of one rank.
@@ -203,8 +203,7 @@ func (d *dot) head(parent int32) *int32 {
 	return &d.children[parent]
 }
 
-// family draws the children of a task, each in a box of its own if it has
-// children too.
+// family draws the children of a task, each in its own box if it has children too.
 func (d *dot) family(parent int32, indent string) {
 	for i := *d.head(parent); i != none; i = d.sibling[i] {
 		if d.children[i] == none {

@@ -53,8 +53,8 @@ func number(b byte) uint64 {
 	return uint64(b % 13)
 }
 
-// requireSound runs every writer on a log, or on the logs of a run. None may
-// panic, and what they write must be well-formed however bad the logs are.
+// requireSound runs every writer on a log, or on the logs of a run. However bad the logs,
+// no writer may panic, and the output must be well-formed.
 func requireSound(t *testing.T, logs ...*dataflow.Log) {
 	var out bytes.Buffer
 	require.NoError(t, WriteChrome(&out, logs...))
@@ -307,8 +307,7 @@ func TestEmptyLogs(t *testing.T) {
 	}
 }
 
-// A body that runs when the log is taken, and one that ran when it was reset,
-// count up to the edge of the log.
+// A body that was running when the log was taken or reset counts up to the edge of the log.
 func TestBodiesAcrossTheEdges(t *testing.T) {
 	b := newBuilder(1, "worker 0")
 	b.next = 40

@@ -13,8 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
 
-// All formats of one hand-made log, and of those of two ranks, for a reviewer to
-// read.
+// All formats of one hand-made log, and of the logs of two ranks, for a reviewer to read.
 func TestGolden(t *testing.T) {
 	dir := t.TempDir()
 	for _, extension := range []string{".json", ".dot", ".txt"} {
@@ -52,7 +51,7 @@ func TestWriteFileRefusesOtherExtensions(t *testing.T) {
 	assert.NoError(t, WriteFile(filepath.Join(dir, "RUN.JSON"), cholesky()))
 }
 
-// The logs in a file are those that were written, without the nil ones; a file that has none, or
+// ReadFile returns the written logs without the nil ones; a file without a log, or with
 // part of one, is an error.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()

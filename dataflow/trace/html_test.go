@@ -214,7 +214,7 @@ func TestPagePartsAreSound(t *testing.T) {
 	assert.NotContains(t, pageFrame, "src=")
 }
 
-// A page that is too small holds a prefix of the run and says what it lacks.
+// A page that is too small holds a prefix of the run and says how much is missing.
 func TestPageSaysWhatIsLeftOut(t *testing.T) {
 	l, _, _ := simulate(rand.New(rand.NewPCG(3, 4)), 200, 2)
 	whole, p := readPage(t, writePage(t, HTMLLimit, l)), readPage(t, writePage(t, 50, l))
@@ -277,7 +277,7 @@ func requirePage(t *testing.T, text string) {
 	}
 }
 
-// A dependence on a task that had ended is one, but not one that was waited for.
+// A dependence on an ended task counts as a dependence, but not as a wait.
 func TestDependenceOnEndedTask(t *testing.T) {
 	l := &dataflow.Log{Workers: []dataflow.WorkerLog{{Name: "worker 0", Events: []dataflow.Event{
 		{Task: 1, Kind: dataflow.EventSpawn}, {Task: 2, Kind: dataflow.EventSpawn},

@@ -8,9 +8,9 @@ package trace
 //   - a body goes on after it has spawned a child, or waited for its children;
 //   - a task releases its successors after its body and its children have ended.
 //
-// A WaitOn runs a task of its own that has the dependences (see waiterName), and joins that
-// task. The log does not name the children that another wait was for, so the wait joins all
-// children that have ended by then. A child that runs directly inside the body of its
+// A WaitOn runs a task that has the dependences (see waiterName), and joins that task. For
+// other waits the log does not name the awaited children, so the wait joins all children
+// that have ended by then. A child that runs directly inside the body of its
 // parent, outside any wait, was spawned to run in place (If, Final): the parent goes on after
 // it. With one slot this may also be the serial mode, and does not count as an order. The
 // program (task 0) is a parent whose own time has weight 0: only bodies have weight.

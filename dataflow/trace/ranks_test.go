@@ -135,8 +135,7 @@ func TestSummaryOfRanks(t *testing.T) {
 	assert.Contains(t, text.String(), "no log of 1 of the 3 ranks")
 }
 
-// The log of one rank of several says what it can: no table of ranks, but its
-// messages.
+// The log of a single rank of several gives no table of ranks, but its messages.
 func TestOneRankOfTwo(t *testing.T) {
 	l := twoRanks()[1]
 	s := Summarize(l)
@@ -177,7 +176,7 @@ func TestTwoLogsOfOneRankAreRefused(t *testing.T) {
 // A message that was there before it left has no arrow, and is told of.
 func TestClocksThatDisagree(t *testing.T) {
 	logs := twoRanks()
-	logs[1].Start = logs[1].Start.Add(-30 * us) // 27 us before that of rank 0
+	logs[1].Start = logs[1].Start.Add(-30 * us) // 27 us before rank 0
 	s := Summarize(logs...)
 	assert.Equal(t, 1, s.Messages.Backward, "posted at 11.5 on rank 0, done at 24-27 = -3 on rank 1")
 	assert.Equal(t, 14500*time.Nanosecond, s.Messages.Skew)
@@ -262,7 +261,7 @@ func TestMatchAgainstBruteForce(t *testing.T) {
 }
 
 // firstSend is the first send that the receive of a rank can meet, unless it is
-// taken: a second one with the same number meets nobody.
+// taken: a second one with the same number has no partner.
 func firstSend(logs []*dataflow.Log, rank int, recv dataflow.Message, taken func(rank, index int) bool) (from struct{ rank, index int }, ok bool) {
 	if recv.Kind != "recv" || recv.Peer >= len(logs) {
 		return from, false

@@ -20,8 +20,7 @@ import (
 
 var keep = flag.String("keep", "", "folder to keep the files of the traced Cholesky run in, for a look")
 
-// The tests below trace real runs: what the runtime records is what this
-// package reads.
+// The tests below trace real runs: this package reads the records of the runtime.
 
 const tileSize = 48
 
@@ -155,7 +154,7 @@ func TestRunOfCholesky(t *testing.T) {
 	}
 }
 
-// requireCholesky checks what the log must say of 4 x 4 tiles.
+// requireCholesky checks the log of 4 x 4 tiles.
 func requireCholesky(t *testing.T, log *dataflow.Log, workers int) {
 	s := Summarize(log)
 	counts := map[string]int{}

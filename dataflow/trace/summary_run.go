@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// RankSummary holds the figures of one rank of several. Its times count from
-// the start of its own log.
+// RankSummary holds the figures of one rank of several. Its times count from the start of
+// the rank's log.
 type RankSummary struct {
 	Rank  int
 	Host  string        // "" if not known

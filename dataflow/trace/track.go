@@ -315,8 +315,8 @@ func (c *cleaner) close(key spanKey, arg uint64) {
 	}
 }
 
-// endTask notes the end of a task whose body is at a place on the stack, or at
-// -1 if it has none. The end of a body counts more than one without.
+// endTask records the end of a task whose body is at a place on the stack, or at -1 if it
+// has none. The end with a body overrides an end without.
 func (c *cleaner) endTask(t *task, arg uint64, at int) {
 	switch {
 	case at >= 0 && (!t.closed || c.now >= t.end):

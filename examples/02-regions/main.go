@@ -16,7 +16,7 @@ import (
 // pair is two tasks, spawned one after the other.
 type pair struct {
 	what          string
-	first, second tasks.Clause // what the tasks touch
+	first, second tasks.Clause // the regions of the tasks
 	beside        bool         // what must happen
 	met           bool         // what happened: both were running at the same time
 }

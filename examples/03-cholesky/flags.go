@@ -50,8 +50,8 @@ var viewers = map[string]string{
 	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text", ".log": "go run ./bench/trace shows it",
 }
 
-// format reports whether package trace knows how to write the file; "" stands for one that
-// private names.
+// format reports whether package trace has a writer for the file; "" stands for a file named
+// by private.
 func format(path string) bool { return path == "" || viewers[filepath.Ext(path)] != "" }
 
 // private puts the files that were not named into a new folder that only this user can

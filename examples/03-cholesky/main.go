@@ -42,7 +42,7 @@ func cholesky(rt *dataflow.Runtime, m tile, nb int) {
 	}
 }
 
-// run does what the flags ask for and reports whether the result is right.
+// run runs the program of the flags and reports whether the result is right.
 func run(o options) (ok bool, err error) {
 	a := positive(o.n)
 	var plain, parallel tile

@@ -19,7 +19,7 @@ type block struct {
 
 // newHalf returns the rows of the square that begin at first: hot in the upper
 // left corner, cold elsewhere. Its blocks have o.block rows, but the row at the
-// cut is a block of its own.
+// cut is a separate block.
 func newHalf(o options, first, rows int) *half {
 	h := &half{rows: rows, cols: o.cols}
 	for i := range h.state {

@@ -27,8 +27,8 @@ func addAll(parts []*int, sum *int) {
 	}
 }
 
-// describe prints the failed task in err and what its failure came from, and reports
-// whether it is the one that was meant to fail.
+// describe prints the failed task in err and the cause of its failure, and reports whether
+// the right task failed.
 func describe(err error) bool {
 	var failed *dataflow.TaskError
 	right := errors.As(err, &failed) && failed.Label == "load" && errors.Is(err, errBroken)

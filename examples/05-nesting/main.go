@@ -44,8 +44,8 @@ func sortSlice(ctx *tasks.Context, t *tree, x []int) error {
 	return nil
 }
 
-// loadPart has a child do the work. The child of part 2 fails, and so does its
-// parent; that of part 3 fails too, but its parent waits for it and has an answer.
+// loadPart has a child do the work. The child of part 2 fails, and so does its parent; the
+// child of part 3 fails too, but its parent waits for it and handles the error.
 func loadPart(ctx *tasks.Context, i int, part *int) error {
 	ctx.Spawn("read", func(*tasks.Context) error {
 		if i >= 2 {
@@ -62,8 +62,8 @@ func loadPart(ctx *tasks.Context, i int, part *int) error {
 	return nil
 }
 
-// fail spawns four parts and their total, of which some fail, then does again what was
-// skipped. It reports whether exactly that happened.
+// fail spawns four parts and their total, of which some fail, then repeats the skipped
+// tasks. It reports whether exactly the expected tasks failed.
 func fail(rt *dataflow.Runtime) (ok bool, err error) {
 	var parts [4]int
 	sum, all := -1, []*int{&parts[0], &parts[1], &parts[2], &parts[3]}

@@ -30,8 +30,8 @@ var squares = tasks.Declare2("squares", func(block []float64, sum *float64) {
 
 var add = tasks.Declare2("add", func(part, total *float64) { *total += *part }, tasks.Input, tasks.Inout)
 
-// maker is the program of rank 0, worker that of rank 1. Both spawn all their tasks at
-// once; buffers are used again in turn, and nobody but the dependences says when.
+// maker is the program of rank 0, worker the program of rank 1. Both spawn all their tasks
+// at once; they reuse the buffers in turn, ordered by the dependences alone.
 func maker(rt *dataflow.Runtime, ct *commthread.Thread, c *mpi.Comm, o options) (total float64, err error) {
 	blocks, parts := buffers(o)
 	for k := range o.blocks {

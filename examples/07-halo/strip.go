@@ -65,7 +65,7 @@ func relaxRows(cols int, old, next []float64) {
 	}
 }
 
-// relaxRow computes a row from the same row and those above and below it. It reads each
+// relaxRow computes a row from the same row and the rows above and below it. It reads each
 // element of its own row once.
 func relaxRow(up, mid, down, next []float64) {
 	last := len(next) - 1

@@ -79,7 +79,7 @@ func spectral(n int) []float64 {
 	return e
 }
 
-// secondOrder returns those of (u(x-h) - 2 u(x) + u(x+h)) / h^2.
+// secondOrder returns the eigenvalues of (u(x-h) - 2 u(x) + u(x+h)) / h^2.
 func secondOrder(n int) []float64 {
 	e := make([]float64, n)
 	for i := range e {

@@ -16,7 +16,7 @@ import (
 )
 
 // Functions of one plane of the cube (cube.go); the largest error is a reduction: every
-// task has a variable of its own, and they are combined at the end.
+// task has its own variable, and they are combined at the end.
 var (
 	fill   = tasks.Declare3("fill", (*cube).fill, tasks.Value, tasks.Value, tasks.Output)
 	divide = tasks.Declare3("divide", (*cube).divide, tasks.Value, tasks.Value, tasks.Inout)
@@ -53,7 +53,7 @@ func solve(rt *dataflow.Runtime, n int, laplacian []float64) (worst float64, err
 	return worst, err
 }
 
-// converge solves on growing grids, prints the errors, and returns those of the last.
+// converge solves on growing grids, prints the errors, and returns the last grid's.
 func converge(rt *dataflow.Runtime, most int) (exact, differences float64, err error) {
 	fmt.Printf("%8s %18s %18s\n", "points", "spectral error", "2nd-order error")
 	for _, n := range sizes {

@@ -8,7 +8,7 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// timed returns the seconds of one solution with so many workers, the best of five.
+// timed returns the seconds of one solution, the best of five.
 func timed(n, workers int) (seconds float64, err error) {
 	err = dataflow.Run(func(rt *dataflow.Runtime) error {
 		for i := range 5 {

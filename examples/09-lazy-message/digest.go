@@ -14,8 +14,8 @@ type timing struct {
 	digest  uint64
 }
 
-// digestOf mixes the numbers of x, in order, with so many rounds each: compiled loads, so
-// it may wait at any of them.
+// digestOf mixes the numbers of x, in order, with some rounds each. Its loads are compiled
+// Go code, so it may wait at any of them.
 func digestOf(x []uint64, to *uint64, rounds int) {
 	d := uint64(1)
 	for _, v := range x {

@@ -91,7 +91,7 @@ func (g *grid) pack() {
 	}
 }
 
-// unpack copies what has been received from neighbours to its place.
+// unpack copies the received neighbour values to their places.
 func (g *grid) unpack(front, back int) {
 	for i := range g.n[0] {
 		for j := range g.n[1] {

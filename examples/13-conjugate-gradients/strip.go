@@ -10,8 +10,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// strip is the part of the vectors that one rank has. The names are those of Ghysels and
-// Vanroose (Parallel Computing 40, 2014), algorithm 3.
+// strip is one rank's part of the vectors. The names follow Ghysels and Vanroose (Parallel
+// Computing 40, 2014), algorithm 3.
 type strip struct {
 	first, rows, cols int       // rows from first to first+rows-1 of the square, counted from 1
 	w                 []float64 // A times the residual, with a row on either side: the neighbour's, or the boundary

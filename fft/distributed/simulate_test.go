@@ -13,7 +13,7 @@ import (
 )
 
 // Small transforms on a simulated machine: the seed decides on form, network and the order of the
-// threads. The bytes are those of a run in which nothing is simulated. WEFT_PROGRAMS and WEFT_SEED
+// threads. The bytes equal those of a run without simulation. WEFT_PROGRAMS and WEFT_SEED
 // are the number of runs and the first seed.
 func TestSimulate_seeds(t *testing.T) {
 	q, all := newProblem(t, [3]int{7, 5, 9}), decompositions()

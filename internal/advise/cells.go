@@ -48,7 +48,7 @@ func (c cells) meets(from, to uintptr) bool {
 	if from >= c.end() || to <= c.base {
 		return false
 	}
-	// Block i is [base+i*stride, +size): the first one that ends behind from decides.
+	// Block i is [base+i*stride, +size): the first block that ends behind from decides.
 	i := 0
 	if from >= c.base+uintptr(c.size) {
 		i = int(from-c.base-uintptr(c.size))/max(c.stride, 1) + 1

@@ -68,8 +68,8 @@ func CheckFile(name string) error {
 	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
 }
 
-// ReadFile reads a run and checks it: a file of another kind or version, one that is cut
-// short, and one that has been changed are refused with [ErrFile].
+// ReadFile reads a run and checks it. It refuses a truncated or changed file, and a file of
+// another kind or version, with [ErrFile].
 func ReadFile(name string) (*Run, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -114,8 +114,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Chains of different ranks are rehearsed together if their messages meet: here those of
-// three ranks in a row, none of which closes with one other.
+// Chains of different ranks are rehearsed together if their messages match: here the chains
+// of three ranks in a row, no two of which match completely.
 func TestJoin(t *testing.T) {
 	send := func(call, peer int) Message { return Message{Call: call, Peer: peer, Blocks: 1, Block: 8} }
 	recv := func(call, peer int) Message { return Message{Call: call, Recv: true, Peer: peer, Blocks: 1, Block: 8} }

@@ -57,8 +57,8 @@ func watched(t *testing.T, touch bool) *Run {
 	return r
 }
 
-// A chain in mpi.Alloc buffers ends at the first touch of what it received, which also
-// gives its slack; where nothing is touched between the calls they are one chain.
+// A chain in mpi.Alloc buffers ends at the first touch of its received data, which also
+// gives its slack; calls without a touch in between form one chain.
 func TestPageWatch(t *testing.T) {
 	r := watched(t, false)
 	require.Len(t, r.Chains, 1)

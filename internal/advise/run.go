@@ -13,7 +13,7 @@ type Run struct {
 	Memory      float64   `json:"memory_bytes"`   // that the program has added, per rank
 	Caches      []float64 `json:"cache_bytes,omitempty"`
 	Network     Network   `json:"network"`
-	Protection  []Point   `json:"protection,omitempty"` // time to protect and release so many bytes
+	Protection  []Point   `json:"protection,omitempty"` // time to protect and release pages, by bytes
 	Sites       []Site    `json:"sites"`
 	Chains      []Chain   `json:"chains"`
 	Races       []Race    `json:"races,omitempty"`

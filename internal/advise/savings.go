@@ -46,7 +46,7 @@ func (r *Run) Saving(chain int, calls []int) Saving {
 		s.PerPass = middle(pairs)
 		s.Low, s.High = bounds(pairs)
 	} else {
-		off := math.Abs(measured - written) // what the estimate misses of what was measured
+		off := math.Abs(measured - written) // the error of the estimate
 		s.Low, s.High = s.PerPass-off, s.PerPass+off
 	}
 	most := measured
@@ -168,8 +168,8 @@ func (r *Run) Merges() (all []Merge) {
 }
 
 // Later is a chain whose wait could move down, because its received buffers are not touched at
-// once. Its saving adds to that of starting the calls together. It needs work of the program
-// between the last call and the touch.
+// once. Its saving adds to the saving of starting the calls together. It needs work of the
+// program between the last call and the touch.
 type Later struct {
 	Chain   int     `json:"chain"`
 	Slack   float64 `json:"slack"` // mean seconds from its end to the first touch

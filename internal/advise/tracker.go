@@ -67,7 +67,7 @@ type tracker struct {
 	disarms     []func()
 	touches     map[[2]int]bool // between two sites, when last looked at
 	ended       int             // chains
-	looks       bool            // the buffers of this chain are watched: the first ones, and one in so many
+	looks       bool            // the buffers of this chain are watched: the first chains, and a sample of the others
 }
 
 func newTracker(c *mpi.Comm, w Watch) *tracker {

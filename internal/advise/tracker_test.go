@@ -20,7 +20,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// analysed runs a body on ranks of this process under the tool, and returns what it wrote.
+// analysed runs a body on ranks of this process under the tool, and returns the tool's results.
 func analysed(t *testing.T, ranks int, watch Watch, body func(*mpi.Comm) error) *Run {
 	t.Helper()
 	o := &Options{File: filepath.Join(t.TempDir(), "run.json"), Watch: watch, Rehearse: 50 * time.Millisecond, apart: int64(time.Hour)}
@@ -190,7 +190,7 @@ func TestMerges(t *testing.T) {
 		left, right := ring(c)
 		for range steps {
 			_, e1 := c.Sendrecv(mpi.Of(u[:n]), right, 0, mpi.Of(u[n:2*n]), left, 0)
-			_, e2 := c.Sendrecv(mpi.Of(u[n:2*n]), right, 1, mpi.Of(u[2*n:3*n]), left, 1) // sends what has come
+			_, e2 := c.Sendrecv(mpi.Of(u[n:2*n]), right, 1, mpi.Of(u[2*n:3*n]), left, 1) // sends the received data on
 			_, e3 := c.Sendrecv(mpi.Of(u[4*n:5*n]), right, 2, mpi.Of(u[5*n:6*n]), left, 2)
 			if err := errors.Join(e1, e2, e3); err != nil {
 				return err
@@ -366,8 +366,8 @@ func (a *alarm) touch(x *float64, write bool, place string) {
 	}
 }
 
-// The first touch of what a chain has received ends it, and gives its slack; a read of what
-// was sent does not.
+// The first touch of received data ends a chain, and gives its slack; a read of sent data
+// does not.
 func TestWatch_chain(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		a := &alarm{}

@@ -8,7 +8,7 @@ import (
 	"github.com/weft-hpc/weft/internal/engine"
 )
 
-// Passes through a call whose buffers are compared: the first ones, and one in so many.
+// Passes through a call whose buffers are compared: the first ones, and a sample of the others.
 const (
 	closely   = 16
 	sometimes = 64
@@ -25,17 +25,17 @@ const (
 // shadow is the call that the engine sees in place of a call that the program has started and
 // not waited for.
 type shadow struct {
-	call   engine.Call
-	self   [1]*engine.Call
-	outer  *engine.Call // the program's
-	site   int
-	cells  cells
-	recv   bool
-	close  bool          // the buffer is compared
-	before uint64        // hash of the buffer at the start
-	aside  engine.Buffer // receives the message, until the wait
-	disarm func()
-	touch  atomic.Pointer[string] // place of the first touch
+	call    engine.Call
+	self    [1]*engine.Call
+	outer   *engine.Call // the program's
+	site    int
+	cells   cells
+	recv    bool
+	close   bool          // the buffer is compared
+	before  uint64        // hash of the buffer at the start
+	staging engine.Buffer // receives the message, until the wait
+	disarm  func()
+	touch   atomic.Pointer[string] // place of the first touch
 }
 
 // verifier checks that buffers of requests are left alone until the wait. It belongs to
@@ -81,8 +81,8 @@ func (v *verifier) start(c *engine.Call, site int) *shadow {
 	if s.close = !raced && near; s.close && b.Bytes() > 0 {
 		s.before = v.hash(v.t.view(b))
 		if s.recv {
-			s.aside = engine.Raw(unsafe.Pointer(unsafe.SliceData(make([]byte, b.Bytes()))), b.Bytes(), b)
-			s.call.Recv = s.aside
+			s.staging = engine.Raw(unsafe.Pointer(unsafe.SliceData(make([]byte, b.Bytes()))), b.Bytes(), b)
+			s.call.Recv = s.staging
 		}
 	}
 	s.call.Send, s.call.Recv = v.t.view(s.call.Send), v.t.view(s.call.Recv)
@@ -186,8 +186,8 @@ func (v *verifier) complete(s *shadow) {
 	case s.close && b.Bytes() > 0 && v.hash(b) != s.before:
 		v.report(Race{Kind: RaceWritten, Request: s.site, Other: v.t.places.here(0)})
 	}
-	if n := min(s.call.Status.Bytes, s.aside.Bytes()); s.aside.Bytes() > 0 && n > 0 {
-		engine.CopyPart(b, s.aside, 0, n)
+	if n := min(s.call.Status.Bytes, s.staging.Bytes()); s.staging.Bytes() > 0 && n > 0 {
+		engine.CopyPart(b, s.staging, 0, n)
 	}
 	s.outer.Complete(s.call.Status, s.call.Err)
 }

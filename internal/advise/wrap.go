@@ -26,7 +26,7 @@ const (
 
 // Options of an analysis.
 type Options struct {
-	File  string  // of the results, written by rank 0 over what is there
+	File  string  // of the results, written by rank 0; an existing file is overwritten
 	Size  float64 // problem size; 0: not told
 	Watch Watch   // nil: touches are not seen
 	// Rehearse is how long the rehearsal may take; 0: 2 s, or a fifth of the run if that is

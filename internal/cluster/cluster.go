@@ -34,28 +34,28 @@ import (
 
 // Machine describes a simulated machine.
 type Machine struct {
-	Name   string `json:"name"`   // for the first line of an output; default: that of the file
+	Name   string `json:"name"`   // for the first line of an output; default: the name of the file
 	Source string `json:"source"` // where the numbers come from
 
 	Nodes int `json:"nodes"` // computers, from 1 on
 	Cores int `json:"cores"` // of each node, from 1 to 1024
 
 	Network Net     `json:"network"` // between nodes: all ranks of a node share its link
-	Inside  Net     `json:"inside"`  // between ranks of a node, each with a link of its own; default: no time
+	Inside  Net     `json:"inside"`  // between ranks of a node, each with its own link; default: no time
 	Copy    float64 `json:"copy"`    // rate in 1e9 bytes per second at which cores copy messages whose data are modelled; default: adapters move them
-	Eager   *int    `json:"eager"`   // messages up to so many bytes do not wait for their receive; default: that of the engine
+	Eager   *int    `json:"eager"`   // messages up to this many bytes do not wait for their receive; default: the engine's limit
 
-	// What programs compute takes the time that it takes on this machine, multiplied by Speed;
-	// default 1. Computing takes no time beside that of the kernels if it is 0.
+	// Computation takes its time on this machine, multiplied by Speed; default 1. With 0, only
+	// the kernels take time.
 	Speed *float64 `json:"speed"`
 
-	// A thread that computes loses its core for noise_length in every noise_every: what the system
-	// does meanwhile. Default: no noise.
+	// A thread that computes loses its core to the system for noise_length in every noise_every.
+	// Default: no noise.
 	NoiseEvery  Duration `json:"noise_every"`
 	NoiseLength Duration `json:"noise_length"`
 
-	// The wake-up of a thread that has slept for longer than threads spin (100 us): what it costs
-	// the waker, and how much later the sleeper goes on. Default: nothing.
+	// The wake-up of a thread that has slept for longer than threads spin (100 us): the cost to
+	// the waker, and the delay of the sleeper. Default: nothing.
 	Waker   Duration `json:"waker"`
 	Sleeper Duration `json:"sleeper"`
 
@@ -76,7 +76,7 @@ type Kernels struct {
 	Memory     float64 `json:"memory"`     // memory bandwidth of a core in 1e9 bytes per second
 	Cache      float64 `json:"cache"`      // memory of the core's own cache in 1e6 bytes
 	Cached     float64 `json:"cached"`     // bandwidth of operands that fit in there, in 1e9 bytes per second
-	Line       float64 `json:"line"`       // of an element of a row, which is in a cache line of its own, in ns
+	Line       float64 `json:"line"`       // of an element of a row, each in its own cache line, in ns
 	Call       float64 `json:"call"`       // of each call, in us
 	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
 }
@@ -107,8 +107,8 @@ func (n *Net) UnmarshalText(text []byte) (err error) {
 // MarshalText implements encoding.TextMarshaler.
 func (n Net) MarshalText() ([]byte, error) { return []byte(n.Net.String()), nil }
 
-// Load returns the preset, or reads the machine file, of a name. A name with a dot or a slash
-// is that of a file.
+// Load returns the preset of a name, or reads the machine file of a name with a dot or a
+// slash.
 func Load(name string) (*Machine, error) {
 	if m := preset(name); m != nil {
 		return m, nil
@@ -160,7 +160,7 @@ func place(text []byte, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")), err)
 }
 
-// check returns an error that names the first impossible field, its value and what is possible.
+// check returns an error that names the first impossible field, its value and the possible values.
 func (m *Machine) check() error {
 	const most = 1 << 20 // ranks
 	switch {

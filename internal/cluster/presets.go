@@ -14,7 +14,7 @@ func presets() []*Machine {
 // js21 is the machine of Marjanovic, Labarta, Ayguade and Valero, section 2: 128 blades IBM
 // JS21 with 4 cores, and Myrinet. The cores are PowerPC 970MP with two floating-point units
 // for multiply-add, at 2.3 GHz in MareNostrum: 9.2 GFLOP/s. Its link has 230 MB/s
-// (facts, prediction). The efficiency of the product is that of good libraries on this
+// (facts, prediction). The efficiency of the product is typical of good libraries on this
 // processor; the cache is the L2 of the 970MP; memory and overheads are estimates.
 func js21() *Machine {
 	one, eager := 1.0, 32<<10
@@ -28,7 +28,7 @@ func js21() *Machine {
 }
 
 // present is a cluster of today: nodes with two processors of 64 cores, and a link of 200
-// Gbit/s. The latencies are those of the makers; the kernels are an EPYC core's with AVX2.
+// Gbit/s. The latencies come from the makers; the kernels are an EPYC core's with AVX2.
 func present() *Machine {
 	one, eager := 1.0, 16<<10
 	return &Machine{
@@ -41,11 +41,11 @@ func present() *Machine {
 }
 
 // The next four are systems of Bell, Bonachea, Nishtala and Yelick (2006), section 6. Overhead,
-// bandwidth and round trip of three networks are those that the same group measured for HUNT (table
-// 1): L is half of the round trip without the overheads. Progress is host where the hosts match
-// messages, nic on Quadrics, whose adapter does (section 4.1); puts always go by themselves. Rates
-// of transforms are near those of FFTW 3 on these processors for lengths in the cache, and
-// memory bandwidths near those of STREAM on one core: estimates.
+// bandwidth and round trip of three networks come from the same group's measurements for HUNT
+// (table 1): L is half of the round trip without the overheads. Progress is host where the hosts
+// match messages, nic on Quadrics, whose adapter does (section 4.1); puts always go by
+// themselves. Rates of transforms are near FFTW 3 on these processors for lengths in the cache,
+// and memory bandwidths near STREAM on one core: estimates.
 
 // myrinet: Itanium 2 at 1.3 GHz, two to a node, Myrinet with GM.
 func myrinet() *Machine {
@@ -84,7 +84,7 @@ func elan3() *Machine {
 }
 
 // elan4: Itanium 2 at 1.4 GHz, four to a node, Quadrics QsNet II. Its network was not in HUNT:
-// 900 MB/s is what the maker gives for PCI-X, the times are two thirds of those of elan3.
+// The maker gives 900 MB/s for PCI-X; the times are two thirds of the times of elan3.
 func elan4() *Machine {
 	one, eager := 1.0, 16<<10
 	return &Machine{

@@ -1,17 +1,17 @@
 package codelet
 
-// Model takes the time of transforms on another machine, and computes nothing: neither does it
-// read or write a number. Programs that run with it ask it for memory, and tell it what they do
-// with data beside the kernels.
+// Model charges the time of transforms on another machine. It computes nothing and neither
+// reads nor writes a number. Programs that run with it ask it for memory, and report their
+// use of data outside the kernels.
 type Model interface {
 	// Transform takes the time of count transforms of length n of data in the cache.
 	Transform(n, count int)
 
-	// Transfer takes the time to bring so many bytes of an array of size bytes to the cache, or
-	// back: none if the array fits in there. What is written is brought there first.
+	// Transfer charges the time to move bytes of an array of size bytes to the cache or back:
+	// none if the array fits into the cache. A write moves them to the cache first.
 	Transfer(bytes, size int)
 
-	// Compute takes the time of so many operations on data in the cache.
+	// Compute charges the time of operations on data in the cache.
 	Compute(operations int)
 
 	// Reserve returns n numbers that take no memory and cannot be accessed. Messages carry none of
@@ -19,8 +19,8 @@ type Model interface {
 	Reserve(n int) ([]complex128, error)
 }
 
-// Modelled returns a set without kernels: plans that are made with it tell m what they would
-// compute.
+// Modelled returns a set without kernels: its plans report their work to m instead of
+// computing.
 func Modelled(m Model) *Set { return &Set{name: "modelled", lanes: 1, model: m} }
 
 // Model returns the model of a set of [Modelled], nil for other sets.

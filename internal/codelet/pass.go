@@ -18,7 +18,7 @@ type Pass struct {
 	In, Out       []complex128 // the first leg of the first butterfly comes first
 	InLeg, OutLeg int          // from leg to leg
 	Run           int          // contiguous butterflies, with common twiddle factors
-	Mid           Loop         // every step has twiddle factors of its own
+	Mid           Loop         // every step has its own twiddle factors
 	Outer         Loop         // all steps have the same
 	// Twiddle has radix-1 factors for each step of Mid (the factor of leg 0 is 1); nil
 	// stands for none. [Set.TurnTwiddle] makes the factors of Turn.
@@ -71,7 +71,7 @@ func (p *Pass) check(radix, outRun int) {
 // every q below Run it reads In[q + k InLeg + steps] for all k below radix, and
 // writes the transform, times the twiddle factors, to Out[q + k OutLeg + steps].
 //
-// Any goroutine, with a Pass of its own. Panics if the pass leaves its slices or the
+// Any goroutine, with its own Pass. Panics if the pass leaves its slices or the
 // radix is not in [Radices]. On one core, 40 to 90 billion operations per second (of
 // 5 n log2 n) in cache with 4 lanes.
 func (s *Set) Rows(radix int, p *Pass) {
@@ -155,7 +155,7 @@ func (s *Set) CanTurn(radix int) bool { return s.kernelsOf(radix).turn != nil }
 // twiddle factors of q, to Out[radix q + k + steps]. Run is a multiple of [Set.Lanes], Mid
 // has one step, and OutLeg is not used.
 //
-// Any goroutine, with a Pass of its own. Panics as Rows does, and if there is no such kernel.
+// Any goroutine, with its own Pass. Panics as Rows does, and if there is no such kernel.
 func (s *Set) Turn(radix int, p *Pass) {
 	p.OutLeg = 0
 	p.check(radix, radix*p.Run)

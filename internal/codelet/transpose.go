@@ -13,7 +13,7 @@ const tile = 32
 // cols. The slices must not share memory; the gaps between the rows of dst are not touched.
 // p is scratch memory: its settings are lost.
 //
-// Any goroutine, with a Pass of its own. Panics if a slice is too short or a row
+// Any goroutine, with its own Pass. Panics if a slice is too short or a row
 // stride is below the length of the row. In cache, about 0.3 ns per number.
 func (s *Set) Transpose(dst []complex128, dstRow int, src []complex128, srcRow, rows, cols int, p *Pass) {
 	if rows < 1 || cols < 1 {

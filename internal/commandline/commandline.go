@@ -102,8 +102,8 @@ func (l *Line) Parse(args []string, checks ...func() error) error {
 	return l.Usage(err)
 }
 
-// Usage makes err an ErrUsage that names the program; nil and those that ask for help stay as
-// they are.
+// Usage makes err an ErrUsage that names the program; nil and requests for help stay
+// unchanged.
 func (l *Line) Usage(err error) error {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return err
@@ -126,7 +126,7 @@ func (l *Line) MustParse(check func() error) {
 // asked is the error of a command line that asks for help.
 type asked struct{ line *Line }
 
-// Error is that of flag.ErrHelp.
+// Error returns the text of flag.ErrHelp.
 func (a *asked) Error() string { return flag.ErrHelp.Error() }
 
 // Unwrap returns flag.ErrHelp.

@@ -41,8 +41,8 @@ func (l *Line) flags() section {
 	return s
 }
 
-// print writes the list in two columns. A name that is too long for the left one has a line
-// of its own.
+// print writes the list in two columns. A name that is too long for the left one has its
+// own line.
 func (s section) print(w io.Writer) {
 	width := 0
 	for _, r := range s.rows {

@@ -10,8 +10,8 @@
 //	Op       the operation of a reduction
 //	Win      a window
 //
-// The types Buffer, Comm, Op and Win of package mpi are those of this package with the methods
-// for programs. A conversion leads from one to the other and costs nothing:
+// The types Buffer, Comm, Op and Win of package mpi are the types of this package with the
+// methods for programs. A conversion leads from one to the other and costs nothing:
 //
 //	(*engine.Comm)(c).Engine()        c is an *mpi.Comm
 //	engine.Buffer(b).Pointer()        b is an mpi.Buffer

@@ -88,7 +88,7 @@ type PostWaiter interface {
 }
 
 // Stander is an engine that finds deadlocks of ranks that wait for any of their calls, as a
-// communication thread does. The method belongs to whoever is inside the engine.
+// communication thread does. Only the goroutine inside the engine calls the method.
 type Stander interface {
 	// StandStill is for a rank that does nothing more before one of the calls under way has
 	// completed. It returns when one has, or within some 20 ms after over reports true. If

@@ -15,7 +15,7 @@ func AllocFrom(s Source) (restore func()) {
 	return func() { source.Store(before) }
 }
 
-// FromSource returns what the present source does, nil without one.
+// FromSource calls the current source; nil without one.
 func FromSource(bytes int) (b []byte, free func() error) {
 	if s := source.Load(); s != nil {
 		return (*s)(bytes)

@@ -10,7 +10,7 @@ type Win struct {
 	freed bool
 }
 
-// NewWin opens a window with memory b of this rank and so many elements of each rank. All
+// NewWin opens a window with memory b of this rank; sizes has the elements of each rank. All
 // ranks call it after a synchronization.
 func NewWin(c *Comm, b Buffer, sizes []int) (*Win, error) {
 	h, err := c.port.Engine().NewWindow(c.h, b)

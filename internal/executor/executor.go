@@ -15,15 +15,15 @@ type Executor interface {
 	// Spawned is told of every such task before it can become ready, in spawn order, by
 	// the goroutine that spawns.
 	Spawned(r *task.Record)
-	// Ready hands over a task whose dependences are satisfied, or one that is to be
-	// skipped because what it depends on failed. Any goroutine.
+	// Ready hands over a task whose dependences are satisfied, or whose predecessor failed: the
+	// executor skips it. Any goroutine.
 	Ready(r *task.Record)
 	// Await returns when done reports true. A body that the executor runs calls it, to
 	// wait for its children.
 	Await(done func() bool)
 	// Wake says that the done of an Await may have become true. Any goroutine.
 	Wake()
-	// Report says what the executor waits for, a line each. Any goroutine.
+	// Report lists the operations that the executor waits for, a line each. Any goroutine.
 	Report() []string
 	// Advances returns a number that grows when something has gone on through the executor:
 	// a call has completed, a task has ended, a body has run. Any goroutine.
@@ -31,22 +31,21 @@ type Executor interface {
 	// Watches returns how many held events end only after a call of the executor has
 	// completed. Any goroutine.
 	Watches() int
-	// Quiet says, after a report has been printed, that nothing of the runtime goes on before
-	// a call of the executor has completed: no body is at work, and those that wait do so
-	// for calls. That holds as long as Advances returns the given number. Any goroutine.
+	// Quiet says, after a report has been printed, that the runtime cannot go on before a call
+	// of the executor has completed: no body is at work, and waiting bodies wait for calls.
+	// That holds as long as Advances returns the given number. Any goroutine.
 	Quiet(advances uint64)
 }
 
-// Port is how an Executor speaks to the runtime. Its methods, except those that say
-// otherwise, belong to the goroutine of the executor, or of the body that it runs.
+// Port is an Executor's interface to the runtime. Unless stated otherwise, only the goroutine
+// of the executor, or of the body that it runs, calls its methods.
 type Port interface {
 	// Detach ends that, after a Wait. Submitting goroutine.
 	Detach() error
 	// Mine returns an error that names method unless the caller is the submitting
 	// goroutine outside of tasks.
 	Mine(method string) error
-	// OnCancel has f called on a goroutine of its own when the runtime is cancelled; stop
-	// takes that back.
+	// OnCancel has f called on a new goroutine when the runtime is cancelled; stop revokes it.
 	OnCancel(f func()) (stop func() bool)
 	// Enter says that the calling goroutine begins, or goes on, to run the body of r;
 	// with nil, that it has stopped to.
@@ -57,8 +56,7 @@ type Port interface {
 	// Left says that the body of r has returned, on its goroutine: reductions of its
 	// children are complete.
 	Left(r *task.Record)
-	// Skips reports whether r is not to run: what it depends on failed, or the run was
-	// cancelled.
+	// Skips reports whether r must not run: a predecessor failed, or the run was cancelled.
 	Skips(r *task.Record) bool
 	// Skip ends r without running it.
 	Skip(r *task.Record)
@@ -72,11 +70,11 @@ type Port interface {
 	// Reason returns the errors of the tasks that have failed and are not reported yet;
 	// the cause, if the runtime was cancelled. Any goroutine.
 	Reason() error
-	// Aside waits for x, something outside of the runtime, on the calling goroutine, which
+	// WaitOutside waits for x, something outside of the runtime, on the calling goroutine, which
 	// may be any. The submitting goroutine runs tasks meanwhile; a worker inside a body gives
 	// its core to a spare. Inside Block it just sleeps; in the seeded mode, which has no
 	// spares, it runs other tasks, too.
-	Aside(x Waiter)
+	WaitOutside(x Waiter)
 	// Asleep says that the system's thread of this number sleeps, through no call of the
 	// runtime (in a page fault of a body): a spare worker has its core until awake is called.
 	// nil if it is no thread of a worker, or the mode has no spares. Any goroutine.
@@ -103,7 +101,7 @@ type Port interface {
 	Waits(yes bool)
 }
 
-// Waiter is what [Port.Aside] waits for. Its methods, and not functions, because these would
+// Waiter is what [Port.WaitOutside] waits for. Its methods, and not functions, because these would
 // be allocated for every wait.
 type Waiter interface {
 	// Done reports whether the wait is over.
@@ -116,9 +114,8 @@ type Waiter interface {
 	InBody(task uint64, label string)
 }
 
-// Lender is an executor that lets workers make its calls: one at a time has its engine
-// and is what the executor's own goroutine is otherwise. The methods belong to the
-// goroutines of workers.
+// Lender is an executor that lets workers make its calls: one worker at a time has its engine
+// and takes the role of the executor's goroutine. Goroutines of workers call the methods.
 type Lender interface {
 	// Turn makes progress for a worker that has nothing to run, which has had the engine
 	// since the Turn before if holds is set. It reports whether the worker has it now: not
@@ -130,8 +127,8 @@ type Lender interface {
 	Leave()
 	// Bring is Ready of the executor for a worker that calls Serve soon.
 	Bring(r *task.Record)
-	// Serve sees to it that somebody looks at what the worker has brought: perhaps the
-	// worker itself, if nobody has the engine. The worker also calls it between two tasks
+	// Serve makes sure that the worker's new operations are served, by the worker itself if
+	// nobody has the engine. The worker also calls it between two tasks
 	// while Wanted reports true; then the executor may poll.
 	Serve()
 	// Hold returns when the worker has the engine for r, which the executor has queued

@@ -3,7 +3,7 @@
 // name (names.txt), and when a file breaks a rule of
 // style that a machine can check (style_test.go): format, banned calls, missing
 // documentation, long functions, paths of one machine, references in Markdown
-// files to what does not exist, generated files that are out of date.
+// files to missing targets, generated files that are out of date.
 //
 // The tests read source text, so they see every file, whatever its build
 // constraints, and need no build.

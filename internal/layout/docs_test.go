@@ -80,7 +80,7 @@ func TestMarkdownReferencesAreFound(t *testing.T) {
 // generator matches the one form of go:generate that the tree uses.
 var generator = regexp.MustCompile(`(?m)^//go:generate go run (\S+)$`)
 
-// Generated files are what their generators write today.
+// Generated files equal the current output of their generators.
 func TestGeneratedFiles(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the go command is not in the path: put it there to compare generated files")

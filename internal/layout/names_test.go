@@ -18,8 +18,8 @@ const namesFile = "names.txt"
 
 var update = flag.Bool("update", false, "rewrite names.txt")
 
-// A new public name is a decision: it stays for years. names.txt lists those of every
-// package that a program can import; go test ./internal/layout -update writes it anew.
+// A new public name is a decision: it stays for years. names.txt lists the public names of
+// every package that a program can import; go test ./internal/layout -update rewrites it.
 func TestPublicNames(t *testing.T) {
 	got := publicNames(readTree(t).files)
 	if *update {

@@ -14,9 +14,9 @@ import (
 //go:embed order.txt
 var orderText string
 
-// outside says which packages may import what is not ours and not in the standard
-// library, or is delicate in it: themselves and those in their folders, directly.
-// What is missing here is allowed everywhere (standard library) or nowhere.
+// outside lists the packages that may import third-party packages, or delicate ones of the
+// standard library: directly, with the packages in their folders. Other imports are allowed
+// everywhere (standard library) or nowhere.
 var outside = map[string][]string{
 	"C":                             {"mpi/system", "commthread/dds", "hpl/blas/openblas", "bench"},
 	"unsafe":                        {"deps", "tasks", "internal", "dataflow", "commthread", "mpi", "hpl", "fft", "bench"},

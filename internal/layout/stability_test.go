@@ -49,7 +49,7 @@ func heavy(path string) bool {
 	return foreign(path) && !slices.ContainsFunc(light, func(m string) bool { return within(path, m) })
 }
 
-// stabilityRow is a row of the table in CHANGELOG.md: packages, and what they promise.
+// stabilityRow is a row of the table in CHANGELOG.md: packages and their promises.
 var stabilityRow = regexp.MustCompile("(?m)^\\| ((?:`[a-z/-]+`(?:, )?)+) \\| ")
 
 // Every package that users can import has its promise in CHANGELOG.md, and no other.

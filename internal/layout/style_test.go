@@ -173,7 +173,7 @@ func TestExportedDocs(t *testing.T) {
 	}
 }
 
-// methodsOfInterfaces need no comment: everybody knows what they do.
+// methodsOfInterfaces need no comment: their meaning is well known.
 var methodsOfInterfaces = []string{"String", "Error", "Unwrap", "Is", "As", "Len", "Less", "Swap", "Read", "Write", "Close"}
 
 // undocumented returns the exported declarations without a comment. A comment
@@ -223,8 +223,7 @@ func receiver(d *ast.FuncDecl) (name string) {
 	return name
 }
 
-// exportedSpec returns the exported name of a specification that has no comment
-// of its own, or "".
+// exportedSpec returns the exported name of a specification without its own comment, or "".
 func exportedSpec(s ast.Spec) string {
 	switch s := s.(type) {
 	case *ast.TypeSpec:
@@ -244,8 +243,8 @@ func exportedSpec(s ast.Spec) string {
 // maxLines is the longest that a function may be.
 const maxLines = 70
 
-// longFunctions are those that were longer when the rule was made. The list only
-// shrinks, and so do the numbers.
+// longFunctions were longer when the rule was made. The list only shrinks, and so do the
+// numbers.
 var longFunctions = map[string]int{}
 
 func TestFunctionLength(t *testing.T) {

@@ -21,8 +21,8 @@ const (
 	root   = "../.."
 )
 
-// tree is the source of the module: all files but those of nested modules, of
-// testdata, and what git would not track.
+// tree is the source of the module: all files but nested modules, testdata, and files that
+// git would not track.
 type tree struct {
 	fset  *token.FileSet
 	files []*file
@@ -96,7 +96,7 @@ func (t *tree) parse(path string, f *file) (err error) {
 	return err
 }
 
-// imports returns what the packages import outside of their tests.
+// imports returns the imports of the packages without their tests.
 func (t *tree) imports() map[string][]string {
 	imports := map[string][]string{}
 	for _, f := range t.files {

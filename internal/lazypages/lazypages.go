@@ -1,5 +1,5 @@
-// Package lazypages is what the communication thread and the advice see of an arena of package
-// dds, and users do not need: touches of pages, and readers that sleep in faults.
+// Package lazypages is the internal side of an arena of package dds, for the communication
+// thread and the advice: touches of pages, and readers that sleep in faults.
 package lazypages
 
 import (

@@ -9,10 +9,10 @@
 //
 // A product of depth k runs at efficiency k/(k+half) of the peak; half is the depth at which
 // half of the rate is reached. Triangular solves are products of the order of the triangle.
-// Everything else moves bytes: at the bandwidth of the cache if the operands fit in there, at that
-// of the memory otherwise, and a time for each element of a row. Each call takes a fixed time.
-// Fourier transforms have one rate, for data in the cache; the transfer of what does not fit there
-// comes on top. Not modelled: cores that share the bandwidth of the memory.
+// Everything else moves bytes: at the bandwidth of the cache if the operands fit into it, else at
+// the bandwidth of the memory, plus a time for each element of a row. Each call takes a fixed
+// time. Fourier transforms have one rate, for data in the cache; transfers of larger data come on
+// top. Not modelled: cores that share the bandwidth of the memory.
 package modelled
 
 import (
@@ -75,7 +75,7 @@ func (k *kernels) random() uint64 {
 	return z ^ z>>31
 }
 
-// product charges a product of m x k and k x n, or a part of it; half is that of its kind.
+// product charges a product of m x k and k x n, or a part of it; half depends on its kind.
 func (k *kernels) product(part, half float64, m, n, depth int) {
 	if m <= 0 || n <= 0 || depth <= 0 {
 		return
@@ -85,7 +85,7 @@ func (k *kernels) product(part, half float64, m, n, depth int) {
 	k.charge(part * 2 * float64(m) * float64(n) * float64(depth) / rate)
 }
 
-// bytes charges the transfer of so many bytes.
+// bytes charges the transfer of n bytes.
 func (k *kernels) bytes(n int) {
 	switch {
 	case n <= 0:
@@ -96,8 +96,7 @@ func (k *kernels) bytes(n int) {
 	}
 }
 
-// vector charges a pass over vectors of n elements, which go so many times through their
-// increments.
+// vector charges a pass over vectors of n elements with the given increments.
 func (k *kernels) vector(n int, increments ...int) {
 	contiguous, scattered := 0, 0
 	for _, inc := range increments {
@@ -113,7 +112,7 @@ func (k *kernels) vector(n int, increments ...int) {
 	}
 }
 
-// rows charges so many elements of rows.
+// rows charges n elements of rows.
 func (k *kernels) rows(n int) { k.charge(float64(n) * k.rates.Line) }
 
 // charge charges a call that takes ns beside the time of every call.

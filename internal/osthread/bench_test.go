@@ -6,8 +6,8 @@ import (
 
 var sink uintptr
 
-// BenchmarkParker_ping_pong times one hand-over: half a round trip between two
-// threads, on two cores of their own if there are so many.
+// BenchmarkParker_ping_pong times one hand-over: half a round trip between two threads, on
+// separate cores if there are two.
 func BenchmarkParker_ping_pong(b *testing.B) {
 	claim := ClaimCores(2)
 	defer claim.Release()

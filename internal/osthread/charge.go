@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// What threads of a simulated machine compute takes time if it is charged: by the program
-// (Charge), or, on a machine with a Speed, by the clock of the host. A thread owes the time
-// first, because it may hold a mutex there; it pays at the next point where it holds none:
-// before it parks, sleeps or waits, and in Settle. Its own clock is ahead by what it owes.
+// Computation on a simulated machine takes time if it is charged: by the program (Charge), or,
+// on a machine with a Speed, by the clock of the host. A thread first owes the time, because
+// it may hold a mutex; it pays at the next point without one: before it parks, sleeps or
+// waits, and in Settle. Its own clock is ahead by its debt.
 //
 // A core runs one thread at a time. Threads that compute on the same core queue; a thread with
 // a negative nice value goes first, and postpones the others. A thread that is not confined to a
@@ -83,9 +83,9 @@ func endTask(t Task) {
 	m.settle()
 }
 
-// Settle has the calling thread of a simulated machine pay what it owes; the caller holds no
-// mutex. Other threads may run before it returns. On the real machine it does nothing, in about
-// a nanosecond.
+// Settle has the calling thread of a simulated machine pay its debt; the caller holds no mutex.
+// Other threads may run before it returns. On the real machine it does nothing, in about a
+// nanosecond.
 func Settle() {
 	if simulated.Load() != nil {
 		settle()
@@ -221,7 +221,7 @@ func (m *machine) wakeUp(t *thread) (later int64) {
 	return int64(m.o.Sleeper)
 }
 
-// coreFor returns the core that t is confined to, or the one that is free first.
+// coreFor returns the core that t is confined to, or else the core that is free first.
 func (n *node) coreFor(t *thread) *core {
 	if t.core >= 0 {
 		return &n.cores[t.core]
@@ -278,8 +278,8 @@ func (h Home) Go(f func()) {
 	Go(f)
 }
 
-// hereNode returns the node of the calling thread, nil on the real machine and on one without
-// nodes.
+// hereNode returns the node of the calling thread; nil on the real machine and on a machine
+// without nodes.
 func hereNode() *node {
 	if m := here(); m != nil {
 		return m.current.node

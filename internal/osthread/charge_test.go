@@ -143,7 +143,7 @@ func TestCharge_outside(t *testing.T) {
 	Settle()
 }
 
-// Noise takes its part of what is computed, and no more often than its period says.
+// Noise takes its part of the computation, and no more often than its period says.
 func TestCharge_noise(t *testing.T) {
 	o := Simulation{Nodes: 1, Cores: 4}
 	o.Noise.Every, o.Noise.Length = 10*ms, ms

@@ -41,9 +41,9 @@ func simulatedTime() int64 {
 }
 
 // Date returns the time of day at a reading of [Nanotime]: the time of day at the start of the
-// process and what the monotonic clock has counted since. So two readings of one process lie
-// as far apart as their dates, whatever was done to the system's clock meanwhile. Any
-// goroutine; does not block.
+// process plus the monotonic clock since then. So two readings of one process lie as far
+// apart as their dates, even if the system's clock is set meanwhile. Any goroutine; does not
+// block.
 func Date(ns int64) time.Time { return base.Add(time.Duration(ns)) }
 
 // Sleep holds the calling thread, and with it the goroutine, for d (in ns; at

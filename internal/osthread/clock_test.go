@@ -9,8 +9,8 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// Dates lie as far apart as the readings they are made of, also when only the time of day is
-// kept, as in a log that is sent to another rank; and they are those of the system.
+// Dates lie as far apart as their readings, also when only the time of day is kept, as in a
+// log that is sent to another rank; and they agree with the system's clock.
 func TestDate(t *testing.T) {
 	for range 1000 {
 		a, b := osthread.Nanotime(), osthread.Nanotime()

@@ -90,7 +90,7 @@
 // [Simulate] runs a program in virtual time: its threads are coroutines, one of which runs at a
 // time, in the order of their times and of a seed (simulate.go). Parker, Sleep, Relax, Nanotime,
 // Go, Group, Signal and Timer then act on that machine; [SpinBudget] is 0 there. Cores, Ps and
-// processor times are still those of the real one.
+// processor times still belong to the real machine.
 //
 // # What is not guaranteed
 //

@@ -96,7 +96,7 @@ func setTimerSlack(ns int) error {
 func sleep(d time.Duration) {
 	left := unix.NsecToTimespec(int64(d))
 	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &left, &left) == unix.EINTR {
-		// A signal of the scheduler; the kernel has put what is left into left.
+		// A signal of the scheduler; the kernel has put the remaining time into left.
 	}
 }
 

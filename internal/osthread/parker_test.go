@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onThread runs f on a thread of its own that dies with it; wait for done.
+// onThread runs f on a new thread that ends with it; wait for done.
 func onThread(f func()) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {

@@ -14,7 +14,7 @@ type procsLedger struct {
 	holders int        // live holders
 	sum     Procs      // of their needs
 	found   int        // GOMAXPROCS at the first of them
-	set     int        // what this ledger last set it to, 0 if it did not
+	set     int        // the value that this ledger last set, 0 if it did not
 	changes int        // how often this ledger has changed it since the process started
 }
 

@@ -40,8 +40,8 @@ func TestRaiseProcs_nesting(t *testing.T) {
 	assert.Panics(t, func() { RaiseProcs(-1) })
 }
 
-// Goroutines that take turns on the cores need no more Ps than these allow, however
-// many there are; those that sleep with their P need one each.
+// Goroutines that take turns on the cores need no more Ps than there are cores, however
+// many there are; goroutines that sleep with their P need one each.
 func TestRaiseProcs_is_bounded(t *testing.T) {
 	found := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(found)

@@ -17,10 +17,10 @@ import (
 )
 
 // A simulated machine runs threads as coroutines in virtual time. Exactly one runs at a time,
-// until it parks, sleeps, waits or ends; the next one is that with the least time, and of
-// several with the same time the one that the seed says. Time passes in sleeps, timeouts and
-// Relax, and where computing is charged (see Charge). So two runs with the same seed are the
-// same, unless the clock of the host is charged (Simulation.Speed).
+// until it parks, sleeps, waits or ends; the next one is the thread with the least time, and
+// the seed decides between equal times. Time passes in sleeps, timeouts and Relax, and where
+// computing is charged (see Charge). So two runs with the same seed are the same, unless the
+// clock of the host is charged (Simulation.Speed).
 //
 // States of a thread:
 //
@@ -93,16 +93,16 @@ type Simulation struct {
 	// Limit is a virtual time that the simulation does not reach: then it ends with an error, as if
 	// no thread could go on. Watchdogs and polling threads never stop by themselves. 0: none.
 	Limit time.Duration
-	// Noise takes the core of each thread that computes for Length, once in every Every: what the
+	// Noise takes the core of each thread that computes for Length, once in every Every, as the
 	// system and other programs do. The cores take turns with it. 0: none.
 	Noise struct{ Every, Length time.Duration }
-	// Waker is what it costs to wake a thread that has slept for longer than threads spin, and
-	// Sleeper how much later that one goes on.
+	// Waker is the cost of waking a thread that has slept for longer than threads spin, and
+	// Sleeper the delay of that thread.
 	Waker, Sleeper time.Duration
 	// Copy is the rate at which threads copy what messages carry, in 1e9 bytes per second, where
 	// nothing is copied really (ChargeCopy). 0: it takes no time of theirs.
 	Copy float64
-	// Spawn is what it costs to spawn a task, and Task to start and to end it, where Speed does not
+	// Spawn is the cost of spawning a task, and Task of starting and ending it, if Speed does not
 	// count it.
 	Spawn, Task time.Duration
 	// Body returns how long the body of a task takes, beside what is charged in it. Any thread of
@@ -126,18 +126,18 @@ const never = int64(1<<63 - 1)
 var simulated atomic.Pointer[machine]
 
 // Simulate runs main as the first thread of a simulated machine, and returns when all threads
-// have ended. Threads, parkers, sleeps, waits, timers and the clock of this package are those of
-// the machine on its threads, and the real ones on other goroutines. Nothing is pinned. If no
-// thread can go on, it returns an error at once, and the threads that wait stay suspended. If a
-// thread holds the machine for 10 s of the host's time, it prints that thread's stack: it may
-// wait for something outside, such as a channel. A
-// panic of a thread, or the end of its goroutine (Goexit), ends the caller's as well. One
-// simulation at a time runs in a process: another one waits.
+// have ended. Threads, parkers, sleeps, waits, timers and the clock of this package act on the
+// simulated machine when its threads use them, and on the real machine elsewhere. Nothing is
+// pinned. If no thread can go on, it returns an error at once, and the threads that wait stay
+// suspended. If a thread holds the machine for 10 s of the host's time, it prints that thread's
+// stack: it may wait for something outside, such as a channel. A panic of a thread, or the end
+// of its goroutine (Goexit), ends the caller's as well. One simulation at a time runs in a
+// process: another one waits.
 func Simulate(o Simulation, main func()) (Simulated, error) {
 	oneMachine.Lock()
 	defer oneMachine.Unlock()
 	m := &machine{sleepers: map[unsafe.Pointer][]*thread{}, random: o.Seed, seeded: o.Seed != 0, o: o, nodes: nodes(o.Nodes, o.Cores, o.Noise.Every)}
-	if o.Speed > 0 { // its clock is that of a thread
+	if o.Speed > 0 { // its clock is a thread's
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
@@ -272,8 +272,8 @@ func (m *machine) sleep(on unsafe.Pointer, d time.Duration) bool {
 	return t.woken
 }
 
-// turn gives the machine to the next thread, and returns when t goes on: perhaps inside a
-// coroutine of its own.
+// turn gives the machine to the next thread, and returns when t goes on, perhaps inside its
+// own coroutine.
 func (m *machine) turn(t *thread) {
 	inside := m.inside.Load()
 	t.yield(struct{}{})

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// simulation runs main, and returns what its threads have written down.
+// simulation runs main, and returns the notes of its threads.
 func simulation(t *testing.T, seed uint64, main func(note func(format string, args ...any))) (string, Simulated) {
 	var text strings.Builder
 	s, err := Simulate(Simulation{Seed: seed, Interrupt: true}, func() {

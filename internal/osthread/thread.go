@@ -12,7 +12,7 @@ import (
 // engine make threads, wait for them and read the clock through this package alone, so that
 // another machine can stand below them.
 
-// Go runs f on a goroutine of its own. It costs about 0.3 us; f begins when a P is free.
+// Go runs f on a new goroutine. It costs about 0.3 us; f begins when a P is free.
 func Go(f func()) {
 	if m := here(); m != nil {
 		m.start(f)
@@ -79,7 +79,7 @@ func (g *Group) Wait() {
 }
 
 // WaitTimeout is Wait that gives up after d; it reports whether all have ended. After it has
-// given up, a thread of its own goes on waiting.
+// given up, another thread goes on waiting.
 func (g *Group) WaitTimeout(d time.Duration) bool {
 	ended := NewSignal()
 	Go(func() {
@@ -150,8 +150,7 @@ type Timer struct {
 	round int // on a simulated machine: a thread of an earlier round does nothing
 }
 
-// AfterFunc calls f on a goroutine of its own after d, on the real machine up to a millisecond
-// later.
+// AfterFunc calls f on a new goroutine after d, on the real machine up to a millisecond later.
 func AfterFunc(d time.Duration, f func()) *Timer {
 	t := &Timer{f: f}
 	if m := here(); m != nil {

@@ -75,7 +75,7 @@ func TestSiblings(t *testing.T) {
 	assert.Equal(t, CPUSetOf(MaxCPUs-1), siblings(MaxCPUs-1), "a core the kernel does not know is alone")
 }
 
-// The kernel takes the slice, and refuses one that is out of its range.
+// The kernel takes the slice, and refuses a slice out of its range.
 func TestSetTimeSlice(t *testing.T) {
 	done := make(chan error)
 	go func() {

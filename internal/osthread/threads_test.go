@@ -49,7 +49,7 @@ func TestAfterFunc(t *testing.T) {
 	assert.EqualValues(t, 2, calls.Load())
 }
 
-// A goroutine that ends locked takes its thread with it; one that unlocks gives it back.
+// A goroutine that ends locked takes its thread with it; if it unlocks, the thread returns.
 func TestLockThread(t *testing.T) {
 	var g Group
 	g.Go(func() {

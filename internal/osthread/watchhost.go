@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// patience is how long a thread may hold a simulated machine before the host reports it, and
+// holdLimit is how long a thread may hold a simulated machine before the host reports it, and
 // complaints is where. Tests change them.
 var (
-	patience             = 10 * time.Second
+	holdLimit            = 10 * time.Second
 	complaints io.Writer = os.Stderr
 )
 
@@ -23,7 +23,7 @@ func (m *machine) watchHost() (stop func()) {
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticks := time.NewTicker(patience)
+		ticks := time.NewTicker(holdLimit)
 		defer ticks.Stop()
 		for last, told := uint64(0), uint64(0); ; {
 			select {
@@ -34,7 +34,7 @@ func (m *machine) watchHost() (stop func()) {
 			now := m.beats.Load()
 			if now == last && now != told {
 				told = now
-				fmt.Fprintf(complaints, "weft: a thread of the simulated machine has not let another one go on for %v: it computes, or waits for a channel, a mutex or time.Sleep, which stop the whole machine:\n%s\n", patience, runningStack())
+				fmt.Fprintf(complaints, "weft: a thread of the simulated machine has not let another one go on for %v: it computes, or waits for a channel, a mutex or time.Sleep, which stop the whole machine:\n%s\n", holdLimit, runningStack())
 			}
 			last = now
 		}

@@ -27,8 +27,8 @@ func waitsForAChannel(c chan int) { <-c }
 // A thread that waits for a channel is reported, once, with its stack, and no other one.
 func TestSimulate_watch_of_the_host(t *testing.T) {
 	var out lines
-	defer func(d time.Duration, w any) { patience, complaints = d, w.(interface{ Write([]byte) (int, error) }) }(patience, complaints)
-	patience, complaints = 20*time.Millisecond, &out
+	defer func(d time.Duration, w any) { holdLimit, complaints = d, w.(interface{ Write([]byte) (int, error) }) }(holdLimit, complaints)
+	holdLimit, complaints = 20*time.Millisecond, &out
 	c := make(chan int)
 	_, err := Simulate(Simulation{}, func() {
 		var g Group

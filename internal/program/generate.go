@@ -9,7 +9,7 @@ const (
 	maxDepth  = 3
 	maxSteps  = 24 // of the main program
 	maxTasks  = 70
-	maxWaits  = 4 // one of so many steps is a wait, at most
+	maxWaits  = 4 // at most one step in 4 is a wait
 	maxAccess = 4
 )
 
@@ -18,7 +18,7 @@ func Generate(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Seed: seed}}
 	g.p.Buffers = g.IntN(3)
 	g.p.Fails = g.IntN(4) == 0
-	var menu []Access // what the main program may do with what
+	var menu []Access // the accesses that the main program may have
 	for _, r := range g.regions() {
 		menu = append(menu, Access{Mode: Inout, Region: r})
 	}
@@ -180,7 +180,7 @@ func (g *generator) fits(t *Task, a Access) bool {
 	return true
 }
 
-// below returns what the children of t may do.
+// below returns the accesses that the children of t may have.
 func (g *generator) below(t *Task) (menu []Access) {
 	for _, a := range t.Accesses {
 		switch {

@@ -2,11 +2,11 @@ package program
 
 import "slices"
 
-// Outcome is what a run leaves.
+// Outcome is the result of a run.
 type Outcome struct {
 	Arena   []uint64
 	Buffers [][]uint64
-	Seen    []uint64 // by WaitOn: a digest of what it waited for
+	Seen    []uint64 // by WaitOn: a digest of the awaited region
 	Ran     []bool   // by task: its body ran
 	Failed  bool     // a wait returned an error
 }
@@ -45,8 +45,7 @@ func Interpret(p *Program) *Outcome {
 	return o
 }
 
-// domain is what the interpretation knows of the main program, or of the children of
-// one task.
+// domain is the interpreter's state of the main program, or of the children of one task.
 type domain struct {
 	out    *Outcome
 	nested bool
@@ -140,10 +139,10 @@ func (t *Task) interpret(o *Outcome, round int) {
 	}
 }
 
-// lost reports whether what an access needs is not there, because a task before failed.
+// lost reports whether the input of an access is missing because an earlier task failed.
 func (d *domain) lost(a Access) bool {
 	if !d.nested && a.Region.Buffer > 0 && a.Mode == Output {
-		return false // it gets a copy of its own
+		return false // it gets its own copy
 	}
 	return slices.ContainsFunc(d.failed, a.follows) || slices.ContainsFunc(d.shut, a.Region.Overlaps)
 }

@@ -121,7 +121,7 @@ type Task struct {
 	Failure  Failure
 }
 
-// StepKind says what a step does.
+// StepKind is the kind of a step.
 type StepKind uint8
 
 // The steps of a body.

@@ -50,7 +50,7 @@ func watched(p *program.Program, m machine) (*program.Outcome, error) {
 	return program.Run(p, m.Config)
 }
 
-// fault says what is wrong with p on m, "" if nothing.
+// fault describes the wrong outcome of p on m; "" if it is right.
 func fault(p *program.Program, m machine) string {
 	got, err := watched(p, m)
 	if err != nil {
@@ -59,7 +59,7 @@ func fault(p *program.Program, m machine) string {
 	return program.Compare(program.Interpret(p), got)
 }
 
-// Every program computes what its text says, on every machine.
+// Every program computes the outcome of its text, on every machine.
 func TestPrograms(t *testing.T) {
 	for seed := range seeds.From(t, 1, 25) {
 		p := program.Generate(seed)
@@ -82,7 +82,7 @@ func again(p *program.Program, m machine) bool {
 	return false
 }
 
-// The programs hold what they are meant to hold.
+// The programs contain every feature of the generator.
 func TestGenerate_variety(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(300) {

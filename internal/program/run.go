@@ -13,7 +13,7 @@ import (
 // Config says how a program is run. The zero Config is the runtime as it is by default.
 type Config struct {
 	Options []dataflow.Option
-	Workers int          // tasks are bound to so many; 0: to worker 0 alone
+	Workers int          // bound tasks use this many; 0: worker 0 alone
 	Yield   func()       // lets others run; nil: runtime.Gosched
 	Later   func(func()) // calls its argument outside of any task; nil: on a goroutine
 	Omit    *Omission    // nil: every access is declared
@@ -23,7 +23,7 @@ type Config struct {
 // unless that is a buffer or a reduction.
 type Omission struct{ Task, Access int }
 
-// Run runs p on a new runtime. The error is one that the program does not ask for.
+// Run runs p on a new runtime. It returns only errors that p does not provoke.
 func Run(p *Program, c Config) (*Outcome, error) {
 	r := &run{p: p, c: c, out: p.fresh(), ran: make([]atomic.Bool, p.Tasks)}
 	if r.c.Yield == nil {
@@ -248,7 +248,7 @@ func (c call) steps(ctx *tasks.Context, x *args) {
 		c.yield()
 		switch s.Kind {
 		case Wait:
-			_ = ctx.Wait() // the interpretation knows what has run
+			_ = ctx.Wait() // the interpreter knows which tasks have run
 		case Work:
 			round++
 			c.t.work(round, c.at(x))

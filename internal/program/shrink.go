@@ -23,7 +23,7 @@ func Shrink(p *Program, bad func(*Program) bool) *Program {
 	return p
 }
 
-// editor copies steps and makes one change: that of number left, counted from 0.
+// editor copies steps and makes one change: number left, counted from 0.
 type editor struct{ left int }
 
 // now reports whether the next possible change is the one to be made.

@@ -9,7 +9,7 @@ func mix(a, b uint64) uint64 {
 	return a ^ a>>27
 }
 
-// gain is what a task adds to a word.
+// gain is the value that a task adds to a word.
 func gain(id, word int) uint64 { return mix(uint64(id)+1, uint64(word)) | 1 }
 
 // operations of the reductions, of which none commutes.
@@ -20,7 +20,7 @@ func combineB(dst, src uint64) uint64 { return mix(src, dst) + 1 }
 // words[i-origin]. For a reduction that is the private copy.
 type view func(a int) (words []uint64, origin int)
 
-// work is what a body does with its regions.
+// work is the computation of a body.
 func (t *Task) work(round int, at view) {
 	h := mix(uint64(t.ID), uint64(round))
 	for k, a := range t.Accesses {

@@ -19,7 +19,7 @@ type Lengths struct {
 	unknown []string
 }
 
-// lengths are those of one label.
+// lengths holds the body lengths of one label.
 type lengths struct {
 	all   mean
 	cost  time.Duration // sum of the costs
@@ -92,7 +92,7 @@ func (l *Lengths) body(label string, cost, took time.Duration) {
 	x.cost += cost
 }
 
-// span is what is open at an event: a body, or a pause of one.
+// span is an open interval at an event: a body, or a pause of one.
 type span struct {
 	task  uint64 // of a body; 0: a pause
 	start time.Duration
@@ -131,9 +131,9 @@ func bodies(events []dataflow.Event, f func(task uint64, took time.Duration)) {
 	}
 }
 
-// Of returns the length of a body: the mean of those with the same label and cost; without one,
-// that of the label, in proportion to the cost. A label without a body has the length 0, and
-// Unknown names it.
+// Of returns the length of a body: the mean of the bodies with the same label and cost;
+// without one, the mean of the label, in proportion to the cost. A label without a body has
+// the length 0, and Unknown names it.
 func (l *Lengths) Of(label string, cost time.Duration) time.Duration {
 	x := l.labels[label]
 	if x == nil {

@@ -81,7 +81,7 @@ func Keep(p unsafe.Pointer, n int) {
 func Owns(p unsafe.Pointer) bool { return uintptr(p)-space.base.Load() < space.size.Load() }
 
 // Carried returns how many of the n bytes at an address a message carries: all, unless they are
-// reserved; then those of [Keep].
+// reserved; then the part that [Keep] kept.
 func Carried(p unsafe.Pointer, n int) int {
 	if Owns(p) {
 		space.mu.Lock()

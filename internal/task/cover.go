@@ -129,8 +129,8 @@ func (c *Cover) room(n int) []touch {
 }
 
 // strayed adds t as a stray to the domain of every ancestor of r that does not cover it, up
-// to one that does: an access declared by an ancestor is for its own parent to cover. It
-// reads only immutable fields of an ancestor, whose body may have ended meanwhile.
+// to the first that does: an access declared by an ancestor must be covered by the ancestor's
+// parent. It reads only immutable fields of an ancestor, whose body may have ended meanwhile.
 func (d *Domain) strayed(r *Record, t touch) {
 	for p := d.Parent; p != nil && !p.allows(t); d, p = p.Domain, p.Domain.Parent {
 		s := stray{touch: t, of: p.Seq(), child: r.Label(), owner: d.Cover.owner, pc: r.PC}

@@ -8,8 +8,8 @@ import "github.com/weft-hpc/weft/deps"
 type Scope interface {
 	// domain returns the domain of the tasks that are spawned in the scope.
 	domain() *Domain
-	// callers returns the number of functions between the one that spawns and the place
-	// that reports name as that of the spawn.
+	// callers returns the number of functions between the spawning function and the place
+	// that reports name as the place of the spawn.
 	callers() int
 }
 
@@ -17,8 +17,8 @@ type Scope interface {
 // inserter, as a spawn does.
 func DomainOf(s Scope) *Domain { return s.domain() }
 
-// Callers returns the number of functions, given to [Above], between the one that spawns
-// in s and the place that reports name.
+// Callers returns the number of functions, for [Above], between the function that spawns in
+// s and the place that reports name.
 func Callers(s Scope) int { return s.callers() }
 
 // Above returns s for a function that spawns in place of its caller (skip = 1), or of the
@@ -32,7 +32,7 @@ type above struct {
 
 func (a *above) callers() int { return a.skip }
 
-// Main is the part of a runtime that makes it a Scope: that of the main program.
+// Main is the part of a runtime that makes it the Scope of the main program.
 type Main struct{ d *Domain }
 
 // MainOf returns the part of a runtime whose main program has the domain d.
@@ -67,7 +67,7 @@ func RecordOf(b *Body) *Record { return &b.record }
 
 // Package tasks sets these functions when the program starts.
 var (
-	// RegionOf returns the region of what a program may pass as a parameter or to WaitOn.
+	// RegionOf returns the region of a parameter or of an argument of WaitOn.
 	RegionOf func(x any) (deps.Region, error)
 	// Submit applies clauses, a *[]tasks.Clause or nil, to a record of another kind of
 	// task, begun and filled in by the package that defines it (package commthread), and

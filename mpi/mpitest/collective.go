@@ -145,26 +145,26 @@ func bcastSeries(r *rank) {
 // collectiveOrder: rank 0 calls another operation than the others. At least one rank gets an
 // error, and no rank passes.
 func collectiveOrder(r *rank) {
-	aside := r.keep(r.Dup())
-	r.must(aside.Barrier())
+	other := r.keep(r.Dup())
+	r.must(other.Barrier())
 	q := r.disagree(func() *mpi.Request { return r.Ibarrier() }, func() *mpi.Request {
 		return r.Iallreduce(mpi.InPlace, mpi.Of(make([]int64, 4)), mpi.Sum)
 	})
-	r.toldOfOrder(q, aside)
+	r.toldOfOrder(q, other)
 }
 
 // collectiveOrderLate: the ranks make equal calls first, and then differ in the root.
 func collectiveOrderLate(r *rank) {
-	aside := r.keep(r.Dup())
+	other := r.keep(r.Dup())
 	x := make([]int64, 4)
 	for range 5 {
 		r.must(r.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Sum))
 	}
-	r.must(aside.Barrier())
+	r.must(other.Barrier())
 	q := r.disagree(func() *mpi.Request { return r.Ibcast(mpi.Of(x), 0) }, func() *mpi.Request {
 		return r.Iallgather(mpi.Of(x[:1]), mpi.Of(make([]int64, r.Size())))
 	})
-	r.toldOfOrder(q, aside)
+	r.toldOfOrder(q, other)
 }
 
 func (r *rank) disagree(zero, others func() *mpi.Request) *mpi.Request {
@@ -176,8 +176,8 @@ func (r *rank) disagree(zero, others func() *mpi.Request) *mpi.Request {
 
 // toldOfOrder waits for requests of which at least one fails with ErrOrder. A rank that gets
 // the error revokes the communicator for the others, which may wait. They agree on the
-// communicator aside.
-func (r *rank) toldOfOrder(q *mpi.Request, aside *rank) {
+// communicator other.
+func (r *rank) toldOfOrder(q *mpi.Request, other *rank) {
 	err := wait(q)
 	if err == nil { // a rank that needs nothing from the others may pass
 		err = wait(r.Irecv(mpi.Of(make([]byte, 1)), mpi.AnySource, 0))
@@ -190,7 +190,7 @@ func (r *rank) toldOfOrder(q *mpi.Request, aside *rank) {
 	case !errors.Is(err, mpi.ErrRevoked):
 		r.failf("different collective operations: %v", err)
 	}
-	if all := aside.gatherAll(told); !slices.Contains(all, 1) {
+	if all := other.gatherAll(told); !slices.Contains(all, 1) {
 		r.failf("no rank was told that the ranks call different operations")
 	}
 }

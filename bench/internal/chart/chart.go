@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Axis says what is along an axis.
+// Axis describes an axis.
 type Axis struct {
-	Title string // what is measured: "order of the matrix"
+	Title string // the quantity: "order of the matrix"
 	Unit  string // of the values; "" for pure numbers
 	Log   bool   // logarithmic: all values are positive
 
@@ -68,7 +68,7 @@ type BarSeries struct {
 type Bars struct {
 	Title  string
 	Note   string   // small, at the foot of the picture: the machine; "": none
-	X, Y   Axis     // X.Title says what the groups are; X is not logarithmic
+	X, Y   Axis     // X.Title names the groups; X is not logarithmic
 	Groups []string // names, from left to right
 	Series []BarSeries
 }

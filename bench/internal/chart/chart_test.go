@@ -47,7 +47,7 @@ func someBars() *Bars {
 	}
 }
 
-// texts returns what a well-formed SVG has for texts.
+// texts returns the texts of an SVG, which must be well-formed.
 func texts(t *testing.T, svg []byte) (all []string) {
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	depth := 0

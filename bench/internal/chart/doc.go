@@ -23,6 +23,6 @@
 // without a label, values that are no numbers, 0 or less on a logarithmic axis.
 //
 // The drawing is done by gonum.org/v1/plot: pure Go, maintained, vector output, text
-// that stays text. No goroutines here, and nothing is shared: any goroutine may write
-// charts of its own.
+// that stays text. The package has no goroutines and no shared state: any goroutine may
+// write its own charts.
 package chart

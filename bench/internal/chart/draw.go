@@ -28,7 +28,7 @@ const (
 	markRadius = vg.Length(3.2)
 )
 
-// colours are those of Okabe and Ito, the dark ones first, without the yellow, which
+// colours is the palette of Okabe and Ito, the dark ones first, without the yellow, which
 // is hard to see on white.
 var colours = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 255}, {0xd5, 0x5e, 0x00, 255}, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255},
@@ -75,8 +75,8 @@ type look struct {
 	mark draw.GlyphStyle
 }
 
-// looks chooses colours and marks: of one's own, or those of the series one belongs to, in
-// dashes. When colours repeat, dashes tell the series apart.
+// looks chooses colours and marks. A series with Of has the colour of that series, in
+// dashes. When colours repeat, dashes distinguish the series.
 func looks(all []Series) []look {
 	numbers := map[string]int{}
 	chosen := make([]look, len(all))
@@ -113,8 +113,8 @@ func (l *Lines) WriteSVG(w io.Writer) error {
 	p := newPlot(l.X, l.Y)
 	legend := newLegend()
 	for i, how := range looks(l.Series) {
-		aside := apart * vg.Length(2*i-len(l.Series)+1) / 2
-		if err := addCurve(p, &legend, l.Series[i], how, aside); err != nil {
+		shift := apart * vg.Length(2*i-len(l.Series)+1) / 2
+		if err := addCurve(p, &legend, l.Series[i], how, shift); err != nil {
 			return err
 		}
 	}
@@ -133,8 +133,8 @@ func (l *Lines) WriteSVG(w io.Writer) error {
 	return picture{l.Title, l.Note, l.X, l.Y}.render(w, p, legend)
 }
 
-// addCurve draws a series, aside of its place if it has spreads.
-func addCurve(p *plot.Plot, legend *plot.Legend, s Series, how look, aside vg.Length) error {
+// addCurve draws a series, shifted sideways if it has spreads.
+func addCurve(p *plot.Plot, legend *plot.Legend, s Series, how look, shift vg.Length) error {
 	points := make(plotter.XYs, len(s.X))
 	for j := range s.X {
 		points[j] = plotter.XY{X: s.X[j], Y: s.Y[j]}
@@ -150,11 +150,11 @@ func addCurve(p *plot.Plot, legend *plot.Legend, s Series, how look, aside vg.Le
 		return nil
 	}
 	if s.Lo == nil {
-		aside = 0
+		shift = 0
 	} else {
-		p.Add(moved{&spread{style: draw.LineStyle{Color: how.line.Color, Width: 1}, x: s.X, lo: s.Lo, hi: s.Hi}, aside})
+		p.Add(moved{&spread{style: draw.LineStyle{Color: how.line.Color, Width: 1}, x: s.X, lo: s.Lo, hi: s.Hi}, shift})
 	}
-	p.Add(moved{line, aside}, moved{marks, aside})
+	p.Add(moved{line, shift}, moved{marks, shift})
 	legend.Add(s.Label, line, marks)
 	return nil
 }

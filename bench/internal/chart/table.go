@@ -17,19 +17,13 @@ func (l *Lines) WriteCSV(w io.Writer) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	t := csv.NewWriter(w)
-	if err := t.Write([]string{"series", l.X.text(), l.Y.text(), "low", "high"}); err != nil {
-		return err
-	}
+	rows := [][]string{heading(l.X, l.Y)}
 	for _, s := range l.Series {
 		for i, x := range s.X {
-			if err := t.Write(append([]string{s.Label, number(x)}, ends(s.Y, s.Lo, s.Hi, i)...)); err != nil {
-				return err
-			}
+			rows = append(rows, append([]string{s.Label, number(x)}, ends(s.Y, s.Lo, s.Hi, i)...))
 		}
 	}
-	t.Flush()
-	return t.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 // WriteCSV writes the table of the chart.
@@ -37,20 +31,16 @@ func (b *Bars) WriteCSV(w io.Writer) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	t := csv.NewWriter(w)
-	if err := t.Write([]string{"series", b.X.text(), b.Y.text(), "low", "high"}); err != nil {
-		return err
-	}
+	rows := [][]string{heading(b.X, b.Y)}
 	for _, s := range b.Series {
 		for i, g := range b.Groups {
-			if err := t.Write(append([]string{s.Label, g}, ends(s.Y, s.Lo, s.Hi, i)...)); err != nil {
-				return err
-			}
+			rows = append(rows, append([]string{s.Label, g}, ends(s.Y, s.Lo, s.Hi, i)...))
 		}
 	}
-	t.Flush()
-	return t.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
+
+func heading(x, y Axis) []string { return []string{"series", x.text(), y.text(), "low", "high"} }
 
 // number is the shortest text that is read back as v.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -63,8 +53,8 @@ func ends(y, lo, hi []float64, i int) []string {
 	return []string{number(y[i]), number(lo[i]), number(hi[i])}
 }
 
-// ReadLines reads what [Lines.WriteCSV] has written. What only the picture shows is
-// not in it: the chart has no title, its axes are linear, and no series is a bound.
+// ReadLines reads the output of [Lines.WriteCSV], which lacks the features of the picture:
+// the chart has no title, its axes are linear, and no series is a bound.
 func ReadLines(r io.Reader) (*Lines, error) {
 	l := &Lines{}
 	err := readTable(r, &l.X, &l.Y, func(series, x string, y float64, spread []float64) error {

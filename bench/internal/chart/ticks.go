@@ -50,8 +50,8 @@ func (a Axis) ticker() plot.TickerFunc {
 	return func(low, high float64) []plot.Tick { return logTicks(low, high, short) }
 }
 
-// binaryTicks marks powers of two, and labels eight of them at most: those that are even,
-// or as rare as needed.
+// binaryTicks marks powers of two and labels every one, or every second, third and so on
+// if that takes more than eight labels.
 func binaryTicks(low, high float64) (ticks []plot.Tick) {
 	first, last := int(math.Ceil(math.Log2(low)-1e-9)), int(math.Floor(math.Log2(high)+1e-9))
 	step := 1

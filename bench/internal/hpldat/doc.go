@@ -3,7 +3,7 @@
 //
 // # The file
 //
-// It has 31 lines. Which line a value stands on says what it is; on a line, only the
+// It has 31 lines. The number of its line gives a value its meaning; on a line, only the
 // first words count, and the rest is comment.
 //
 //	 1, 2   free text                  17  NBMINs, 1 or more
@@ -32,20 +32,21 @@
 // # Where this is kinder than netlib
 //
 // Values may be separated by any white space, netlib wants one blank. Lines may be
-// longer than 253 characters, and end as on DOS. A file may end after line 25: what is
-// missing has the value of netlib's stock file, and File.Notes says so; netlib reads
+// longer than 253 characters, and end as on DOS. A file may end after line 25: missing
+// lines have the values of netlib's stock file, and File.Notes says so; netlib reads
 // the last line again instead.
 //
 // # Where it is stricter
 //
-// Words where numbers belong are errors; atoi makes 0 of them, which is a valid N and a
-// valid threshold, one that switches the check off. So is a list that is shorter than
-// its number says, where netlib takes the last value, or words of the comment. ALIGN is
-// at most 2^20: with more, netlib runs out of memory, and counts the tests as skipped.
+// A word in the place of a number is an error; netlib's atoi makes 0 of it, which is a
+// valid N and a valid threshold (it switches the check off). A list that is shorter than
+// its number says is an error, too; netlib takes the last value, or words of the comment.
+// ALIGN is at most 2^20: with more, netlib runs out of memory, and counts the tests as
+// skipped.
 //
 // # Errors
 //
-// An *Error names the file, the line, the value and what is allowed there.
+// An *Error names the file, the line, the value and the allowed values.
 // Error.Netlib is the same in the form of netlib's messages.
 //
 // Nothing here keeps state: any goroutine may call anything.

@@ -12,7 +12,7 @@ const MaxValues = 20
 // Grid is a grid of processes.
 type Grid struct{ P, Q int } // rows, columns
 
-// File is what an HPL.dat says: lists of values, of which every combination is a test.
+// File is the content of an HPL.dat: lists of values; every combination is a test.
 type File struct {
 	Output string // name of the output file, used if Device is neither 6 nor 7
 	Device int    // 6: standard output, 7: standard error
@@ -33,7 +33,7 @@ type File struct {
 	NoEquil       bool
 	Align         int // float64s
 
-	Notes []string // what was missing, and what it is now; one sentence each
+	Notes []string // a sentence for each missing value: its name and default
 }
 
 // Default returns a file for one system of order n, as [hpl.Default] would solve it.

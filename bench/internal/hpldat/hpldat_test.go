@@ -237,7 +237,7 @@ func write(f *File) string {
 }
 
 // Whatever is accepted keeps the rules, and means the same when it is written and read
-// again; whatever is refused is refused with a line of the file.
+// again; every refusal names a line of the file.
 func FuzzParse(f *testing.F) {
 	f.Add(stock(f))
 	f.Add(with(f, 6, "29 -1 34 35"))

@@ -12,11 +12,11 @@ import (
 	"github.com/weft-hpc/weft/hpl"
 )
 
-// Error says what is wrong with an HPL.dat.
+// Error is a mistake in an HPL.dat.
 type Error struct {
 	File string // its name
 	Line int    // counted from 1; 0 if the file as a whole is meant
-	Text string // what is wrong, the value, and what is allowed
+	Text string // the mistake, the value, and the allowed values
 }
 
 func (e *Error) Error() string {
@@ -50,7 +50,7 @@ func Read(path string) (*File, error) {
 	return Parse(path, f)
 }
 
-// maxBytes is far beyond any HPL.dat: what is longer is something else.
+// maxBytes is far above the size of any HPL.dat: a longer file is something else.
 const maxBytes = 1 << 20
 
 // Parse reads an HPL.dat; name is for errors. Every error is an *Error.

@@ -2,11 +2,11 @@
 // the same with one driver fixed.
 //
 // Program.Run reads the command line (flags.go) and, with -dat, an HPL.dat (package
-// hpldat), starts the ranks, fixes on them what is still open (plan.go: the grid, and
-// the size of the matrix for the machine at hand, by size.go; memory.go and limits.go
-// refuse what does not fit), and runs every test (sweep.go). Rank 0 prints: first what
-// netlib's program prints, to the character (netlib.go), then what that has no place
-// for, and the result lines (report.go).
+// hpldat), starts the ranks, chooses the values that are still open (plan.go: the grid, and
+// the size of the matrix for this machine, by size.go; memory.go and limits.go refuse
+// runs that do not fit), and runs every test (sweep.go). Rank 0 prints the output of
+// netlib's program, to the character (netlib.go), then further remarks and the result
+// lines (report.go).
 //
 // # Vocabulary
 //

@@ -34,7 +34,7 @@ type options struct {
 	world                    *world.Config
 
 	line *commandline.Line
-	file *hpldat.File // the tests; no Grids: one that fits the ranks; no N: sized for the machine
+	file *hpldat.File // the tests; no Grids: a grid that fits the ranks; no N: sized for the machine
 }
 
 // Variants are the names of the drivers on the command line.
@@ -119,8 +119,8 @@ func listFlag(to *[]int, least int, names []string) func(string) error {
 	}
 }
 
-// parse reads the command line and the HPL.dat. The error is that of Parse of the command
-// line; it wraps an *hpldat.Error for a bad file.
+// parse reads the command line and the HPL.dat. It returns the error of Parse of the
+// command line; for a bad file, it wraps an *hpldat.Error.
 func (p Program) parse(args []string) (*options, error) {
 	o := p.flags()
 	return o, o.line.Parse(args, o.line.NoArgs, o.read, o.replace, o.check, o.simulate)
@@ -246,7 +246,7 @@ func (o *options) check() error {
 // mostReps is far more than anybody waits for; all results are kept.
 const mostReps = 1_000_000
 
-// tests returns how many tests there will be, once what is open has been fixed.
+// tests returns the number of tests. Call it after plan.
 func (o *options) tests() int {
 	f := *o.file
 	if f.N == nil {

@@ -24,7 +24,7 @@ func CheckMemory(c hpl.Config) error {
 	return nil
 }
 
-// tooLarge is the error of a run for which a machine with so many bytes has no room.
+// tooLarge is the error of a run that does not fit into a machine with bytes of memory.
 func tooLarge(c hpl.Config, bytes int64, fits int) error {
 	return fmt.Errorf("order N = %d on %d x %d processes needs %s of memory (here %s are available): with NB = %d at most N = %d fits",
 		c.N, c.P, c.Q, gib(float64(hpl.Bytes(c))), gib(float64(bytes)), c.NB, fits)

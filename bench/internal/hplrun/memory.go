@@ -87,8 +87,8 @@ func controlGroups(system fs.FS) (all []group) {
 	return all
 }
 
-// groupRoom returns the limit of a group less what it uses, not counting files in
-// memory that can be dropped; false if it has no limit.
+// groupRoom returns the limit of a group less its use, without cached files that can be
+// dropped; false if it has no limit.
 func groupRoom(system fs.FS, g group) (int64, bool) {
 	limitFile, usageFile, dropped := "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 	if g.v2 {
@@ -116,8 +116,8 @@ func number(system fs.FS, name string) (int64, bool) {
 	return v, err == nil
 }
 
-// largest returns the largest order up to limit for which the share (0 to 1) of a run
-// like c that is on this machine takes at most so many bytes.
+// largest returns the largest order up to limit for which this machine's share (0 to 1) of
+// a run like c takes at most bytes.
 func largest(c hpl.Config, share float64, bytes int64, limit int) int {
 	return sort.Search(limit, func(n int) bool {
 		c.N = n + 1

@@ -10,9 +10,9 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// plan fixes what the command line leaves open, the same on all ranks: the grid, the
-// size of the matrix. It refuses what cannot be run, by an error of usage on rank 0;
-// the others stop without one. Collective.
+// plan chooses the values that the command line leaves open, the same on all ranks: the
+// grid and the size of the matrix. If the run is not possible, it returns an error of
+// usage on rank 0, and the others stop without one. Collective.
 func (r *rank) plan() (stop bool, err error) {
 	refuse := func(format string, args ...any) (bool, error) {
 		if r.Rank() > 0 {
@@ -64,7 +64,7 @@ func Squarest(ranks int) hpldat.Grid {
 	return g
 }
 
-// prepared adds to a test what an HPL.dat does not say.
+// prepared adds the settings to a test that an HPL.dat lacks.
 func (r *rank) prepared(c hpl.Config, v hpl.Variant) hpl.Config {
 	o := r.options
 	c.NoLease = o.noLease

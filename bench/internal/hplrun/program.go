@@ -61,8 +61,8 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 	})
 }
 
-// badInput says what is wrong with an HPL.dat as netlib does. All ranks of a launcher
-// come here; world prints the error of one.
+// badInput reports a bad HPL.dat as netlib does. All ranks of a launcher come here; world
+// prints the error of one.
 func (p Program) badInput(o *options, bad *hpldat.Error) error {
 	err := fmt.Errorf("illegal input, nothing was run\n%s", strings.TrimSpace(bad.Netlib()))
 	if o.netlibExit {

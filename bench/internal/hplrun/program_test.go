@@ -20,7 +20,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// ran is what a run of the program has left.
+// ran holds the output of a run of the program.
 type ran struct {
 	code        int
 	out, errors string

@@ -26,7 +26,7 @@ func (r *rank) report() error {
 	return err
 }
 
-// describe tells on what the tests have run, and what has to be seen.
+// describe prints the machine and configuration of the tests, and the remarks.
 func (r *rank) describe(w io.Writer) {
 	c := r.outcomes[0].config
 	fmt.Fprintf(w, "\n%s\n", machine.Line())
@@ -67,7 +67,7 @@ func (r *rank) results(w io.Writer) {
 		report.Integer("failed", r.out.failed), report.Integer("skipped", r.out.skipped), report.Decimal("residual_max", worst))
 }
 
-// seconds returns those of all runs of the outcome, and gflops their speeds.
+// seconds returns the times of all runs of the outcome, and gflops their speeds.
 func (o *outcome) seconds() (all []float64) {
 	for _, x := range o.results {
 		all = append(all, x.Seconds)

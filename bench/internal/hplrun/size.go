@@ -10,8 +10,8 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// How the matrix is sized where the user does not say: for so many seconds in all, and
-// at most that part of the memory, if LINPACK reaches that part of the product's speed.
+// The default size of the matrix: for targetSeconds in all, in at most memoryPart of the
+// memory, if LINPACK reaches expectedPart of the product's speed.
 const (
 	targetSeconds  = 15.0
 	memoryPart     = 0.7
@@ -19,8 +19,8 @@ const (
 	calibrateNanos = 150e6 // how long each core multiplies
 )
 
-// calibrate returns the GFLOP/s of the update's product, C := C - A*B with an inner
-// dimension of nb, on so many cores at once.
+// calibrate returns the total GFLOP/s of the update's product, C := C - A*B with an inner
+// dimension of nb, on several cores at once.
 func calibrate(k blas.Kernels, nb, cores int) (float64, error) {
 	const order = 480 // 20 tiles of 24: small enough for the second cache, large enough for few edges
 	var all sync.WaitGroup

@@ -30,7 +30,7 @@ type rank struct {
 	out      *printer
 	progress *report.Progress
 	outcomes []*outcome
-	remarks  []string // what has to be seen: NaN, suspicious residuals
+	remarks  []string // NaN, suspicious residuals
 	untraced error    // why there is no trace, although there is a result
 }
 
@@ -77,7 +77,7 @@ func (r *rank) run() error {
 	return nil
 }
 
-// begin opens the output on rank 0 and prints what comes before the tests.
+// begin opens the output on rank 0 and prints the head of the report.
 func (r *rank) begin() (closeOutput func() error, err error) {
 	closeOutput = func() error { return nil }
 	if r.Rank() > 0 {
@@ -193,7 +193,7 @@ const (
 	suspiciousOrder = 29
 )
 
-// remark keeps what has to be seen about a run.
+// remark adds the remarks on a run.
 func (r *rank) remark(c hpl.Config, result hpl.Result) {
 	text := ""
 	switch {

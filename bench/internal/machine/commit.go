@@ -13,8 +13,8 @@ import (
 
 // Commit returns the short hash of the commit that the program was built from, followed by
 // "+dirty" if the tree had changes. Where the build recorded none (go run, -buildvcs=false) it
-// is that of the folder in which the source was compiled, as git says now, followed by
-// " (unverified)": the folder may have changed since. It is "unknown" without either.
+// is the commit that git now reports for the source's folder, followed by " (unverified)":
+// the folder may have changed since. It is "unknown" without either.
 //
 // Any goroutine may call it. The first call may start git, which it gives two seconds.
 func Commit() string { return commit() }

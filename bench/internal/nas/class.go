@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Class is one of the problem sizes of the benchmark ([Named]); one that a program makes
-// itself has no reference values, and no run of it is verified.
+// Class is a problem size of the benchmark ([Named]). A program may define other classes;
+// they have no reference values, and their runs are not verified.
 type Class struct {
 	Name       string
 	NX, NY, NZ int // points along x, which is contiguous, y and z
@@ -35,7 +35,7 @@ var classes = []Class{
 	{Name: "F", NX: 8192, NY: 4096, NZ: 4096, Iterations: 25},
 }
 
-// Named returns a class by its letter, in either case. The error names those there are.
+// Named returns a class by its letter, in either case. The error lists the known classes.
 func Named(name string) (Class, error) {
 	for _, c := range Classes() {
 		if strings.EqualFold(c.Name, name) {

@@ -27,8 +27,8 @@
 //	class.go       Class: sizes, operations    reference.go   the checksums there must be
 //	random.go      the generator, in parallel  checksum.go    sums, Verify
 //	evolve.go      factors of a time step      variant.go     forms of the transform
-//	solver.go      the run                     totals.go      what it cost all ranks
-//	memory.go      what it needs
+//	solver.go      the run                     totals.go      the costs on all ranks
+//	memory.go      the memory needed
 //
 // # Two arrays
 //

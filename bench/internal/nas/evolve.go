@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Evolution is what a time step multiplies the transform with: at frequencies i, j, k
+// Evolution is the factor of a time step on the transform: at frequencies i, j, k
 //
 //	exp(-4 alpha pi^2 t (i^2 + j^2 + k^2))
 //
@@ -43,7 +43,7 @@ func (c Class) Evolution(t int) *Evolution {
 func (e *Evolution) At(axis, i int) float64 { return e.axes[axis][2*i] }
 
 // Run multiplies values that lie side by side along an axis, from frequency first on, with
-// their factors of this axis and with scale, which holds those of the others:
+// their factors of this axis and with scale, the factors of the other axes:
 //
 //	dst[m] = src[m] * scale * e.At(axis, first+m)
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The factors are those of the definition, and the product over steps is that of the
+// The factors follow the definition, and their product over steps is the factor of the
 // whole time.
 func TestEvolution(t *testing.T) {
 	c, err := Named("W")

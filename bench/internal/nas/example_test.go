@@ -9,8 +9,8 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// The smallest class on two ranks, as tasks. Verdict is nil if all checksums are those of
-// the reference. Programs take their communicator from world.Run; bench/npbft is the whole
+// The smallest class on two ranks, as tasks. Verdict is nil if all checksums match the
+// reference. Programs take their communicator from world.Run; bench/npbft is the whole
 // benchmark.
 func ExampleOnce() {
 	class, err := nas.Named("S")

@@ -2,9 +2,10 @@ package nas
 
 import "github.com/weft-hpc/weft/fft/distributed"
 
-// Memory returns the bytes that a class needs on so many ranks together: two arrays, and
-// on several ranks the stage, planes that wait for their transfer (of all of them, or as
-// many on each rank as cfg.Stage says; twice in a two-dimensional grid). Tables and scratch, some tens of MiB, are not counted.
+// Memory returns the bytes that a class needs on all ranks together: two arrays, and on
+// several ranks the stage, planes that wait for their transfer (all of them, or cfg.Stage
+// on each rank; twice in a two-dimensional grid). Tables and scratch, some tens of MiB,
+// are not counted.
 func (c Class) Memory(ranks int, cfg distributed.Config) int {
 	plane := 16 * c.NX * c.NY
 	array := c.NZ * (plane + 16*cfg.Pad)

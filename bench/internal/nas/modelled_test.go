@@ -70,7 +70,7 @@ func TestModelled_is_the_same_program(t *testing.T) {
 	}
 }
 
-// On one rank the time is what the model says of the operations and the transfers.
+// On one rank the time is the model's time for the operations and the transfers.
 func TestModelled_time(t *testing.T) {
 	class := sized(t).First(1)
 	points := float64(class.Points())

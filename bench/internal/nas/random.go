@@ -32,16 +32,16 @@ func power(n int) uint64 {
 	return result
 }
 
-// lanes is how many numbers are made side by side, each from the one so many places
-// before it: one after the other, every number would wait for the multiplication
-// of the one before.
+// lanes is the number of independent chains of the generator: number i comes from number
+// i-lanes. In a single chain, every number would wait for the multiplication of the one
+// before.
 const lanes = 8
 
 var lanePower = power(lanes)
 
-// Fill writes initial values to dst: those of the points first, first+1 ... of the grid,
-// x fastest, then y, then z. A point takes two numbers, its real part first, so any
-// part of the grid can be made by itself, with the same bits.
+// Fill writes initial values to dst, for the points first, first+1 ... of the grid, x
+// fastest, then y, then z. A point takes two numbers, its real part first, so any part of
+// the grid can be filled by itself, with the same bits.
 //
 // Any goroutine; 1.4 ns a point, and O(log first) to begin.
 func (c Class) Fill(dst []complex128, first int) {

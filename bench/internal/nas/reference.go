@@ -1,6 +1,6 @@
 package nas
 
-// reference holds the checksums of every class, by iteration: those of NPB 3.4 (subroutine
+// reference holds the checksums of every class, by iteration, from NPB 3.4 (subroutine
 // verify of ft.f90), 13 significant digits.
 var reference = map[string][]complex128{
 	"S": {

@@ -31,7 +31,7 @@ type Solver struct {
 
 	model codelet.Model // of modelled kernels; nil otherwise
 
-	spoil func(spectrum, values []complex128) // of the tests: damages what is there
+	spoil func(spectrum, values []complex128) // a test seam: damages the values
 }
 
 // Result is a timed run.
@@ -44,13 +44,34 @@ type Result struct {
 	Totals  Totals            // of all ranks; the same on all
 }
 
+// Runs are repetitions of one configuration, on rank 0.
+type Runs []*Result
+
+// Best returns the fastest run; nil if there is none.
+func (rs Runs) Best() (best *Result) {
+	for _, r := range rs {
+		if best == nil || r.Seconds < best.Seconds {
+			best = r
+		}
+	}
+	return best
+}
+
+// Seconds returns the times of the runs, in order.
+func (rs Runs) Seconds() (all []float64) {
+	for _, r := range rs {
+		all = append(all, r.Seconds)
+	}
+	return all
+}
+
 // ErrVerification is in the Verdict of a run whose checksums are wrong.
 var ErrVerification = errors.New("verification failed")
 
-// New prepares a class on the ranks of c: plan and arrays, no values. cfg says how it is
-// transformed; dimensions and hooks are set here. Collective. The plan may make a
-// runtime, and then the calling goroutine is its worker 0 until Close. Errors: those of
-// distributed.New, no memory.
+// New prepares a class on the ranks of c: plan and arrays, no values. cfg selects the
+// transform; New sets its dimensions and hooks. Collective. The plan may make a runtime,
+// and then the calling goroutine is its worker 0 until Close. Errors: as distributed.New,
+// no memory.
 func New(c *mpi.Comm, class Class, cfg distributed.Config) (*Solver, error) {
 	s := &Solver{class: class, comm: c}
 	if cfg.Kernels != nil {
@@ -79,8 +100,8 @@ func (s *Solver) Plan() *distributed.Plan { return s.plan }
 // Close ends the plan and gives the arrays back. Collective.
 func (s *Solver) Close() error { return s.plan.Close() }
 
-// A point takes about as long as so many operations of a transform, when it is filled and when
-// it evolves: estimates, from the times of Fill and Evolution.Run at 50 to 60 GFLOP/s.
+// Filling or evolving a point takes about as long as this number of operations of a
+// transform: estimates, from the times of Fill and Evolution.Run at 50 to 60 GFLOP/s.
 const (
 	fillOperations   = 80
 	evolveOperations = 16
@@ -106,8 +127,8 @@ func (s *Solver) evolve(dst, src []complex128, at [3]int) {
 }
 
 // Warm touches all memory and code: initial values and their transform, which the
-// reference does before it starts the timer, and one inverse transform, which has
-// arrays of its own here. It returns the seconds.
+// reference does before it starts the timer, and one inverse transform, which has its
+// own arrays here. It returns the seconds.
 func (s *Solver) Warm() (seconds float64, err error) {
 	start := mpi.Wtime()
 	if err := s.begin(); err != nil {

@@ -303,8 +303,8 @@ func TestSolver_Run_twice(t *testing.T) {
 	}))
 }
 
-// What is sent is what the paper's table 1 says: the volume is the same for all, and
-// slabs send one piece per plane and peer.
+// The messages match the paper's table 1: the volume is the same for all, and slabs send
+// one piece per plane and peer.
 func TestTotals(t *testing.T) {
 	class := sized(t)
 	const ranks = 4

@@ -7,7 +7,7 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// Totals is what the transforms of a run have cost all ranks together.
+// Totals sums the costs of a run's transforms over all ranks.
 type Totals struct {
 	Communication float64 // seconds in communication calls (distributed.Stats): mean of the ranks
 	Messages      int     // of the rank that sent most

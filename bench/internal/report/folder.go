@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// TryFolder makes a folder if it is not there, and sees whether files can be made in it:
-// better before a long measurement than after it. It leaves nothing in the folder. The
-// error says what is wrong with which path.
+// TryFolder creates a folder if needed and checks that files can be created in it, so that
+// a long measurement does not fail at its end. It leaves nothing in the folder. The error
+// names the path and the cause.
 func TryFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Progress shows on a terminal what a long run is doing: one line, rewritten from the
-// third second on. A nil Progress, which is what one gets without a terminal, does
-// nothing.
+// Progress shows the state of a long run on a terminal: one line, rewritten from the third
+// second on. A nil Progress, as returned without a terminal, does nothing.
 type Progress struct {
 	begin time.Time
 	delay time.Duration
@@ -37,11 +36,16 @@ func NewProgress(w io.Writer) *Progress {
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return nil
 	}
+	return ProgressOn(w)
+}
+
+// ProgressOn returns a progress on w, a terminal or not.
+func ProgressOn(w io.Writer) *Progress {
 	return &Progress{begin: time.Now(), delay: quiet, w: w}
 }
 
-// Say tells what begins now. It is called between measurements; it writes only when
-// the run has been going on for a while and the last line is old.
+// Say announces the next step. It is called between measurements; it writes only when the
+// run has lasted a while and the last line is old.
 func (p *Progress) Say(format string, args ...any) {
 	if p == nil {
 		return
@@ -51,8 +55,19 @@ func (p *Progress) Say(format string, args ...any) {
 	if time.Since(p.begin) < p.delay || time.Since(p.last) < period {
 		return
 	}
+	p.show(fmt.Sprintf(format, args...))
+}
+
+// Show rewrites the line at once.
+func (p *Progress) Show(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show(text)
+}
+
+func (p *Progress) show(text string) {
 	p.last, p.shown = time.Now(), true
-	fmt.Fprintf(p.w, "\r\x1b[K%.0f s, %s", time.Since(p.begin).Seconds(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.w, "\r\x1b[K%.0f s, %s", time.Since(p.begin).Seconds(), text)
 }
 
 // Clear takes the line off the screen, before anything else is printed.

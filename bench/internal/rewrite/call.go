@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // Site is a call of a chain: where it stands, and the method of mpi.Comm.
@@ -99,21 +100,24 @@ func newLocated(c *ast.CallExpr, path []ast.Node) *located {
 
 // listOf returns the statements of parent, if it holds a list, and where s is in it.
 func listOf(parent ast.Node, s ast.Stmt) ([]ast.Stmt, int) {
-	var list []ast.Stmt
-	switch n := parent.(type) {
-	case *ast.BlockStmt:
-		list = n.List
-	case *ast.CaseClause:
-		list = n.Body
-	case *ast.CommClause:
-		list = n.Body
-	}
-	for i := range list {
-		if list[i] == s {
-			return list, i
-		}
+	list := statements(parent)
+	if i := slices.Index(list, s); i >= 0 {
+		return list, i
 	}
 	return nil, 0
+}
+
+// statements returns the list of n; nil if it holds none.
+func statements(n ast.Node) []ast.Stmt {
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		return n.List
+	case *ast.CaseClause:
+		return n.Body
+	case *ast.CommClause:
+		return n.Body
+	}
+	return nil
 }
 
 // unit is a call with what belongs to it: the statement, and the check of its error.
@@ -214,7 +218,7 @@ func (u *unit) checks(f *file, s *ast.IfStmt) bool {
 	return isName && isNil && y.Name == "nil" && f.object(x) != nil && f.object(x) == f.object(u.errName)
 }
 
-// object returns what a name stands for.
+// object returns the object of a name.
 func (f *file) object(id *ast.Ident) types.Object { return f.pkg.info.ObjectOf(id) }
 
 // badCheck says why an error check cannot be moved behind the wait.
@@ -260,7 +264,7 @@ func (u *unit) wild(f *file) bool {
 	return false
 }
 
-// buffers returns the arguments that are buffers, that of the receive last.
+// buffers returns the arguments that are buffers, the receive's last.
 func (u *unit) buffers() (all []ast.Expr) {
 	if u.send >= 0 {
 		all = append(all, u.call.Args[u.send])

@@ -60,8 +60,8 @@ func (p *Program) sitesOf(f *file) (names []string, chains map[string][]Site) {
 
 var proof = Evidence{Disjoint: true}
 
-// TestCorpus compares what is changed, and why something is not, with the golden files. What
-// comes out is formatted and compiles (Apply checks the types).
+// TestCorpus compares the changes, and the reasons for refusals, with the golden files. The
+// output is formatted and compiles (Apply checks the types).
 func TestCorpus(t *testing.T) {
 	p := load(t, "testdata/corpus")
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {

@@ -23,7 +23,7 @@
 //   - Arguments are evaluated while earlier messages are under way. They read no memory
 //     of the element types being received (memory of other types cannot be
 //     the buffer without package unsafe), and call only functions that do not either:
-//     those of this package are followed into their bodies.
+//     the analysis follows calls of this package into their bodies.
 //   - No status or error of a call is used before the last call.
 //   - An error check leaves the list (return, break, panic), so it can stand after
 //     the wait.

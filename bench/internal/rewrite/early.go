@@ -18,22 +18,14 @@ type Touch struct {
 	Writes  bool   // certainly
 }
 
-// EarlyTouches finds, in all packages of the program, what the source alone shows: a
+// EarlyTouches finds races that the source alone shows, in all packages of the program: a
 // request of a whole variable (mpi.Of(x), mpi.One(&x)), and a later statement of the
-// same list that uses the variable before one that waits for the request. Parts of
-// slices are not judged: different parts may be used at the same time.
+// same list that uses the variable before the wait for the request. It ignores parts of
+// slices: different parts may be used at the same time.
 func (p *Program) EarlyTouches() (all []Touch) {
 	for _, f := range p.files {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
-			var list []ast.Stmt
-			switch n := n.(type) {
-			case *ast.BlockStmt:
-				list = n.List
-			case *ast.CaseClause:
-				list = n.Body
-			case *ast.CommClause:
-				list = n.Body
-			}
+			list := statements(n)
 			for i, s := range list {
 				all = append(all, p.touchesAfter(f, s, list[i+1:])...)
 			}
@@ -49,7 +41,7 @@ func (p *Program) EarlyTouches() (all []Touch) {
 	return all
 }
 
-// touchesAfter looks at the statements behind one that starts a request.
+// touchesAfter checks the statements after s, which starts a request.
 func (p *Program) touchesAfter(f *file, s ast.Stmt, rest []ast.Stmt) (all []Touch) {
 	a, ok := s.(*ast.AssignStmt)
 	if !ok {

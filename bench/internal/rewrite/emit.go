@@ -103,7 +103,7 @@ func (w *writer) starts(u *unit) string {
 	return strings.Join(lines, "\n")
 }
 
-// ending returns the wait, and what the calls did with their results.
+// ending returns the wait and the calls' uses of their results.
 func (w *writer) ending() string {
 	if u := w.g.units[0]; w.alike() {
 		all := fmt.Sprintf("%s.Waitall(%s[:]...)", w.mpi, w.reqs)
@@ -148,7 +148,7 @@ func (w *writer) alike() bool {
 		if u.errName == nil {
 			continue
 		}
-		again := i > 0 && !u.inIf && u.tok == token.DEFINE // a variable of its own
+		again := i > 0 && !u.inIf && u.tok == token.DEFINE // needs its own variable
 		if u.check == nil || again || u.inIf != first.inIf || u.errName.Name != first.errName.Name || w.tail(u) != w.tail(first) {
 			return false
 		}
@@ -165,7 +165,7 @@ func (w *writer) results(i int, u *unit) string {
 	switch {
 	case u.errName == nil && u.status == nil:
 		return ""
-	case single && u.recv >= 0: // the two results of Recv are those of Wait
+	case single && u.recv >= 0: // Recv and Wait have the same two results
 		assign = fmt.Sprintf("%s %s %s.Wait()", w.names(u), u.tok, w.status[i])
 	case single:
 		assign = fmt.Sprintf("_, %s %s %s[%d].Wait()", u.errName.Name, u.tok, w.reqs, w.from[i])

@@ -7,7 +7,7 @@ import (
 	"go/types"
 )
 
-// Evidence is what the run has shown of a chain: what the source alone does not tell.
+// Evidence holds the facts about a chain that only a run can show.
 type Evidence struct {
 	Disjoint bool // no two requests of it shared a cell, if one of them received
 	Wild     bool // a receive named any rank or any tag
@@ -48,9 +48,9 @@ type group struct {
 	calls []int
 }
 
-// Chain finds what can be changed in the calls of a chain: every change is at least two
-// calls. What stays is said with reasons. Calls that the chain has more than once stand in
-// a loop, or in a function that is called again.
+// Chain finds the possible changes in the calls of a chain; every change has at least two
+// calls. Calls that stay unchanged are refusals, with reasons. A call that occurs more than
+// once in the chain is in a loop, or in a function that is called again.
 func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals []Refusal) {
 	refuse := func(calls []int, reason string) {
 		s := sites[calls[len(calls)-1]]
@@ -148,7 +148,7 @@ func (p *Program) joins(g *group, f *file, l *located, u *unit) string {
 	return p.sameBuffer(g, u)
 }
 
-// flight returns what is under way once all calls of a group have been started.
+// flight returns the messages in flight after all calls of a group have been started.
 func (p *Program) flight(g *group) *flight {
 	fl := &flight{p: p, kinds: map[types.BasicKind]bool{}, taken: addressed(g.f, g.fn)}
 	for _, u := range g.units {

@@ -51,7 +51,7 @@ type function struct {
 }
 
 // Load reads the packages that the files belong to. It runs the go command in their
-// folders, and needs what a build needs. A package with errors is one.
+// folders and has the requirements of a build. A package with errors is an error.
 func Load(names ...string) (*Program, error) {
 	p := &Program{fset: token.NewFileSet(), files: map[string]*file{}, funcs: map[*types.Func]*function{}}
 	done := map[string]bool{}
@@ -68,7 +68,7 @@ func Load(names ...string) (*Program, error) {
 	return p, nil
 }
 
-// listed is what the go command says of a package.
+// listed is a package as the go command lists it.
 type listed struct {
 	ImportPath string
 	Dir        string

@@ -13,8 +13,7 @@ var harmless = []string{"Of", "One", "Strided", "Tile", "Raw", "Rank", "Size", "
 
 const deepest = 4 // calls of functions of the program that are followed
 
-// flight is what is known of the messages under way: the kinds of the elements being
-// received.
+// flight describes the messages in flight: the kinds of the elements being received.
 type flight struct {
 	p     *Program
 	kinds map[types.BasicKind]bool
@@ -237,8 +236,8 @@ func (fl *flight) ownVariable(f *file, x ast.Expr) bool {
 	return ok && !obj.IsField() && obj.Pkg() != nil && obj.Parent() != obj.Pkg().Scope() && !fl.taken[obj]
 }
 
-// addressed returns the variables of a function whose address is taken, and those that
-// a function literal in it uses: they may be changed from elsewhere.
+// addressed returns the variables of a function whose address is taken or that a function
+// literal in it uses: other code may change them.
 func addressed(f *file, fn ast.Node) map[types.Object]bool {
 	taken := map[types.Object]bool{}
 	ast.Inspect(fn, func(n ast.Node) bool {

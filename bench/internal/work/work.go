@@ -42,7 +42,7 @@ func rounds(n int) float64 {
 // Rate is how many rounds per second the kernel makes.
 type Rate float64
 
-// For returns the work that takes so many seconds, at least one round.
+// For returns the work that takes the given seconds, at least one round.
 func (r Rate) For(seconds float64) Work { return max(1, Work(float64(r)*seconds+0.5)) }
 
 // Seconds returns the time that w takes.

@@ -46,8 +46,7 @@ func (l *legs) at(c *coder, k int, base, one, three string) string {
 	}[k%4]
 }
 
-// makeBase computes the base of a group of legs from that of the group closest
-// below.
+// makeBase computes the base of a group of legs from the base of the closest group below.
 func (l *legs) makeBase(c *coder, group int, one, three string) {
 	from := group - 1
 	for l.bases[from] == "" {

@@ -9,7 +9,7 @@ import (
 // value is a vector of complex numbers that a program computes, once.
 type value int
 
-// opKind is what an instruction of a program does.
+// opKind is the kind of an instruction of a program.
 type opKind int
 
 const (
@@ -44,7 +44,7 @@ type program struct {
 	chained int // instructions before this one are in the transform or a chain
 }
 
-// chain is what is done with some results of a transform once they are there.
+// chain is the code that follows some results of a transform.
 type chain struct {
 	needs []value
 	ops   []op
@@ -57,7 +57,7 @@ func (p *program) chain(needs []value) {
 }
 
 // schedule shortens the lives of values: loads move down to their first use, and
-// chains up to where what they need is known. Every result depends on every leg,
+// chains up to the point where their inputs are known. Every result depends on every leg,
 // so all loads stay before all stores: a butterfly may work in place.
 func (p *program) schedule(core int) {
 	loads, known := map[value]op{}, map[value]bool{}
@@ -177,7 +177,7 @@ func (p *program) sumDiff(a, b term) (sum, diff value) {
 }
 
 // rotate returns v times the k-th power of the n-th root of unity, by one fused
-// operation: cos a (1 + w4 tan a), with the cosine left to whoever adds.
+// operation: cos a (1 + w4 tan a), with the cosine left to the addition.
 func (p *program) rotate(v value, k, n int) term {
 	quarters := (4*k + n/2) / n // the nearest
 	if 4*k == quarters*n {

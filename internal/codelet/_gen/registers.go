@@ -219,7 +219,7 @@ func (c *coder) fused(o op) {
 	}
 }
 
-// operand is what an instruction multiplies with.
+// operand is a factor of an instruction.
 type operand struct{ text, broadcast string }
 
 func (c *coder) operand(o op) operand {
