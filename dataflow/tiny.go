@@ -96,6 +96,7 @@ func (w *worker) runTimed(r *task.Record) {
 	if err := r.Decl.Run(r); err != nil {
 		r.Err = err
 	}
+	osthread.EndTask(r)
 	w.learn(osthread.Nanotime() - start)
 }
 

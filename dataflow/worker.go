@@ -212,15 +212,19 @@ func (w *worker) execute(r *task.Record) {
 		w.skip(r)
 	case w.rt.opt.mode == verify:
 		w.runVerified(r)
+		osthread.EndTask(r)
 	default:
 		if invariant.Enabled && r.Decl.Verify != nil {
 			r.Decl.Verify(r).Before() // fills outputs with NaN
 		}
 		if w.untimed--; w.untimed == 0 {
 			w.runTimed(r)
-		} else if err := r.Decl.Run(r); err != nil {
+			break
+		}
+		if err := r.Decl.Run(r); err != nil {
 			r.Err = err
 		}
+		osthread.EndTask(r)
 	}
 	w.handBack(r)
 	w.left(r, outer)
@@ -232,7 +236,6 @@ func (w *worker) left(r, outer *task.Record) {
 	if d := r.Children; d != nil {
 		d.Tracker.CloseReductions(deps.Region{}) // may run tasks, on top of r
 	}
-	osthread.EndTask(r)
 	if w.log != nil {
 		w.log.end(r)
 	}

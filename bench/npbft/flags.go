@@ -140,16 +140,24 @@ func (c *config) checkRanks() error {
 	if _, _, launched := system.Launched(); launched || c.world.Ranks < 1 {
 		return nil
 	}
-	if c.machine == nil {
-		if err := machine.CheckThreads(c.world.Ranks, c.workers); err != nil {
-			return err
-		}
+	if err := c.checkRoom(); err != nil {
+		return err
 	}
 	planes, rows := c.class.NZ, c.class.NY
 	if g := c.grid(c.world.Ranks); g[0] > planes || g[1] > rows {
 		return fmt.Errorf("-ranks %d: class %s has %d planes of %d rows, and a process grid of %d x %d would leave ranks without any: use fewer", c.world.Ranks, c.class.Name, planes, rows, g[0], g[1])
 	}
 	return nil
+}
+
+// checkRoom refuses more ranks and workers than the machine has cores, if it is simulated, or
+// this process can have threads.
+func (c *config) checkRoom() error {
+	if c.machine == nil {
+		return machine.CheckThreads(c.world.Ranks, c.workers)
+	}
+	_, err := c.machine.Place(c.world.Ranks, max(1, c.workers))
+	return err
 }
 
 // variants returns those to run.

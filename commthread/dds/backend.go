@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/lazypages"
+	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 // backend keeps readers from missing bytes. Any goroutine may call the methods; they do not
@@ -64,6 +65,8 @@ func (a *Arena) choose(o *options) error {
 		return fmt.Errorf("dds: back end %s: the race detector does not see mapped memory: leave it to %s in such builds", o.backend, Auto)
 	case raceDetector:
 		a.back, a.reason = newExplicit(), "the race detector needs heap memory"
+	case osthread.Simulating():
+		a.back, a.reason = newExplicit(), "threads are simulated: a reader that sleeps in the kernel would stop all of them"
 	case o.backend == Explicit:
 		a.back, a.reason = newExplicit(), "it was asked for"
 	default:
@@ -84,7 +87,7 @@ var announced sync.Once
 // announce writes the first choice of the process to the log.
 func announce(o *options, a *Arena) {
 	w := o.log
-	if _, isExplicit := a.back.(*explicit); w == nil && isExplicit && o.backend == Auto && !raceDetector && canUffd {
+	if _, isExplicit := a.back.(*explicit); w == nil && isExplicit && (o.backend == Auto && !raceDetector && canUffd || o.backend == Uffd) {
 		w = os.Stderr
 	}
 	if w == nil {

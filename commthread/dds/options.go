@@ -37,7 +37,8 @@ type forbidden struct {
 	ways  [3]bool // of getting a descriptor
 }
 
-// Backend forces a back end by name. NewArena fails if the machine does not support it.
+// Backend forces a back end by name. NewArena fails if the machine does not support it; on a
+// simulated machine it takes explicit, and says so.
 func Backend(name string) Option {
 	return func(o *options) error {
 		switch name {

@@ -172,12 +172,20 @@ func (m *Machine) check() error {
 		return errors.New(`"network" is missing or none: it has the form of the flag -net, such as "L=2us,o=300ns,bw=100Gbit,progress=nic"`)
 	case m.Eager != nil && *m.Eager < 0:
 		return fmt.Errorf(`"eager" is %d: it is a number of bytes, at least 0`, *m.Eager)
-	case m.NoiseLength.Duration >= m.NoiseEvery.Duration && m.NoiseLength.Duration > 0:
-		return fmt.Errorf(`"noise_length" is %v: it is less than "noise_every", %v`, m.NoiseLength, m.NoiseEvery)
+	case m.NoiseLength.Duration > m.NoiseEvery.Duration/2:
+		return fmt.Errorf(`"noise_length" is %v: it is at most half of "noise_every", %v`, m.NoiseLength, m.NoiseEvery)
 	case !(m.Copy >= 0 && m.Copy <= 1e6):
 		return fmt.Errorf(`"copy" is %g: it is from 0 to 1e6, in 1e9 bytes per second`, m.Copy)
 	case m.Speed != nil && !(*m.Speed >= 0 && *m.Speed <= 1e6):
 		return fmt.Errorf(`"speed" is %g: it is a factor from 0 to 1e6`, *m.Speed)
+	}
+	for _, f := range []struct {
+		name  string
+		value Duration
+	}{{"noise_every", m.NoiseEvery}, {"waker", m.Waker}, {"sleeper", m.Sleeper}, {"spawn", m.Spawn}, {"task", m.Task}} {
+		if f.value.Duration > time.Hour {
+			return fmt.Errorf("%q is %v: it is at most an hour", f.name, f.value)
+		}
 	}
 	return m.Kernels.check()
 }

@@ -44,8 +44,9 @@ func TestParse_errors(t *testing.T) {
 		small + `, "kernels": {"gflops": 1, "efficiency": 1, "call": 1}}`:    `"memory" is 0`,
 		small + `, "waker": "-1us"}`:                                         "it is at least 0",
 		small + `, "waker": "soon"}`:                                         "invalid duration",
-		small + `, "noise_every": "1ms", "noise_length": "2ms"}`:             `"noise_length" is 2ms`,
-		small + `} x`: "after the closing brace",
+		small + `, "noise_every": "1ms", "noise_length": "2ms"}`:             `"noise_length" is 2ms: it is at most half`,
+		small + `, "spawn": "2h"}`:                                           `"spawn" is 2h0m0s`,
+		small + `} x`:                                                        "after the closing brace",
 	} {
 		_, err := Parse([]byte(text))
 		assert.ErrorContains(t, err, want, text)

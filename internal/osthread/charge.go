@@ -60,6 +60,9 @@ type Task interface {
 	Body() (label string, cost time.Duration, ok bool)
 }
 
+// Simulating reports whether the calling goroutine is a thread of a simulated machine.
+func Simulating() bool { return here() != nil }
+
 // EndTask lets the calling thread of a simulated machine run the body of t, which has just been
 // executed: see Simulation.Task and Simulation.Body. Then it settles. On the real machine it does
 // nothing, in about a nanosecond.
@@ -74,6 +77,7 @@ func endTask(t Task) {
 	if m == nil {
 		return
 	}
+	m.move()
 	m.current.owed += int64(m.o.Task)
 	if m.o.Body != nil {
 		if label, cost, ok := t.Body(); ok {
@@ -107,8 +111,17 @@ func (m *machine) settle() {
 		return
 	}
 	t.owed, t.pays = 0, true
+	m.payers++
+	if d >= work {
+		m.move()
+		m.working++
+	}
 	m.compute(t, d)
 	m.turn(t)
+	if d >= work {
+		m.working--
+	}
+	m.payers--
 	t.pays = false
 	m.settled(t)
 }

@@ -51,6 +51,11 @@ type machine struct {
 	seeded   bool
 	turns    int
 	beats    atomic.Uint64 // turns, for the watch of the host
+	payers   int           // threads that pay
+	working  int           // those that pay for work
+	computed int64         // time that they have paid, together
+	moved    int64         // time of the last move, see checkIdle
+	idle     int           // turns since then
 
 	o        Simulation
 	nodes    []*node
@@ -75,6 +80,7 @@ type thread struct {
 	since  int64          // beginning of the last sleep
 	owed   int64          // computed and not paid, see Charge
 	pays   bool           // in settle
+	timer  bool           // of a Timer
 	node   *node          // nil: none
 	core   int            // that it is confined to; -1: none
 	nice   int
@@ -90,8 +96,8 @@ type Simulation struct {
 	Interrupt bool
 	Nodes     int // computers; 0: one with the cores of this one, never too few
 	Cores     int // of each node
-	// Limit is a virtual time that the simulation does not reach: then it ends with an error, as if
-	// no thread could go on. Watchdogs and polling threads never stop by themselves. 0: none.
+	// Limit is a virtual time that the simulation does not reach: then it ends with an error.
+	// 0: none.
 	Limit time.Duration
 	// Noise takes the core of each thread that computes for Length, once in every Every, as the
 	// system and other programs do. The cores take turns with it. 0: none.
@@ -128,8 +134,8 @@ var simulated atomic.Pointer[machine]
 // Simulate runs main as the first thread of a simulated machine, and returns when all threads
 // have ended. Threads, parkers, sleeps, waits, timers and the clock of this package act on the
 // simulated machine when its threads use them, and on the real machine elsewhere. Nothing is
-// pinned. If no thread can go on, it returns an error at once, and the threads that wait stay
-// suspended. If a thread holds the machine for 10 s of the host's time, it prints that thread's
+// pinned. If no thread can go on, it returns an error at once, or, if only timeouts end and time
+// passes, after ten minutes of virtual time; the threads that wait stay suspended. If a thread holds the machine for 10 s of the host's time, it prints that thread's
 // stack: it may wait for something outside, such as a channel. A panic of a thread, or the end
 // of its goroutine (Goexit), ends the caller's as well. One simulation at a time runs in a
 // process: another one waits.
@@ -184,15 +190,24 @@ func (m *machine) run() error {
 	for m.live > 0 {
 		m.readMail()
 		if len(m.queue) == 0 {
-			return m.stuck()
+			return m.stuck("a deadlock")
 		}
 		if m.o.Limit > 0 && m.queue[0].at > int64(m.o.Limit) {
-			return m.stuck()
+			return m.stuck(fmt.Sprintf("the limit of %v is reached", m.o.Limit))
 		}
 		t := heap.Pop(&m.queue).(*thread)
-		m.now = max(m.now, t.at)
-		if t.on != nil && !t.pays { // its timeout is over
+		if passed := t.at - m.now; passed > 0 {
+			m.now = t.at
+			m.computed += passed * int64(m.payers)
+		}
+		timeout := t.on != nil && !t.pays
+		if timeout {
 			m.leave(t)
+		}
+		if !t.pays {
+			if err := m.checkIdle(timeout || t.timer); err != nil {
+				return err
+			}
 		}
 		m.current = t
 		m.turns++
@@ -203,6 +218,7 @@ func (m *machine) run() error {
 		}
 		_, more := t.resume()
 		m.inside.Store(0)
+		m.current = nil
 		if !more {
 			m.live--
 		}
@@ -210,8 +226,32 @@ func (m *machine) run() error {
 	return nil
 }
 
+// A program that waits for ever does not stop a machine by itself, because watchdogs and threads
+// that poll have timeouts. So the machine ends if for long all turns are ends of timeouts, or turns
+// of Timers, and none leads to anything: no thread wakes another one, works or sleeps. Work is a
+// body, or computing for a while; what the clock of the host says of a poll is less.
+const (
+	idleTime  = 10 * time.Minute // messages take less; watchdogs report several times in it
+	idleTurns = 64               // a single long timeout may be meant
+	work      = int64(time.Millisecond)
+)
+
+// move notes that a thread does something.
+func (m *machine) move() { m.moved, m.idle = m.now, 0 }
+
+// checkIdle counts a turn, and returns an error if nothing has moved for long.
+func (m *machine) checkIdle(timeout bool) error {
+	if m.idle++; !timeout || m.working > 0 {
+		m.move()
+	}
+	if m.idle < idleTurns || m.now-m.moved < int64(idleTime) {
+		return nil
+	}
+	return m.stuck(fmt.Sprintf("nothing has moved for %v (a wait ends only by threads of the machine, not by other goroutines)", time.Duration(m.now-m.moved)))
+}
+
 // stuck describes the threads that wait.
-func (m *machine) stuck() error {
+func (m *machine) stuck(why string) error {
 	var waiting []string
 	for _, all := range m.sleepers {
 		for _, t := range all {
@@ -219,8 +259,11 @@ func (m *machine) stuck() error {
 		}
 	}
 	slices.Sort(waiting)
-	return fmt.Errorf("osthread: deadlock at %v of virtual time: %d threads wait for each other (%s)",
-		time.Duration(m.now), m.live, strings.Join(waiting, ", "))
+	const most = 16
+	if n := len(waiting); n > most {
+		waiting = append(waiting[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return fmt.Errorf("osthread: %s at %v of virtual time: %d threads wait (%s)", why, time.Duration(m.now), m.live, strings.Join(waiting, ", "))
 }
 
 // enqueue lets t go on at a time.
@@ -325,6 +368,9 @@ func step() {
 // wake lets all threads go on that sleep on an address.
 func (m *machine) wake(on unsafe.Pointer) {
 	for _, t := range m.sleepers[on] {
+		if !t.timer {
+			m.move()
+		}
 		t.on, t.woken = nil, true
 		if !t.pays {
 			m.enqueue(t, m.now+m.wakeUp(t))

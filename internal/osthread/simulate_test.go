@@ -120,8 +120,7 @@ func TestSimulate_seeds(t *testing.T) {
 	assert.Len(t, orders, 6)
 }
 
-// A deadlock is known at once, with the threads that wait.
-// A program whose watchdog alone goes on ends at the limit.
+// A program that sleeps without end ends at the limit.
 func TestSimulate_limit(t *testing.T) {
 	s, err := Simulate(Simulation{Limit: time.Second}, func() {
 		Go(func() {
@@ -131,17 +130,74 @@ func TestSimulate_limit(t *testing.T) {
 		})
 		NewSignal().Wait()
 	})
-	require.ErrorContains(t, err, "deadlock at 1s")
+	require.ErrorContains(t, err, "the limit of 1s is reached at 1s")
 	assert.Equal(t, time.Second, s.Elapsed)
 }
 
+// A program in which only time passes ends: a watchdog looks, a thread polls, and nobody wakes
+// the first one. One that computes, or sleeps, or has one long timeout does not.
+func TestSimulate_idle(t *testing.T) {
+	watched := func(main func()) error {
+		_, err := Simulate(Simulation{}, func() {
+			over := NewSignal()
+			var dog *Timer
+			dog = AfterFunc(time.Second, func() { dog.Reset(time.Second) })
+			Go(func() {
+				var polls Parker
+				for !over.WaitTimeout(100 * time.Millisecond) {
+					polls.ParkTimeout(time.Millisecond)
+				}
+			})
+			main()
+			dog.Stop()
+			over.Set()
+		})
+		return err
+	}
+	err := watched(NewSignal().Wait)
+	require.ErrorContains(t, err, "osthread: nothing has moved for 10m")
+	assert.ErrorContains(t, err, "threads wait (0")
+	assert.NoError(t, watched(func() { Charge(24 * time.Hour) }))
+	assert.NoError(t, watched(func() { Sleep(5 * time.Minute) }))
+	_, err = Simulate(Simulation{}, func() { assert.False(t, NewSignal().WaitTimeout(24*time.Hour)) })
+	assert.NoError(t, err)
+}
+
+// The time that threads have computed grows while they do.
+func TestSimulate_computed(t *testing.T) {
+	_, err := Simulate(Simulation{}, func() {
+		for range 2 {
+			Go(func() { Charge(10 * time.Minute); Settle() })
+		}
+		Sleep(4 * time.Minute)
+		assert.InDelta(t, 8*time.Minute, ProcessCPUTime(), 10)
+		Sleep(time.Hour)
+		assert.InDelta(t, 20*time.Minute, ProcessCPUTime(), 10)
+	})
+	require.NoError(t, err)
+}
+
+// A stopped timer does not keep the machine running, not even if nothing has run since its
+// start; and it can be stopped when the machine is over.
+func TestSimulate_stopped_timer(t *testing.T) {
+	var late *Timer
+	s, err := Simulate(Simulation{}, func() {
+		AfterFunc(time.Hour, func() { t.Error("stopped") }).Stop()
+		late = AfterFunc(time.Second, func() {})
+	})
+	require.NoError(t, err)
+	assert.Equal(t, time.Second, s.Elapsed)
+	late.Stop()
+}
+
+// A deadlock is known at once, with the threads that wait.
 func TestSimulate_deadlock(t *testing.T) {
 	var p Parker
 	s, err := Simulate(Simulation{}, func() {
 		Go(func() { Sleep(time.Hour) })
 		Go(p.Park)
 	})
-	require.EqualError(t, err, "osthread: deadlock at 1h0m0s of virtual time: 1 threads wait for each other (2)")
+	require.EqualError(t, err, "osthread: a deadlock at 1h0m0s of virtual time: 1 threads wait (2)")
 	assert.Equal(t, time.Hour, s.Elapsed)
 }
 

@@ -145,16 +145,17 @@ func (s *Signal) isSet() bool {
 
 // Timer calls a function later. One goroutine at a time may call its methods.
 type Timer struct {
-	timer *time.Timer // nil on a simulated machine
-	f     func()
-	round int // on a simulated machine: a thread of an earlier round does nothing
+	timer   *time.Timer // nil on a simulated machine
+	f       func()
+	machine *machine // simulated; nil otherwise
+	round   int      // on a simulated machine: a thread of an earlier round does nothing
 }
 
 // AfterFunc calls f on a new goroutine after d, on the real machine up to a millisecond later.
 func AfterFunc(d time.Duration, f func()) *Timer {
 	t := &Timer{f: f}
-	if m := here(); m != nil {
-		t.arm(m, d)
+	if t.machine = here(); t.machine != nil {
+		t.arm(d)
 	} else {
 		t.timer = time.AfterFunc(d, f)
 	}
@@ -166,32 +167,34 @@ func (t *Timer) Stop() {
 	if t.timer != nil {
 		t.timer.Stop()
 	} else {
-		t.disarm(here())
+		t.disarm()
 	}
 }
 
-// Reset has the function called after d from now.
+// Reset has the function called after d from now. On a simulated machine a thread of it calls
+// Reset.
 func (t *Timer) Reset(d time.Duration) {
 	if t.timer != nil {
 		t.timer.Reset(d)
 		return
 	}
-	m := here()
-	t.disarm(m)
-	t.arm(m, d)
+	t.disarm()
+	t.arm(d)
 }
 
-func (t *Timer) arm(m *machine, d time.Duration) {
-	round := t.round
+func (t *Timer) arm(d time.Duration) {
+	m, round := t.machine, t.round
 	m.start(func() {
-		m.sleep(unsafe.Pointer(t), max(d, 0))
+		if t.round == round {
+			m.sleep(unsafe.Pointer(t), max(d, 0))
+		}
 		if t.round == round {
 			t.f()
 		}
-	})
+	}).timer = true
 }
 
-func (t *Timer) disarm(m *machine) {
+func (t *Timer) disarm() {
 	t.round++
-	m.wake(unsafe.Pointer(t))
+	t.machine.wakeFrom(unsafe.Pointer(t))
 }

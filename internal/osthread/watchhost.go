@@ -42,14 +42,22 @@ func (m *machine) watchHost() (stop func()) {
 	return func() { close(over); <-ended }
 }
 
+const mostStacks = 256 << 20 // bytes, of all goroutines
+
 // runningStack returns the stacks of the threads of a simulated machine that are not suspended.
 func runningStack() string {
 	text := make([]byte, 1<<20)
-	text = text[:runtime.Stack(text, true)]
+	n := runtime.Stack(text, true)
+	for n == len(text) && n < mostStacks { // it is cut
+		text = make([]byte, 4*n)
+		n = runtime.Stack(text, true)
+	}
+	text = text[:n]
 	var found []string
 	for stack := range strings.SplitSeq(string(text), "\n\n") {
 		head, _, _ := strings.Cut(stack, "\n")
-		if strings.Contains(stack, "osthread.(*machine).start.") && !strings.Contains(head, "[coroutine") {
+		inside := strings.Contains(stack, "osthread.(*machine).start.") || strings.Contains(stack, "osthread.Pull.")
+		if inside && !strings.Contains(head, "[coroutine") {
 			found = append(found, stack)
 		}
 	}

@@ -46,6 +46,23 @@ func TestSimulate_watch_of_the_host(t *testing.T) {
 	assert.Contains(t, text, "waitsForAChannel")
 	assert.Equal(t, 1, strings.Count(text, "]:\n"), text)
 	out.text.Reset()
+	d := make(chan int)
+	_, err = Simulate(Simulation{}, func() {
+		var g Group
+		for range 3000 { // the stacks of all are more than a first buffer takes
+			g.Go(func() { Sleep(time.Hour) })
+		}
+		resume := Pull(func(yield func(struct{}) bool) {
+			time.AfterFunc(200*time.Millisecond, func() { close(d) })
+			waitsForAChannel(d)
+		})
+		Sleep(time.Second)
+		resume()
+		g.Wait()
+	})
+	require.NoError(t, err)
+	assert.Contains(t, out.text.String(), "waitsForAChannel")
+	out.text.Reset()
 	_, err = Simulate(Simulation{}, func() {
 		for range 100_000 {
 			Sleep(time.Hour)

@@ -41,8 +41,8 @@ func Map(n int, buffer bool) ([]byte, error) {
 		}
 		space.next = uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 		space.kept = map[uintptr]int{}
-		space.size.Store(uintptr(len(b)))
 		space.base.Store(space.next)
+		space.size.Store(uintptr(len(b))) // last: Owns reads it first
 	}
 	whole := (uintptr(n) + page - 1) &^ (page - 1)
 	if used := space.next - space.base.Load(); whole > space.size.Load()-used {
@@ -78,7 +78,10 @@ func Keep(p unsafe.Pointer, n int) {
 }
 
 // Owns reports whether an address is one of Map's.
-func Owns(p unsafe.Pointer) bool { return uintptr(p)-space.base.Load() < space.size.Load() }
+func Owns(p unsafe.Pointer) bool {
+	size := space.size.Load()
+	return uintptr(p)-space.base.Load() < size
+}
 
 // Carried returns how many of the n bytes at an address a message carries: all, unless they are
 // reserved; then the part that [Keep] kept.

@@ -12,16 +12,23 @@ import (
 
 // Messages with strided reserved memory carry nothing.
 
-// pack copies the elements of b to p. Both have the same length in bytes.
+// pack copies the elements of b to p. Both have the same length in bytes. The bytes that
+// reserved memory does not carry are 0.
 func pack(p []byte, b engine.Buffer) {
 	if len(p) == 0 {
 		return
 	}
-	if b.Contiguous() {
-		copy(p, b.Memory()[:reserved.Carried(b.Pointer(), len(p))])
+	if reserved.Owns(b.Pointer()) {
+		osthread.ChargeCopy(len(p))
+		n := 0
+		if b.Contiguous() {
+			n = copy(p, b.Memory()[:reserved.Carried(b.Pointer(), len(p))])
+		}
+		clear(p[n:])
 		return
 	}
-	if reserved.Owns(b.Pointer()) {
+	if b.Contiguous() {
+		copy(p, b.Memory())
 		return
 	}
 	engine.CopyPart(engine.Raw(unsafe.Pointer(&p[0]), len(p), b), b, 0, len(p))
@@ -33,11 +40,15 @@ func unpack(b engine.Buffer, p []byte) {
 	if n == 0 {
 		return
 	}
-	if b.Contiguous() {
-		copy(b.Memory(), p[:reserved.Carried(b.Pointer(), n)])
+	if reserved.Owns(b.Pointer()) {
+		osthread.ChargeCopy(n)
+		if b.Contiguous() {
+			copy(b.Memory(), p[:reserved.Carried(b.Pointer(), n)])
+		}
 		return
 	}
-	if reserved.Owns(b.Pointer()) {
+	if b.Contiguous() {
+		copy(b.Memory(), p[:n])
 		return
 	}
 	engine.CopyPart(b, engine.Raw(unsafe.Pointer(&p[0]), len(p), b), 0, n)
@@ -53,7 +64,7 @@ func move(dst, src engine.Buffer, at, n int) {
 		if !dst.Contiguous() || !src.Contiguous() {
 			return
 		}
-		n = reserved.Carried(dst.Pointer(), at+n) - at
+		n = min(reserved.Carried(dst.Pointer(), at+n), reserved.Carried(src.Pointer(), at+n)) - at
 	}
 	switch {
 	case n <= 0:

@@ -1,17 +1,20 @@
 package local
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/reserved"
 	"github.com/weft-hpc/weft/internal/seeds"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/mpitest"
@@ -186,4 +189,43 @@ func BenchmarkSimulate_messages(b *testing.B) {
 		return nil
 	}, Network(network(b, "ib")))
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
+}
+
+// A message from reserved memory to ordinary memory brings what the sender keeps, and zeros: no
+// bytes of another message; eager or not, early or late.
+func TestSimulate_reserved_to_ordinary(t *testing.T) {
+	for _, n := range []int{512, 4 << 10, 1 << 20} {
+		simulate(t, 0, 2, func(c *mpi.Comm) error {
+			src, err := reserved.Map(n, true)
+			if err != nil {
+				return err
+			}
+			reserved.Keep(unsafe.Pointer(unsafe.SliceData(src)), 8)
+			for i := range src {
+				src[i] = 7
+			}
+			old := slices.Repeat([]byte{42}, n)
+			got := make([]byte, n)
+			for late := range 2 {
+				clear(got)
+				if c.Rank() == 0 {
+					osthread.Sleep(time.Duration(1-late) * time.Millisecond)
+					if err := errors.Join(c.Send(mpi.Of(old), 1, 1), c.Send(mpi.Of(src), 1, 0)); err != nil {
+						return err
+					}
+					continue
+				}
+				osthread.Sleep(time.Duration(late) * time.Millisecond)
+				if _, err := c.Recv(mpi.Of(make([]byte, n)), 0, 1); err != nil {
+					return err
+				}
+				if _, err := c.Recv(mpi.Of(got), 0, 0); err != nil {
+					return err
+				}
+				assert.Equal(t, slices.Repeat([]byte{7}, 8), got[:8])
+				assert.Equal(t, make([]byte, n-8), got[8:])
+			}
+			return nil
+		}, Network(network(t, "ib")))
+	}
 }

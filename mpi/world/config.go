@@ -107,6 +107,9 @@ func (c *Config) checkLaunched(size int) error {
 	if c.Machine != "" {
 		return usage("-machine is for ranks inside one process: leave it out, or start the program without a launcher")
 	}
+	if c.Bodies != "" {
+		return usage("-bodies is for a simulated machine: leave it out, or start the program without a launcher, with -machine")
+	}
 	if c.given("net") && c.Net != (local.Net{}) {
 		return usage("-net is for ranks inside one process: leave it out, or start the program without a launcher")
 	}

@@ -86,6 +86,29 @@ func TestMachine_deadlock(t *testing.T) {
 	assert.ErrorContains(t, err, "deadlock")
 }
 
+// So does one in which an event is never completed, although watchdogs look.
+func TestMachine_held(t *testing.T) {
+	c := &Config{Ranks: 2, Eager: -1, Machine: "js21"}
+	err := c.Run(func(c *mpi.Comm) error {
+		return dataflow.Run(func(rt *dataflow.Runtime) error {
+			rt.Spawn("holds", func(ctx *tasks.Context) error { ctx.Hold(); return nil })
+			return rt.Wait()
+		}, dataflow.Workers(1))
+	})
+	assert.ErrorContains(t, err, "nothing has moved for 10m")
+}
+
+// Bodies and waits of any length are no stalls, if somebody computes in virtual time.
+func TestMachine_long_bodies(t *testing.T) {
+	c := &Config{Ranks: 2, Eager: -1, Machine: "js21", Modelled: true}
+	require.NoError(t, c.Run(func(c *mpi.Comm) error {
+		return dataflow.Run(func(rt *dataflow.Runtime) error {
+			rt.Spawn("computes", func(ctx *tasks.Context) error { osthread.Charge(time.Hour); return nil })
+			return rt.Wait()
+		}, dataflow.Workers(1), dataflow.Stall(time.Second, true))
+	}))
+}
+
 func TestMachine_usage(t *testing.T) {
 	for name, c := range map[string]*Config{
 		"no such preset":  {Ranks: 2, Machine: "moon"},
@@ -122,6 +145,23 @@ func TestFold(t *testing.T) {
 	assert.ErrorIs(t, errors.Join(fold(all)...), two)
 }
 
+// failing runs a chain of four tasks whose first one fails.
+func failing(c *Config) (took float64, err error) {
+	err = c.Run(func(c *mpi.Comm) error {
+		begin := mpi.Wtime()
+		_ = dataflow.Run(func(rt *dataflow.Runtime) error {
+			x := 0
+			for range 4 {
+				rt.Spawn("body", func(*tasks.Context) error { return errors.New("fails") }, tasks.Updates(&x))
+			}
+			return rt.Wait()
+		}, dataflow.Workers(1))
+		took = mpi.Wtime() - begin
+		return nil
+	})
+	return took, err
+}
+
 // Bodies take the lengths of a log, multiplied by the machine's speed, and the runtime the time
 // that the machine file says; so equal runs take equal times.
 func TestBodies(t *testing.T) {
@@ -155,7 +195,10 @@ func TestBodies(t *testing.T) {
 		require.NoError(t, err)
 		assert.InDelta(t, 4*(2*3e-3+30e-6), took, 1e-9)
 	}
-	_, err := run(&Config{Ranks: 2, Eager: -1, Machine: machine, Bodies: file}, "other")
+	took, err := failing(&Config{Ranks: 1, Eager: -1, Machine: machine, Bodies: file})
+	require.NoError(t, err)
+	assert.InDelta(t, 2*3e-3+20e-6+4*10e-6, took, 1e-9, "skipped tasks take no time")
+	_, err = run(&Config{Ranks: 2, Eager: -1, Machine: machine, Bodies: file}, "other")
 	assert.ErrorContains(t, err, `without a recorded length, which took no time: ["other"]; the log has "body"`)
 	for c, want := range map[*Config]string{
 		{Ranks: 1, Eager: -1, Bodies: file}:                                   "add -machine",

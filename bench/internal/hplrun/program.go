@@ -53,12 +53,22 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) error {
 		ranks = o.ranksHere()
 		o.world.Ranks = ranks
 	}
-	if err := machine.CheckThreads(ranks, o.workers); err != nil && o.machine == nil {
+	if err := o.checkRoom(ranks); err != nil {
 		return fmt.Errorf("%w: %w", world.ErrUsage, err)
 	}
 	return o.world.Run(func(c *mpi.Comm) error {
 		return (&rank{Comm: c, program: p, options: o, stdout: stdout, stderr: stderr}).run()
 	})
+}
+
+// checkRoom refuses more ranks and workers than the machine has cores, if it is simulated, or
+// this process can have threads.
+func (o *options) checkRoom(ranks int) error {
+	if o.machine == nil {
+		return machine.CheckThreads(ranks, o.workers)
+	}
+	_, err := o.machine.Place(ranks, max(1, o.workers))
+	return err
 }
 
 // badInput reports a bad HPL.dat as netlib does. All ranks of a launcher come here; world

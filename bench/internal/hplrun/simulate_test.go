@@ -79,6 +79,7 @@ func TestSimulate_usage(t *testing.T) {
 		"-machine js21":                                  "give -n or -dat",
 		"-machine moon -n 100":                           "no such preset",
 		"-machine js21 -n 100 -p 32 -q 32":               "do not fit",
+		"-machine js21 -n 100 -p 2 -q 2 -workers 16":     "4 ranks with 16 cores each do not fit",
 		"-machine js21 -n 100 -net gige":                 "leave -net out",
 		"-n 100 -machine " + file:                        "has no kernels",
 		"-n 100 -isa portable -ranks 5 -machine " + file: "do not fit",
