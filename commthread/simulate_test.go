@@ -71,7 +71,7 @@ func TestSimulate_random_programs(t *testing.T) {
 							err = m.difference(want[c.Rank()])
 						}
 						return err
-					}, []dataflow.Option{dataflow.Workers(1 + int(seed/4%3)), dataflow.Pin(false)})
+					}, []dataflow.Option{dataflow.Workers(1 + int(seed/4%3)), dataflow.Pin(false)}, commthread.Window([]int{256, 8, 3}[seed/12%3]))
 				})
 			})
 			require.NoError(t, err, "seed %d", seed)
@@ -112,7 +112,7 @@ func TestSimulate_random_faults(t *testing.T) {
 							err = m.difference(want[c.Rank()])
 						}
 						return errors.Join(err, rt.Wait())
-					}, []dataflow.Option{dataflow.Workers(1 + int(seed/3%3)), dataflow.Pin(false)})
+					}, []dataflow.Option{dataflow.Workers(1 + int(seed/3%3)), dataflow.Pin(false)}, commthread.Window([]int{256, 8, 3}[seed/9%3]))
 				})
 			})
 			require.NoError(t, err, "seed %d: %s on rank %d after %v", seed, kind, victim, when)

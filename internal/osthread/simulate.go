@@ -346,8 +346,9 @@ func Pull(f func(yield func(struct{}) bool)) (resume func() (struct{}, bool)) {
 }
 
 // Step is a point of a protocol: in invariant builds (package invariant) another thread of a
-// simulated machine with Interrupt may go on there, for up to some microseconds, as the seed
-// says. The caller holds no mutex. In other builds it is nothing.
+// simulated machine with Interrupt may go on there, as the seed says: for up to some microseconds,
+// and rarely for up to two milliseconds, as if the core were stalled. The caller holds no mutex.
+// In other builds it is nothing.
 func Step() {
 	if invariant.Enabled {
 		step()
@@ -355,13 +356,19 @@ func Step() {
 }
 
 func step() {
-	const one, longest = 4, 4096 // of so many steps; ns
+	const (
+		one, longest = 4, 4096       // of 4 steps; ns
+		rare, stall  = 1024, 2 << 20 // of 1024 steps; ns
+	)
 	m := here()
 	if m == nil || !m.o.Interrupt {
 		return
 	}
-	if z := m.tie(); z%one == 0 {
+	switch z := m.tie(); {
+	case z%one == 0:
 		m.pass(time.Duration(z / one % longest))
+	case z%rare == 1:
+		m.pass(time.Duration(z / rare % stall))
 	}
 }
 
