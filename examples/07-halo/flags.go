@@ -60,5 +60,5 @@ func (o *options) runtime(c *mpi.Comm) []dataflow.Option {
 // viewers are what shows a trace, by the ending of its name.
 var viewers = map[string]string{
 	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev",
-	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text",
+	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text", ".log": "go run ./bench/trace shows it",
 }
