@@ -3,11 +3,13 @@
 //
 //	calibrate -out here.json                  2 nodes with 1 core, as many as this machine has
 //	calibrate -out here.json -net gige        with the network of -net between the ranks
+//	mpirun -np 2 calibrate -out tcp.json      with the messages of MPI (built with -tags mpi)
 //	xhpl -machine here.json -q 2 -n 4000 -nb 192
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,8 +18,11 @@ import (
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/mpi/system"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -26,6 +31,7 @@ threads of a process, and writes a machine file for -machine. It takes some seco
 
 	calibrate -out here.json                  a node for each core of this machine
 	calibrate -out here.json -net gige        with a network between the nodes
+	mpirun -np 2 calibrate -out tcp.json      with the messages of MPI (built with -tags mpi)
 	xhpl -machine here.json -q 2 -n 4000 -nb 192
 `
 
@@ -67,10 +73,44 @@ func run(args []string, stdout io.Writer) error {
 			return err
 		}
 	}
+	if _, size, launched := system.Launched(); launched {
+		return launchedRun(o, size, stdout)
+	}
 	m, err := measure(o)
 	if err != nil {
 		return err
 	}
+	return write(o, m, stdout)
+}
+
+// launchedRun measures as one of two processes, both at the same time, with messages between them.
+func launchedRun(o options, size int, stdout io.Writer) error {
+	if size != 2 || o.net != (local.Net{}) {
+		return fmt.Errorf("%w: under a launcher calibrate takes 2 ranks, and -net is for ranks inside one process", world.ErrUsage)
+	}
+	return world.Default().Run(func(c *mpi.Comm) error {
+		if err := c.Barrier(); err != nil {
+			return err
+		}
+		m, err := machineHere(o)
+		if err = errors.Join(err, c.Barrier()); err != nil {
+			return err
+		}
+		const shorts, longs = 4000, 20
+		m.Network.Net, err = messagesOf(c, shorts, longs)
+		if err != nil || c.Rank() != 0 {
+			return err
+		}
+		m.Nodes = 2
+		if eager := (*engine.Comm)(c).Engine().Limits().Eager; eager > 0 {
+			m.Eager = &eager
+		}
+		return write(o, m, stdout)
+	})
+}
+
+// write writes the machine file.
+func write(o options, m *cluster.Machine, stdout io.Writer) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -86,13 +126,19 @@ func run(args []string, stdout io.Writer) error {
 	return os.WriteFile(o.out, text, 0o644)
 }
 
-// measure returns this machine: a node for each core.
-func measure(o options) (*cluster.Machine, error) {
-	m := &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
+// machineHere returns this machine, without messages: a node for each core.
+func machineHere(o options) (m *cluster.Machine, err error) {
+	m = &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
 	m.Kernels = kernels(o.kernels)
 	m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
-	var err error
-	if m.Spawn.Duration, m.Task.Duration, err = taskCosts(); err != nil {
+	m.Spawn.Duration, m.Task.Duration, err = taskCosts()
+	return m, err
+}
+
+// measure returns this machine, with messages between threads.
+func measure(o options) (*cluster.Machine, error) {
+	m, err := machineHere(o)
+	if err != nil {
 		return nil, err
 	}
 	if m.Network.Net = o.net; o.net == (local.Net{}) {
