@@ -72,6 +72,34 @@ func TestSimulate_workers_at_home(t *testing.T) {
 	assert.InDelta(t, 20*ms, s.Elapsed, float64(ms))
 }
 
+// Short tasks take the same time whether their bodies charge it or a record says it: the
+// scheduler sees the lengths of both.
+func TestSimulate_recorded_lengths(t *testing.T) {
+	const length = 30 * time.Microsecond
+	run := func(body func(*tasks.Context) error, recorded time.Duration) time.Duration {
+		o := osthread.Simulation{Nodes: 1, Cores: 4, Spawn: 2 * time.Microsecond}
+		o.Body = func(string, time.Duration) time.Duration { return recorded }
+		var failed error
+		s, err := osthread.Simulate(o, func() {
+			var g osthread.Group
+			g.GoOn(0, func() {
+				failed = dataflow.Run(func(rt *dataflow.Runtime) error {
+					for range 5000 {
+						rt.Spawn("body", body)
+					}
+					return rt.Wait()
+				}, dataflow.Workers(4))
+			})
+			g.Wait()
+		})
+		require.NoError(t, errors.Join(err, failed))
+		return s.Elapsed
+	}
+	charged := run(func(*tasks.Context) error { osthread.Charge(length); return nil }, 0)
+	recorded := run(func(*tasks.Context) error { return nil }, length)
+	assert.Equal(t, charged, recorded)
+}
+
 // BenchmarkSimulate_tasks is the host's time of a task that charges a microsecond, on one or 128
 // runtimes with 4 workers each, on a simulated machine.
 func BenchmarkSimulate_tasks(b *testing.B) {

@@ -103,9 +103,9 @@ func TestMachine_long_bodies(t *testing.T) {
 	c := &Config{Ranks: 2, Eager: -1, Machine: "js21", Modelled: true}
 	require.NoError(t, c.Run(func(c *mpi.Comm) error {
 		return dataflow.Run(func(rt *dataflow.Runtime) error {
-			rt.Spawn("computes", func(ctx *tasks.Context) error { osthread.Charge(time.Hour); return nil })
+			rt.Spawn("computes", func(ctx *tasks.Context) error { osthread.Charge(time.Hour); return nil }, tasks.OnWorker(1))
 			return rt.Wait()
-		}, dataflow.Workers(1), dataflow.Stall(time.Second, true))
+		}, dataflow.Workers(2), dataflow.Stall(time.Second, true))
 	}))
 }
 
