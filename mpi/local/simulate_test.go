@@ -204,26 +204,30 @@ func TestSimulate_reserved_to_ordinary(t *testing.T) {
 			for i := range src {
 				src[i] = 7
 			}
-			old := slices.Repeat([]byte{42}, n)
+			old := slices.Repeat([]byte{42}, n) // its packet is used again
 			got := make([]byte, n)
-			for late := range 2 {
-				clear(got)
+			for late := range 8 {
 				if c.Rank() == 0 {
-					osthread.Sleep(time.Duration(1-late) * time.Millisecond)
-					if err := errors.Join(c.Send(mpi.Of(old), 1, 1), c.Send(mpi.Of(src), 1, 0)); err != nil {
+					osthread.Sleep(time.Duration(1-late%2) * time.Millisecond)
+					err := c.Send(mpi.Of(old), 1, 1)
+					if err == nil {
+						_, err = c.Recv(mpi.Of([]byte{0}), 1, 2)
+					}
+					if err = errors.Join(err, c.Send(mpi.Of(src), 1, 0)); err != nil {
 						return err
 					}
 					continue
 				}
-				osthread.Sleep(time.Duration(late) * time.Millisecond)
-				if _, err := c.Recv(mpi.Of(make([]byte, n)), 0, 1); err != nil {
-					return err
-				}
-				if _, err := c.Recv(mpi.Of(got), 0, 0); err != nil {
-					return err
+				osthread.Sleep(time.Duration(late%2) * time.Millisecond)
+				_, err := c.Recv(mpi.Of(make([]byte, n)), 0, 1)
+				err = errors.Join(err, c.Send(mpi.Of([]byte{0}), 0, 2))
+				osthread.Sleep(time.Duration(late%2) * time.Millisecond)
+				if _, e := c.Recv(mpi.Of(got), 0, 0); errors.Join(err, e) != nil {
+					return errors.Join(err, e)
 				}
 				assert.Equal(t, slices.Repeat([]byte{7}, 8), got[:8])
 				assert.Equal(t, make([]byte, n-8), got[8:])
+				clear(got)
 			}
 			return nil
 		}, Network(network(t, "ib")))
