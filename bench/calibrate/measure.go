@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -58,30 +59,34 @@ func kernels(k blas.Kernels) (mean cluster.Kernels) {
 		})
 	}
 	g.Wait()
-	n := float64(len(all))
-	for _, r := range all {
-		mean.GFlops += r.GFlops / n
-		mean.Half += r.Half / n
-		mean.PackHalf += r.PackHalf / n
-		mean.Memory += r.Memory / n
-		mean.Cached += r.Cached / n
-		mean.Line += r.Line / n
-		mean.Call += r.Call / n
-		mean.FFT += r.FFT / n
+	values := func(k *cluster.Kernels) []*float64 {
+		return []*float64{
+			&k.GFlops, &k.Half, &k.PackEfficiency, &k.PackHalf, &k.SolveHalf, &k.Memory, &k.Cache, &k.Cached,
+			&k.Line, &k.LineMemory, &k.Shared, &k.Row, &k.Call, &k.FFT, &k.Spread,
+		}
 	}
-	mean.Efficiency, mean.Cache = 1, all[0].Cache
+	for i, v := range values(&mean) {
+		for c := range all {
+			*v += *values(&all[c])[i] / float64(len(all))
+		}
+	}
+	mean.Efficiency = 1
 	return mean
 }
 
 // onCore measures the model on this core.
 func onCore(k blas.Kernels) (r cluster.Kernels) {
 	r.GFlops, r.Half = saturation(func(d int) float64 { return packedRate(k, d) })
-	_, r.PackHalf = saturation(func(d int) float64 { return unpackedRate(k, d) })
+	top, half := saturation(func(d int) float64 { return unpackedRate(k, d) })
+	r.PackEfficiency, r.PackHalf = min(1, top/r.GFlops), half
+	r.SolveHalf = solveHalf(k, r.GFlops)
+	r.Spread = spread(k)
 	const large, small = 8 << 20, 16 << 10 // elements: of the memory, of the cache
 	r.Memory = gemvRate(k, large/512, 512)
 	r.Cached = gemvRate(k, small/8, 8)
 	r.Cache = 0.5
-	r.Line = rowTime(k)
+	r.Line, r.LineMemory, r.Shared = rowTimes(k)
+	r.Row = rowTime(k)
 	r.FFT = transformRate()
 	r.Call = 1e6 * timed(func() { k.Dscal(1, 1, one, 1) })
 	return r
@@ -161,12 +166,91 @@ func gemvRate(k blas.Kernels, m, n int) float64 {
 	return 8e-9 * float64(m) * float64(n) / timed(func() { k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1) })
 }
 
-// rowTime returns the ns of an element in an exchange of rows of a matrix in memory.
-func rowTime(k blas.Kernels) float64 {
-	const m, n, rows = 4096, 2048, 96
-	a, pivots := numbers(m*n), make([]int, rows)
-	for i := range pivots {
-		pivots[i] = i + (i*997)%(m-rows)
+// solveHalf returns the order of a triangle at which a solve reaches half of a rate, in GFLOP/s:
+// the geometric mean of several orders.
+func solveHalf(k blas.Kernels, top float64) float64 {
+	orders := []int{16, 32, 64, 128}
+	product := 1.0
+	for _, n := range orders {
+		triangle, b := make([]float64, n*n), numbers(n*n) // the solution of the identity
+		rate := 1e-9 * float64(n*n*n) / timed(func() {
+			k.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, n, n, 1, triangle, n, b, n)
+		})
+		product *= float64(n) * max(0.01, top/rate-1)
 	}
-	return 1e9 * timed(func() { k.Dlaswp(n, a, m, pivots, false) }) / (2 * rows * n)
+	return math.Pow(product, 1/float64(len(orders)))
+}
+
+// spread returns the standard deviation of the times of equal products, as a part of their
+// median. It comes from the quartiles, because a few are interrupted by the system.
+func spread(k blas.Kernels) float64 {
+	const m, n, d, products = 1024, 128, 128, 200
+	a, b, c := numbers(k.PackedA(m, d)), numbers(k.PackedB(d, n)), numbers(m*n)
+	var all []float64
+	for range products {
+		begin := clock()
+		k.GemmPacked(m, n, d, -1, a, b, c, m)
+		all = append(all, float64(clock()-begin))
+	}
+	slices.Sort(all)
+	const quartiles = 1.349 // between them, in standard deviations
+	return min(0.3, (all[3*products/4]-all[products/4])/quartiles/all[products/2])
+}
+
+// rowTimes returns the ns of an element in a gathering of rows, if the matrix is in a cache, and
+// if it is in memory; and the bytes in millions up to which it is in a cache: of several sizes
+// that which explains the times of others best.
+func rowTimes(k blas.Kernels) (near, far, shared float64) {
+	const mega = 1 << 20 / 8
+	times := map[int]float64{}
+	for _, size := range []int{1, 4, 8, 16, 32, 256} {
+		times[size] = gatherTime(k, size*mega)
+	}
+	near, far = times[1], max(times[1], times[256])
+	best := math.Inf(1)
+	for candidate := 1.0; candidate <= 64; candidate *= 1.1 {
+		miss := 0.0
+		for size, t := range times {
+			outside := max(0, 1-candidate/float64(size))
+			miss += math.Pow(math.Log(t/(near+outside*(far-near))), 2)
+		}
+		if miss < best {
+			best, shared = miss, candidate*(1<<20)/1e6
+		}
+	}
+	return near, far, shared
+}
+
+// gatherTime returns the ns of an element in a gathering of rows of a matrix of n elements.
+func gatherTime(k blas.Kernels, n int) float64 {
+	const columns, count = 128, 64
+	lda := n / (8 * columns)
+	lda += 8 - lda%16 // an odd number of cache lines
+	whole := max(1, n/lda/columns)
+	a, w, rows := numbers(lda*columns*whole), make([]float64, count*columns), make([]int, count)
+	block := 0
+	return 1e9 * timed(func() {
+		for i := range rows {
+			rows[i] = (i*997 + block*31) % lda
+		}
+		k.GatherRows(columns, a[block%whole*columns*lda:], lda, rows, w)
+		block++
+	}) / (count * columns)
+}
+
+// rowTime returns the ns of an element of a row of a panel that is copied alone, between passes
+// over a column, as in the exchange of a pivot.
+func rowTime(k blas.Kernels) float64 {
+	const lda, columns = 2008, 128
+	a, w := numbers(lda*columns), make([]float64, columns)
+	row := 0
+	column := func() {
+		row = (row + 997) % lda
+		k.Idamax(lda, a[row%columns*lda:], 1)
+	}
+	with := timed(func() {
+		column()
+		k.Dcopy(columns, a[row:], lda, w, 1)
+	})
+	return 1e9 * max(0, with-timed(column)) / columns
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"slices"
 	"time"
 
+	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -22,21 +24,59 @@ func messages() (net local.Net, err error) {
 }
 
 // messagesOf measures messages between the two ranks of c: so many short and long ones.
-// Collective; rank 0 has the result.
+// Collective; rank 0 has the result. Short ones travel as in a factorization: both ranks compute,
+// and then exchange the rows of a pivot.
 func messagesOf(c *mpi.Comm, shorts, longs int) (net local.Net, err error) {
 	const long = 4 << 20
-	short, err := oneWay(c, 8, shorts)
+	alone, err := oneWay(c, 8, shorts)
 	if err != nil {
 		return net, err
 	}
 	slow, err := oneWay(c, long, longs)
+	if err != nil {
+		return net, err
+	}
+	beside, err := exchangeBeside(c, shorts/10)
 	if err != nil || c.Rank() != 0 {
 		return net, err
 	}
+	bandwidth := long / (slow - alone).Seconds()
+	short := max(alone, beside-time.Duration(pivotBytes/bandwidth*1e9))
 	net.Latency = short / 2
 	net.Overhead = short / 4
-	net.Bandwidth = long / (slow - short).Seconds()
+	net.Bandwidth = bandwidth
 	return net, nil
+}
+
+const pivotBytes = 2 << 10 // of a pivot's rows in a panel of 128 columns
+
+// exchangeBeside returns, on rank 0, by how much an exchange of pivotBytes lengthens a loop in
+// which both ranks multiply: the median of batches. Collective.
+func exchangeBeside(c *mpi.Comm, batch int) (took time.Duration, err error) {
+	const batches, m, n = 15, 2048, 8
+	k := blas.Default()
+	a, x, y := numbers(m*n), numbers(n), numbers(m)
+	mine, theirs := mpi.Alloc[byte](pivotBytes), mpi.Alloc[byte](pivotBytes)
+	loop := func(exchange bool) int64 {
+		begin := osthread.Nanotime()
+		for range batch {
+			k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1)
+			if exchange && err == nil {
+				_, err = c.Sendrecv(mpi.Of(mine), 1-c.Rank(), 1, mpi.Of(theirs), 1-c.Rank(), 1)
+			}
+		}
+		return osthread.Nanotime() - begin
+	}
+	var all []int64
+	for range batches {
+		if err = c.Barrier(); err != nil {
+			return 0, err
+		}
+		alone := loop(false)
+		all = append(all, loop(true)-alone)
+	}
+	slices.Sort(all)
+	return max(0, time.Duration(all[batches/2])) / time.Duration(batch), err
 }
 
 // oneWay returns, on rank 0, the mean time of count messages of n bytes in one direction.

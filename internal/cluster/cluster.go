@@ -19,6 +19,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,13 +73,36 @@ type Kernels struct {
 	GFlops     float64 `json:"gflops"`     // peak rate in 1e9 operations per second
 	Efficiency float64 `json:"efficiency"` // of a large matrix product, from 0 to 1
 	Half       float64 `json:"half"`       // a product has half of its rate if its inner dimension is this
-	PackHalf   float64 `json:"pack_half"`  // the same of a product that packs its operands; default: half
+	SolveHalf  float64 `json:"solve_half"` // a triangular solve has half of its rate if its order is this; default: half
 	Memory     float64 `json:"memory"`     // memory bandwidth of a core in 1e9 bytes per second
 	Cache      float64 `json:"cache"`      // memory of the core's own cache in 1e6 bytes
 	Cached     float64 `json:"cached"`     // bandwidth of operands that fit in there, in 1e9 bytes per second
 	Line       float64 `json:"line"`       // of an element of a row, each in its own cache line, in ns
 	Call       float64 `json:"call"`       // of each call, in us
 	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
+
+	// Products that pack their operands, as in panels. Default: efficiency and half.
+	PackEfficiency float64 `json:"pack_efficiency"`
+	PackHalf       float64 `json:"pack_half"`
+
+	// Rows of a matrix that is larger than a core's share of the largest cache, in 1e6 bytes: an
+	// element in memory, in ns; and one of a row that is copied alone. Default: as line.
+	Shared     float64 `json:"shared"`
+	LineMemory float64 `json:"line_memory"`
+	Row        float64 `json:"row"`
+
+	Spread float64 `json:"spread"` // standard deviation of the time of a large product, as a part of it; default: none
+}
+
+// Complete returns k with its defaults.
+func (k Kernels) Complete() Kernels {
+	k.PackEfficiency = cmp.Or(k.PackEfficiency, k.Efficiency)
+	k.PackHalf = cmp.Or(k.PackHalf, k.Half)
+	k.SolveHalf = cmp.Or(k.SolveHalf, k.Half)
+	k.Shared = cmp.Or(k.Shared, k.Cache)
+	k.LineMemory = cmp.Or(k.LineMemory, k.Line)
+	k.Row = cmp.Or(k.Row, k.Line)
+	return k
 }
 
 // Duration is a time in the form of time.ParseDuration, such as "20us".
@@ -199,7 +223,9 @@ func (k *Kernels) check() error {
 		value, least, top float64
 	}{
 		{"gflops", k.GFlops, 1e-3, 1e6}, {"efficiency", k.Efficiency, 1e-3, 1},
-		{"half", k.Half, 0, 1e6}, {"pack_half", k.PackHalf, 0, 1e6}, {"memory", k.Memory, 1e-3, 1e6},
+		{"half", k.Half, 0, 1e6}, {"solve_half", k.SolveHalf, 0, 1e6},
+		{"pack_efficiency", k.PackEfficiency, 0, 1}, {"pack_half", k.PackHalf, 0, 1e6},
+		{"shared", k.Shared, 0, 1e6}, {"line_memory", k.LineMemory, 0, 1e6}, {"row", k.Row, 0, 1e6}, {"spread", k.Spread, 0, 0.3}, {"memory", k.Memory, 1e-3, 1e6},
 		{"cache", k.Cache, 0, 1e6}, {"cached", k.Cached, 1e-3, 1e6}, {"line", k.Line, 0, 1e6}, {"call", k.Call, 0, 1e6},
 		{"fft", k.FFT, 0, 1e6},
 	} {

@@ -8,15 +8,19 @@
 // # The model
 //
 // A product of depth k runs at efficiency k/(k+half) of the peak; half is the depth at which
-// half of the rate is reached. Triangular solves are products of the order of the triangle.
+// half of the rate is reached. It differs for products of packed matrices, for those that pack
+// their operands, and for triangular solves, whose depth is the order of the triangle.
 // Everything else moves bytes: at the bandwidth of the cache if the operands fit into it, else at
-// the bandwidth of the memory, plus a time for each element of a row. Each call takes a fixed
-// time. Fourier transforms have one rate, for data in the cache; transfers of larger data come on
-// top. Not modelled: cores that share the bandwidth of the memory.
+// the bandwidth of the memory, plus a time for each element of a row: one for a matrix in a
+// cache and one in memory, as much of the matrix being in the cache as fits. Each call takes a
+// fixed time. The time of a product is drawn from a normal distribution (spread), by a generator
+// with a fixed seed. Fourier transforms have one rate, for data in the cache; transfers of larger
+// data come on top. Not modelled: cores that share the bandwidth of the memory.
 package modelled
 
 import (
 	"math"
+	"sort"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/hpl/blas"
@@ -30,16 +34,19 @@ const Name = "modelled"
 // New returns kernels with the rates of a core. All threads of a simulated machine may share
 // them.
 func New(rates cluster.Kernels) blas.Modelled {
-	if rates.PackHalf == 0 {
-		rates.PackHalf = rates.Half
-	}
-	return &kernels{rates: rates}
+	return &kernels{rates: rates.Complete()}
 }
 
+// kernels is used by one thread at a time: threads of a simulated machine take turns.
 type kernels struct {
-	rates cluster.Kernels
-	state uint64 // of the generator of choices: threads of a simulated machine take turns
+	rates    cluster.Kernels
+	choices  generator // pivots: the same whatever the rates
+	times    generator // spread
+	matrices []span    // by address
 }
+
+// span is the address and length in bytes of a matrix.
+type span struct{ from, size uintptr }
 
 const stripRows, stripColumns = 8, 4
 
@@ -52,6 +59,9 @@ func (k *kernels) Reserve(n int, buffer bool) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !buffer { // addresses are given in ascending order
+		k.matrices = append(k.matrices, span{uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))})
+	}
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), n), nil
 }
 
@@ -63,26 +73,46 @@ func (k *kernels) Keep(part []float64) {
 // Largest implements blas.Modelled: of n independent numbers, uniform in [0, 1), the largest
 // is below x with probability x^n.
 func (k *kernels) Largest(n int) float64 {
-	return math.Pow((float64(k.random()>>11)+0.5)*0x1p-53, 1/float64(max(n, 1)))
+	return math.Pow(k.choices.uniform(), 1/float64(max(n, 1)))
 }
 
-// random is SplitMix64.
-func (k *kernels) random() uint64 {
-	k.state += 0x9e3779b97f4a7c15
-	z := k.state
+// generator is SplitMix64.
+type generator uint64
+
+func (g *generator) next() uint64 {
+	*g += 0x9e3779b97f4a7c15
+	z := uint64(*g)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
 
-// product charges a product of m x k and k x n, or a part of it; half depends on its kind.
-func (k *kernels) product(part, half float64, m, n, depth int) {
+// uniform returns a number between 0 and 1.
+func (g *generator) uniform() float64 { return (float64(g.next()>>11) + 0.5) * 0x1p-53 }
+
+// normal returns a number with mean 0 and standard deviation 1, between -3.3 and 3.3: a sum of
+// twelve uniform ones is nearly normal.
+func (g *generator) normal() float64 {
+	sum := -6.0
+	for range 12 {
+		sum += g.uniform()
+	}
+	return max(-3.3, min(3.3, sum))
+}
+
+// product charges a product of m x k and k x n, or a part of it; efficiency and half depend on its
+// kind.
+func (k *kernels) product(part, efficiency, half float64, m, n, depth int) {
 	if m <= 0 || n <= 0 || depth <= 0 {
 		return
 	}
 	d := float64(min(m, n, depth))
-	rate := k.rates.GFlops * k.rates.Efficiency * d / (d + half)
-	k.charge(part * 2 * float64(m) * float64(n) * float64(depth) / rate)
+	rate := k.rates.GFlops * efficiency * d / (d + half)
+	took := part * 2 * float64(m) * float64(n) * float64(depth) / rate
+	if k.rates.Spread > 0 {
+		took *= 1 + k.rates.Spread*k.times.normal()
+	}
+	k.charge(took)
 }
 
 // bytes charges the transfer of n bytes.
@@ -93,6 +123,16 @@ func (k *kernels) bytes(n int) {
 		k.charge(float64(n) / k.rates.Cached)
 	default:
 		k.charge(float64(n) / k.rates.Memory)
+	}
+}
+
+// copied charges a copy of n elements. In the cache a core takes half as long again as for
+// reading them twice.
+func (k *kernels) copied(n int) {
+	if bytes := 16 * n; float64(bytes) <= 1e6*k.rates.Cache {
+		k.charge(1.5 * float64(bytes) / k.rates.Cached)
+	} else {
+		k.bytes(bytes)
 	}
 }
 
@@ -108,12 +148,25 @@ func (k *kernels) vector(n int, increments ...int) {
 	}
 	if n > 0 {
 		k.bytes(contiguous)
-		k.rows(scattered)
+		k.charge(float64(scattered) * k.rates.Row)
 	}
 }
 
-// rows charges n elements of rows.
-func (k *kernels) rows(n int) { k.charge(float64(n) * k.rates.Line) }
+// rows charges n elements of rows of the matrix with the element at a.
+func (k *kernels) rows(n int, a []float64) {
+	outside := max(0, 1-1e6*k.rates.Shared/float64(k.sizeOf(a)))
+	k.charge(float64(n) * (k.rates.Line + outside*(k.rates.LineMemory-k.rates.Line)))
+}
+
+// sizeOf returns the bytes of the matrix with the element at a; 1 if it is in none.
+func (k *kernels) sizeOf(a []float64) uintptr {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(a)))
+	i := sort.Search(len(k.matrices), func(i int) bool { return k.matrices[i].from > at }) - 1
+	if i >= 0 && at-k.matrices[i].from < k.matrices[i].size {
+		return k.matrices[i].size
+	}
+	return 1
+}
 
 // charge charges a call that takes ns beside the time of every call.
 func (k *kernels) charge(ns float64) {
@@ -121,14 +174,14 @@ func (k *kernels) charge(ns float64) {
 }
 
 func (k *kernels) Dgemm(_, _ blas.Transpose, m, n, depth int, _ float64, _ []float64, _ int, _ []float64, _ int, _ float64, _ []float64, _ int) {
-	k.product(1, k.rates.PackHalf, m, n, depth)
+	k.product(1, k.rates.PackEfficiency, k.rates.PackHalf, m, n, depth)
 }
 
 func (k *kernels) Dtrsm(side blas.Side, _ blas.UpLo, _ blas.Transpose, _ blas.Diag, m, n int, _ float64, _ []float64, _ int, _ []float64, _ int) {
 	if side == blas.Left {
-		k.product(0.5, k.rates.PackHalf, m, n, m)
+		k.product(0.5, k.rates.Efficiency, k.rates.SolveHalf, m, n, m)
 	} else {
-		k.product(0.5, k.rates.PackHalf, m, n, n)
+		k.product(0.5, k.rates.Efficiency, k.rates.SolveHalf, m, n, n)
 	}
 }
 
@@ -141,17 +194,17 @@ func (k *kernels) PackedB(depth, n int) int { return upTo(n, stripColumns) * dep
 func (k *kernels) PackedTriangle(n int) int { return upTo(n, stripRows) * upTo(n, stripRows) }
 
 func (k *kernels) PackA(_ []float64, _ blas.Transpose, m, depth int, _ []float64, _ int) {
-	k.bytes(16 * m * depth)
+	k.copied(m * depth)
 }
 
 func (k *kernels) PackB(_ []float64, _ blas.Transpose, depth, n int, _ []float64, _ int) {
-	k.bytes(16 * depth * n)
+	k.copied(depth * n)
 }
 
-func (k *kernels) UnpackB(_ []float64, depth, n int, _ []float64, _ int) { k.bytes(16 * depth * n) }
+func (k *kernels) UnpackB(_ []float64, depth, n int, _ []float64, _ int) { k.copied(depth * n) }
 
 func (k *kernels) GemmPacked(m, n, depth int, _ float64, _, _, _ []float64, _ int) {
-	k.product(1, k.rates.Half, m, n, depth)
+	k.product(1, k.rates.Efficiency, k.rates.Half, m, n, depth)
 }
 
 func (k *kernels) PackTriangle(_ []float64, _ blas.UpLo, _ blas.Transpose, _ blas.Diag, n int, _ []float64, _ int) {
@@ -159,7 +212,7 @@ func (k *kernels) PackTriangle(_ []float64, _ blas.UpLo, _ blas.Transpose, _ bla
 }
 
 func (k *kernels) SolvePacked(n, cols int, _, _ []float64) {
-	k.product(0.5, k.rates.Half, n, cols, n)
+	k.product(0.5, k.rates.Efficiency, k.rates.SolveHalf, n, cols, n)
 }
 
 func (k *kernels) Dtrsv(_ blas.UpLo, _ blas.Transpose, _ blas.Diag, n int, _ []float64, _ int, _ []float64, _ int) {
@@ -167,7 +220,7 @@ func (k *kernels) Dtrsv(_ blas.UpLo, _ blas.Transpose, _ blas.Diag, n int, _ []f
 }
 
 func (k *kernels) Dgemv(_ blas.Transpose, m, n int, _ float64, _ []float64, _ int, _ []float64, _ int, _ float64, _ []float64, _ int) {
-	k.bytes(8 * m * n)
+	k.bytes(8*m*n + 16*m)
 }
 
 func (k *kernels) Dger(m, n int, _ float64, _ []float64, _ int, _ []float64, _ int, _ []float64, _ int) {
@@ -180,7 +233,7 @@ func (k *kernels) Idamax(n int, _ []float64, incx int) int {
 		return -1
 	}
 	k.vector(n, incx)
-	return int(k.random() % uint64(n))
+	return int(k.choices.next() % uint64(n))
 }
 
 func (k *kernels) Dscal(n int, _ float64, _ []float64, incx int) { k.vector(n, incx, incx) }
@@ -197,18 +250,18 @@ func (k *kernels) Dswap(n int, _ []float64, incx int, _ []float64, incy int) {
 	k.vector(n, incx, incx, incy, incy)
 }
 
-func (k *kernels) Dlaswp(n int, _ []float64, _ int, pivots []int, _ bool) {
-	k.rows(2 * len(pivots) * n)
+func (k *kernels) Dlaswp(n int, a []float64, _ int, pivots []int, _ bool) {
+	k.rows(2*len(pivots)*n, a)
 }
 
-func (k *kernels) GatherRows(n int, _ []float64, _ int, rows []int, _ []float64) {
-	k.rows(len(rows) * n)
+func (k *kernels) GatherRows(n int, a []float64, _ int, rows []int, _ []float64) {
+	k.rows(len(rows)*n, a)
 }
 
-func (k *kernels) ScatterRows(n int, _ []float64, rows []int, _ []float64, _ int) {
-	k.rows(len(rows) * n)
+func (k *kernels) ScatterRows(n int, _ []float64, rows []int, a []float64, _ int) {
+	k.rows(len(rows)*n, a)
 }
 
-func (k *kernels) Dlacpy(m, n int, _ []float64, _ int, _ []float64, _ int) { k.bytes(16 * m * n) }
+func (k *kernels) Dlacpy(m, n int, _ []float64, _ int, _ []float64, _ int) { k.copied(m * n) }
 
-func (k *kernels) Dlatcpy(m, n int, _ []float64, _ int, _ []float64, _ int) { k.bytes(16 * m * n) }
+func (k *kernels) Dlatcpy(m, n int, _ []float64, _ int, _ []float64, _ int) { k.copied(m * n) }
