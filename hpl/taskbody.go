@@ -17,15 +17,16 @@ type job struct {
 
 // The tasks. The tasks of an update access a panel and a block column.
 var (
-	factor   = tasks.DeclareCtx3("factor", factorPanel, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority)
-	unpack   = tasks.DeclareCtx3("unpack", unpackPanel, tasks.Value, tasks.Input, tasks.Inout, tasks.HighPriority)
-	pack     = tasks.Declare3("pack", packRows, tasks.Value, tasks.Input, tasks.Inout)
-	exchange = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, tasks.Input, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent, tasks.Leased)
-	update   = tasks.Declare3("update", updateBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
-	solve    = tasks.Declare3("solve", solveBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
-	multiply = tasks.Declare3("multiply", multiplyRows, tasks.Value, tasks.Input, tasks.Concurrent)
-	report   = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
-	applied  = tasks.Declare1("applied", func([]float64) {}, tasks.Inout) // comes after all that read the panel
+	factor     = tasks.DeclareCtx3("factor", factorPanel, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority)
+	unpack     = tasks.DeclareCtx3("unpack", unpackPanel, tasks.Value, tasks.Input, tasks.Inout, tasks.HighPriority)
+	pack       = tasks.Declare3("pack", packRows, tasks.Value, tasks.Input, tasks.Inout)
+	exchange   = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, tasks.Input, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent, tasks.Leased)
+	update     = tasks.Declare3("update", updateBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
+	solve      = tasks.Declare3("solve", solveBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
+	multiply   = tasks.Declare3("multiply", multiplyRows, tasks.Value, tasks.Input, tasks.Concurrent)
+	substitute = tasks.DeclareCtx1("substitute", substituteBack, tasks.Value, tasks.HighPriority)
+	report     = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
+	applied    = tasks.Declare1("applied", func([]float64) {}, tasks.Inout) // comes after all that read the panel
 )
 
 // factorPanel factors a panel. With P > 1 it runs on the comm thread, beside a worker that
@@ -77,6 +78,9 @@ func multiplyRows(st job, _, _ []float64) {
 	defer st.t.watch.since(osthread.Nanotime(), timeUpdate)
 	st.t.multiply(st.p, st.top, st.bottom, st.first, st.last, st.b.u)
 }
+
+// substituteBack solves with the factors.
+func substituteBack(_ *tasks.Context, t *taskRun) error { return t.finish(nil) }
 
 // updateBlockColumn is solve and multiply of all rows.
 func updateBlockColumn(st job, panel, columns []float64) {

@@ -91,6 +91,15 @@ func (t *taskRun) spawnFactor(p *panel) {
 	}
 }
 
+// spawnSolve spawns the back-substitution; nothing else runs.
+func (t *taskRun) spawnSolve() {
+	if t.grid.all.Size() == 1 {
+		substitute.Spawn(t.rt, t)
+	} else {
+		substitute.Spawn(t.rt, t, tasks.OnComm, tasks.Independent, tasks.Leased)
+	}
+}
+
 // blockColumnOf returns the block column of a local column.
 func (t *taskRun) blockColumnOf(column int) *blockColumn {
 	return t.blockColumns[min(column/t.cfg.NB, len(t.blockColumns)-1)]
