@@ -327,3 +327,26 @@ func (f *file) square(load func(mem string, i int)) {
 		shuffle(0xdd, 17, 19, 6+odd)
 	}
 }
+
+// unpack stores squares of a strip of B: their columns are R8 bytes apart.
+func (f *file) unpack() {
+	f.fn("unpack", "(n int, dst []float64, ds int, src []float64)", 64)
+	f.op("MOVQ n+0(FP), DX")
+	f.op("MOVQ dst_base+8(FP), DI")
+	f.op("MOVQ ds+32(FP), R8")
+	f.op("SHLQ $3, R8")
+	f.op("MOVQ src_base+40(FP), SI")
+	f.op("MOVQ $%d, R9", 8*f.nr)
+	f.label("loop")
+	f.op("MOVQ DI, R11")
+	f.square(func(mem string, i int) { f.op("VMOVUPD %s, %s", mem, f.v(i)) })
+	for j := range f.nr {
+		f.op("VMOVUPD %s, (R11)", f.v(j))
+		f.op("ADDQ R8, R11")
+	}
+	f.op("ADDQ $%d, SI", f.bytes()*f.nr)
+	f.op("ADDQ $%d, DI", f.bytes())
+	f.op("SUBQ $%d, DX", f.lanes)
+	f.op("JGT loop")
+	f.end()
+}
