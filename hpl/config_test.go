@@ -20,6 +20,19 @@ func TestDefaultIsValid(t *testing.T) {
 	require.Error(t, Config{}.Validate())
 }
 
+// The width follows the order, the process rows and the kernels.
+func TestBlockWidth(t *testing.T) {
+	for n, want := range map[int][3]int{0: {48, 48, 96}, 700: {48, 48, 96}, 701: {96, 96, 144}, 2000: {144, 192, 144}, 3001: {192, 192, 192}, 1 << 29: {192, 192, 192}} {
+		assert.Equal(t, want, [3]int{BlockWidth(n, 1, blas.Portable()), BlockWidth(n, 1, tall{blas.Portable()}), BlockWidth(n, 2, nil)}, n)
+		assert.Equal(t, BlockWidth(n, 1, blas.Default()), Default(n).NB)
+	}
+}
+
+// tall has strips of 24 rows, as AVX-512 has.
+type tall struct{ blas.Kernels }
+
+func (tall) Strips() (mr, nr int) { return 24, 8 }
+
 // Validate names every senseless value, with its field.
 func TestValidate(t *testing.T) {
 	for field, spoil := range map[string]func(*Config){

@@ -2,17 +2,18 @@ package hpl
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/weft-hpc/weft/hpl/blas"
 )
 
 // Default returns a configuration for a matrix of order n that suits most machines: one
-// process, one worker, blocks of 192 columns, narrower for small n, a recursion from the
-// right in halves with Crout leaves of 8 columns, look-ahead 1 (for the driver LookAhead),
-// modified ring, mixed row exchange, and netlib's seed. Any goroutine; does not block.
+// process, one worker, blocks of [BlockWidth] columns, a recursion from the right in halves with
+// Crout leaves of 8 columns, look-ahead 1 (for the driver LookAhead), modified ring, mixed row
+// exchange, and netlib's seed. Any goroutine; does not block.
 func Default(n int) Config {
 	return Config{
-		N: n, NB: defaultBlock(n), P: 1, Q: 1,
+		N: n, NB: BlockWidth(n, 1, nil), P: 1, Q: 1,
 		Variant: Task, Depth: 1,
 		PFact: Crout, RFact: Right, NBMin: 8, NDiv: 2,
 		Bcast: RingModified, Swap: Mix, SwapThreshold: 64,
@@ -20,19 +21,40 @@ func Default(n int) Config {
 	}
 }
 
-// defaultBlock is a multiple of the 24 rows of a tile. Wide blocks make the product fast;
-// narrow ones leave less work to the panels and more to overlap, which counts most for
-// small n. On one core of an EPYC with AVX-512 the speed was within 3 % of the best of 24
-// to 384 for n = 250 to 3000.
-func defaultBlock(n int) int {
-	switch {
-	case n <= 700:
-		return 48
-	case n <= 3000:
-		return 96
-	default:
-		return 192
+// blockWidths is the table of [BlockWidth], measured on two cores of an EPYC with AVX-512, with both
+// kernels (bench/results/2026-11-24/blocks.txt). Narrow blocks leave less work to the panels, of
+// which a small matrix has relatively much; wide ones make the product fast. Several process rows
+// exchange N candidates for pivots, whatever NB is, but rows less often with wide blocks.
+var blockWidths = []struct {
+	most    int // order
+	rows12  int // P = 1, tiles of less than 24 rows (AVX2)
+	rows24  int // P = 1, AVX-512
+	several int // P > 1
+}{
+	{700, 48, 48, 96},
+	{1500, 96, 96, 144},
+	{3000, 144, 192, 144},
+	{math.MaxInt, 192, 192, 192},
+}
+
+// BlockWidth returns the NB that suits a matrix of order n on p process rows with kernels k (nil:
+// blas.Default()), from a table of measured widths: multiples of 24, the rows of a tile. Process
+// columns make no difference that was measured. Any goroutine; does not block.
+func BlockWidth(n, p int, k blas.Kernels) int {
+	if k == nil {
+		k = blas.Default()
 	}
+	i := 0
+	for n > blockWidths[i].most {
+		i++
+	}
+	switch mr, _ := k.Strips(); {
+	case p > 1:
+		return blockWidths[i].several
+	case mr >= 24:
+		return blockWidths[i].rows24
+	}
+	return blockWidths[i].rows12
 }
 
 // Validate returns an error that names the first wrong field, its value and the allowed

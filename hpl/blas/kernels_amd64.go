@@ -19,18 +19,20 @@ func vectorized() (all []*primitives) {
 }
 
 var avx512 = primitives{
-	name: "avx512", mr: 24, nr: 8, lanes: 8, block: blocks,
+	name: "avx512", mr: 24, nr: 8, lanes: 8, block: blocks.withCache(cpuid.CPU.Cache.L2),
 	gemmTile: gemmTileAVX512, trsmTile: trsmTileAVX512,
 	copyMR: copyMRAVX512, copyNR: copyNRAVX512, transpose: transposeAVX512,
+	unpack: unpackAVX512,
 	absMax: absMaxAVX512, indexAbs: indexAbsAVX512,
 	scal: scalAVX512, axpy: axpyAVX512, swap: swapAVX512,
 	ger4: ger4AVX512, gemvN4: gemvN4AVX512, gemvT4: gemvT4AVX512,
 }
 
 var avx2 = primitives{
-	name: "avx2", mr: 12, nr: 4, lanes: 4, block: blocks,
+	name: "avx2", mr: 12, nr: 4, lanes: 4, block: blocks.withCache(cpuid.CPU.Cache.L2),
 	gemmTile: gemmTileAVX2, trsmTile: trsmTileAVX2,
 	copyMR: copyMRAVX2, copyNR: copyNRAVX2, transpose: transposeAVX2,
+	unpack: unpackAVX2,
 	absMax: absMaxAVX2, indexAbs: indexAbsAVX2,
 	scal: scalAVX2, axpy: axpyAVX2, swap: swapAVX2,
 	ger4: ger4AVX2, gemvN4: gemvN4AVX2, gemvT4: gemvT4AVX2,
@@ -52,6 +54,9 @@ func copyNRAVX512(n int, dst, src []float64, ss int)
 
 //go:noescape
 func transposeAVX512(n int, dst []float64, ds int, src []float64, ss int)
+
+//go:noescape
+func unpackAVX512(n int, dst []float64, ds int, src []float64)
 
 //go:noescape
 func absMaxAVX512(x []float64) float64
@@ -91,6 +96,9 @@ func copyNRAVX2(n int, dst, src []float64, ss int)
 
 //go:noescape
 func transposeAVX2(n int, dst []float64, ds int, src []float64, ss int)
+
+//go:noescape
+func unpackAVX2(n int, dst []float64, ds int, src []float64)
 
 //go:noescape
 func absMaxAVX2(x []float64) float64

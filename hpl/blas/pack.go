@@ -83,8 +83,14 @@ func (t *primitives) UnpackB(bp []float64, k, n int, b []float64, ldb int) {
 // unpackStrip stores the columns of one strip.
 func (t *primitives) unpackStrip(strip []float64, k, columns int, b []float64, ldb int) {
 	whole := k / t.lanes * t.lanes
-	for p := 0; p < whole; p += t.lanes {
-		t.transpose(columns, b[p:], ldb, strip[p*t.nr:], t.nr)
+	if columns == t.nr {
+		for p := 0; p < whole; p += maxDepth {
+			t.unpack(min(maxDepth, whole-p), b[p:], ldb, strip[p*t.nr:])
+		}
+	} else {
+		for p := 0; p < whole; p += t.lanes {
+			t.transpose(columns, b[p:], ldb, strip[p*t.nr:], t.nr)
+		}
 	}
 	for p := whole; p < k; p++ {
 		for j := range columns {

@@ -7,6 +7,7 @@ var portable = primitives{
 	name: "portable", mr: 4, nr: 4, lanes: 4, block: blocks,
 	gemmTile: gemmTile, trsmTile: trsmTile,
 	copyMR: copyFour, copyNR: copyFour, transpose: transposeFour,
+	unpack: unpackFour,
 	absMax: absMax, indexAbs: indexAbs,
 	scal: scal, axpy: axpy, swap: swap,
 	ger4: ger4, gemvN4: gemvN4, gemvT4: gemvT4,
@@ -75,6 +76,14 @@ func transposeFour(n int, dst []float64, ds int, src []float64, ss int) {
 	for p := range n {
 		for i := range 4 {
 			dst[p*ds+i] = src[i*ss+p]
+		}
+	}
+}
+
+func unpackFour(n int, dst []float64, ds int, src []float64) {
+	for p := range n {
+		for j := range 4 {
+			dst[j*ds+p] = src[p*4+j]
 		}
 	}
 }

@@ -26,6 +26,9 @@ type primitives struct {
 	// transpose: dst[p*ds+i] = src[i*ss+p] for p < n, i < lanes.
 	transpose func(n int, dst []float64, ds int, src []float64, ss int)
 
+	// unpack: dst[j*ds+p] = src[p*nr+j] for p < n, j < nr; n is a multiple of lanes and not 0.
+	unpack func(n int, dst []float64, ds int, src []float64)
+
 	// absMax: the largest |x[i]| of elements that are not NaN; 0 if there is none.
 	absMax func(x []float64) float64
 

@@ -2,6 +2,7 @@ package hplrun
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/hpl"
@@ -33,6 +34,7 @@ func (r *rank) plan() (stop bool, err error) {
 			return true, err
 		}
 	}
+	r.chooseBlocks()
 	for c := range f.Tests() {
 		if err := r.prepared(c, r.options.variants[0]).Validate(); err != nil {
 			return refuse("%w", err)
@@ -115,9 +117,7 @@ func (r *rank) sizeMatrix() error {
 		return err
 	}
 	r.file.N = []int{int(n)}
-	if r.options.nb == nil {
-		r.file.NB = []int{hpl.Default(int(n)).NB}
-	}
+	r.chooseBlocks()
 	c.N, c.NB = int(n), r.file.NB[0]
 	r.sizing = fmt.Sprintf("no -n and no -dat: N = %d for %d run(s) in about %.0f s: the cores multiply at %.1f GFLOP/s, of which LINPACK is taken to reach %.0f %%, messages not counted; it takes %s of memory",
 		n, runs, targetSeconds, gflops, 100*expectedPart, gib(float64(hpl.Bytes(c))))
@@ -125,6 +125,21 @@ func (r *rank) sizeMatrix() error {
 		r.sizing += fmt.Sprintf(", of %s", gib(float64(bytes)))
 	}
 	return nil
+}
+
+// chooseBlocks chooses NB, for the largest order and the highest grid, where neither -nb nor an
+// HPL.dat gives it.
+func (r *rank) chooseBlocks() {
+	if r.options.nb != nil || r.options.line.Given("dat") {
+		return
+	}
+	n, rows := slices.Max(r.file.N), 0
+	for _, g := range r.file.Grids {
+		rows = max(rows, g.P)
+	}
+	nb := hpl.BlockWidth(n, rows, r.kernels())
+	r.file.NB = []int{nb}
+	r.blocks = fmt.Sprintf("no -nb: NB = %d from the table of measured widths (go doc hpl.BlockWidth), for N = %d, P = %d and kernels %s", nb, n, rows, r.kernels().Name())
 }
 
 // biggest returns the test that takes most memory.

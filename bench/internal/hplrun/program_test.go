@@ -378,6 +378,23 @@ func TestRun_without_its_trace(t *testing.T) {
 	assert.Equal(t, "passed", pairs(t, r.out)[0]["status"])
 }
 
+// The log says how NB was chosen where neither -nb nor an HPL.dat gives it.
+func TestRun_chosen_blocks(t *testing.T) {
+	p := faked(good)
+	const says = "no -nb: NB = "
+	r := launch(p, "-n 20,90 -p 2,1 -q 1,1")
+	require.Zero(t, r.code, r.errors)
+	nb := hpl.BlockWidth(90, 2, nil)
+	assert.Contains(t, r.out, fmt.Sprintf("%s%d from the table of measured widths (go doc hpl.BlockWidth), for N = 90, P = 2 and kernels ", says, nb))
+	assert.Equal(t, fmt.Sprint(nb), pairs(t, r.out)[0]["nb"])
+	assert.NotEqual(t, nb, hpl.BlockWidth(90, 1, nil))
+	for _, args := range []string{"-n 20 -nb 4", "-dat ../../xhpl/testdata/HPL.dat"} {
+		r := launch(p, args)
+		require.Zero(t, r.code, r.errors)
+		assert.NotContains(t, r.out, says, args)
+	}
+}
+
 // A block wider than the matrix is one block, whatever it is said to be.
 func TestRun_wide_blocks(t *testing.T) {
 	p := Program{solve: func(c *mpi.Comm, cfg hpl.Config) (hpl.Result, error) {

@@ -35,8 +35,10 @@ func (r *rank) describe(w io.Writer) {
 	if m := r.options.machine; m != nil {
 		fmt.Fprintf(w, "simulated machine %v (%s): times are virtual\n", m, m.Source)
 	}
-	if r.sizing != "" {
-		fmt.Fprintln(w, r.sizing)
+	for _, text := range []string{r.sizing, r.blocks} {
+		if text != "" {
+			fmt.Fprintln(w, text)
+		}
 	}
 	for _, text := range r.remarks {
 		fmt.Fprintln(w, "ATTENTION:", text)

@@ -25,6 +25,7 @@ type rank struct {
 	options        *options
 	stdout, stderr io.Writer
 	file           *hpldat.File // with nothing left open
+	blocks         string       // how NB was chosen, "" if it was given
 	sizing         string       // how N was chosen, "" if it was given
 
 	out      *printer

@@ -17,6 +17,7 @@ func main() {
 		f.copyStrip("copyMR", s.mr)
 		f.copyStrip("copyNR", s.nr)
 		f.transpose()
+		f.unpack()
 		f.absMax()
 		f.indexAbs()
 		f.scal()
