@@ -35,7 +35,7 @@
 //   - Other layouts are gathered into scratch memory first, contiguous pencils of awkward
 //     length by transposition in blocks.
 //
-// Radices are 2 to 10, 12, 15, 16 and 25, so any product of 2, 3, 5 and 7 is quick, with
+// Radices are 2 to 13, 15, 16 and 25, so any product of primes up to 13 is quick, with
 // the fewest passes. A length with another prime factor becomes a convolution of a smooth
 // length at least twice as long (Bluestein).
 //

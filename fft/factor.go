@@ -18,7 +18,7 @@ func newFactors() *factors {
 	return &factors{radices: codelet.Radices(), known: map[int][]int{1: {}}}
 }
 
-// of returns the radices of n in descending order: nil if n has a prime factor above 7, an
+// of returns the radices of n in descending order: nil if n has a prime factor above 13, an
 // empty list for 1.
 func (f *factors) of(n int) []int {
 	if r, ok := f.known[n]; ok {

@@ -31,7 +31,7 @@ type line interface {
 
 // New plans transforms of one contiguous sequence of length n.
 //
-// Any length will do. Products of 2, 3, 5 and 7 are quick; others cost two transforms
+// Any length will do. Products of primes up to 13 are quick; others cost two transforms
 // of about twice the length (Bluestein). Planning computes the tables of one
 // direction at its first use, in O(n). Error: n < 1.
 func New(n int, opts ...Option) (*Plan, error) {
