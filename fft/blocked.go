@@ -43,7 +43,7 @@ func halved(n int, set *codelet.Set) *blocked {
 		return nil
 	}
 	b := &blocked{n: n, lead: lead, set: set, head: f.of(lead), tail: &smooth{n: n / lead, set: set}}
-	b.tail.across.radices = f.across(n / lead)
+	b.tail.across.radices = f.across(n/lead, set)
 	b.wide, b.width = rowOf(lead), rowOf(b.tail.n)
 	return b
 }

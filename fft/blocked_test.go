@@ -70,7 +70,7 @@ func TestBlocked_wrong_twiddle_is_found(t *testing.T) {
 // Lengths of a plan that are transformed in two sweeps, and the convolutions that use them.
 func TestPlan_two_sweeps(t *testing.T) {
 	for _, set := range vectorSets() {
-		for _, n := range []int{4096, 6144, 8192, 16 * 1001} {
+		for _, n := range []int{4096, 6144} {
 			pencils, results := problem(n, 1)
 			checkPlan(t, pencils, results, Contiguous(n), Contiguous(n), Kernels(set))
 		}

@@ -73,9 +73,11 @@ func sum(x []int) (s int) {
 // across returns the radices of passes over interleaved pencils. The first and the last pass
 // touch the user's rows, whose distance is often a large power of two. Then 16 legs compete
 // for one set of a cache with 12 ways, and 4 or 8 do not. The last pass, which writes,
-// suffers more.
-func (f *factors) across(n int) []int {
+// suffers more. With two lanes, radix 16 spills: 256 and 512 are better off with 8 and 4.
+func (f *factors) across(n int, set *codelet.Set) []int {
 	switch {
+	case set.Lanes() == 2 && (n == 256 || n == 512):
+		return []int{8, 8, n / 64}
 	case n&(n-1) != 0 || n < 256 || f.narrow:
 		return f.of(n)
 	case n == 256:
@@ -109,7 +111,7 @@ func (f *factors) half(n int, set *codelet.Set) (best int) {
 		if n%a != 0 || max(a, n/a)*max(a, n/a) > 4*n || f.of(a) == nil || f.of(n/a) == nil || !set.CanTurn(f.of(a)[0]) {
 			continue
 		}
-		count := len(f.of(a)) + len(f.across(n/a))
+		count := len(f.of(a)) + len(f.across(n/a, set))
 		if best == 0 || count < passes || count == passes && max(a, n/a) < max(best, n/best) {
 			best, passes = a, count
 		}

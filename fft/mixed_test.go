@@ -12,13 +12,13 @@ import (
 // with the definition in all layouts.
 func TestMixed(t *testing.T) {
 	for _, set := range codelet.Sets() {
-		for _, n := range []int{34, 68, 17 * 13, 19 * 16, 23 * 33, 17 * 19 * 4, 289 * 3, 2 * 2053} {
+		for _, n := range []int{34, 17 * 13, 19 * 16, 289 * 3, 2 * 2053} {
 			x, ok := lineOf(n, set).(*mixed)
 			require.True(t, ok, n)
 			require.Equal(t, n, x.q*x.m)
 			require.Equal(t, 1, rough(x.m))
-			for _, count := range []int{1, 3, 9} {
-				if count > 1 && n > 1000 {
+			for _, count := range []int{1, 9} {
+				if count > 1 && n > 300 {
 					continue
 				}
 				pencils, results := problem(n, count)

@@ -39,7 +39,7 @@ func newSmooth(n int, set *codelet.Set) *smooth {
 		return nil
 	}
 	s := &smooth{n: n, set: set}
-	s.across.radices = f.across(n)
+	s.across.radices = f.across(n, set)
 	s.along.radices = f.along(n, set)
 	if r := s.along.radices; len(r) > 1 {
 		s.along.turned = set.CanTurn(r[0]) && n/r[0] >= set.Lanes()
