@@ -15,8 +15,13 @@ import (
 // The inverse transform has the conjugate chirp c. (L. I. Bluestein, "A linear
 // filtering approach to the computation of the discrete Fourier transform", 1970.)
 type bluestein struct {
-	n, m     int
-	inner    *smooth
+	n, m   int
+	inner  *smooth
+	tables [2]chirps
+}
+
+// chirps are the factors of one direction, made when first needed.
+type chirps struct {
 	once     sync.Once
 	chirp    []complex128 // c
 	spectrum []complex128 // of conj(c), scaled by 1/m; symmetric
@@ -27,28 +32,32 @@ func newBluestein(n int, set *codelet.Set) *bluestein {
 	return &bluestein{n: n, m: m, inner: newSmooth(m, set)}
 }
 
-func (b *bluestein) passScratch() int   { return b.m }
-func (b *bluestein) aroundScratch() int { return b.m }
+func (b *bluestein) newWorkspace(pencils int) *workspace {
+	ws := b.inner.newWorkspace(pencils)
+	ws.d = codelet.Aligned(b.m * pencils)
+	return ws
+}
 
-// tables makes the chirp and its spectrum when they are first needed.
-func (b *bluestein) tables() {
-	b.once.Do(func() {
-		b.chirp = codelet.Aligned(b.n)
+// tablesOf makes the chirp and its spectrum when they are first needed.
+func (b *bluestein) tablesOf(inverse bool) *chirps {
+	t := &b.tables[direction(inverse)]
+	t.once.Do(func() {
+		t.chirp = codelet.Aligned(b.n)
 		for j := range b.n {
-			b.chirp[j] = codelet.Root(squareMod(j, 2*b.n), 2*b.n)
+			t.chirp[j] = rootOf(squareMod(j, 2*b.n), 2*b.n, inverse)
 		}
-		b.spectrum = codelet.Aligned(b.m)
-		for j, c := range b.chirp {
+		t.spectrum = codelet.Aligned(b.m)
+		for j, c := range t.chirp {
 			c = complex(real(c)/float64(b.m), -imag(c)/float64(b.m))
-			b.spectrum[j] = c
+			t.spectrum[j] = c
 			if j > 0 {
-				b.spectrum[b.m-j] = c
+				t.spectrum[b.m-j] = c
 			}
 		}
-		ws := &workspace{a: codelet.Aligned(b.m), b: codelet.Aligned(b.m)}
-		whole := block{b.spectrum, 1, 1}
-		b.inner.columns(whole, whole, 1, 1, false, false, ws)
+		whole := block{t.spectrum, 1, 1}
+		b.inner.columns(whole, whole, 1, 1, inverse, false, newWorkspace(b.m))
 	})
+	return t
 }
 
 // squareMod returns j*j mod n, without overflow.
@@ -59,14 +68,14 @@ func squareMod(j, n int) int {
 
 // columns is the method of line; the padded sequences are in ws.d.
 func (b *bluestein) columns(dst, src block, w, width int, inverse, stream bool, ws *workspace) {
-	b.tables()
+	t := b.tablesOf(inverse)
 	padded := block{ws.d, width, 1}
-	modulate(padded, src, b.chirp, w, inverse)
+	b.modulate(padded, src, t.chirp, w, ws)
 	clear(padded.data[b.n*width : b.m*width])
-	b.convolve(padded, width, false, ws)
-	modulate(padded, padded, b.spectrum, w, inverse)
-	b.convolve(padded, width, true, ws)
-	modulate(dst, padded, b.chirp, w, inverse)
+	b.convolve(padded, width, inverse, ws)
+	b.modulate(padded, padded, t.spectrum, w, ws)
+	b.convolve(padded, width, !inverse, ws)
+	b.modulate(dst, padded, t.chirp, w, ws)
 }
 
 // convolve does one of the two inner transforms, in place.
@@ -78,23 +87,16 @@ func (b *bluestein) convolve(padded block, width int, inverse bool, ws *workspac
 	b.inner.columns(padded, padded, width, width, inverse, false, ws)
 }
 
-// modulate multiplies row j of w numbers by f[j], or by its conjugate.
-func modulate(dst, src block, f []complex128, w int, conjugate bool) {
-	sign := 1.0
-	if conjugate {
-		sign = -1
-	}
-	if w == 1 {
+// modulate multiplies row j of w numbers by f[j].
+func (b *bluestein) modulate(dst, src block, f []complex128, w int, ws *workspace) {
+	switch {
+	case w > 1:
+		b.inner.set.MultiplyRows(dst.data, dst.row, src.data, src.row, w, f, &ws.pass)
+	case dst.row == 1 && src.row == 1:
+		b.inner.set.Multiply(dst.data, src.data, f, &ws.pass)
+	default:
 		for j, c := range f {
-			dst.data[j*dst.row] = src.data[j*src.row] * complex(real(c), sign*imag(c))
-		}
-		return
-	}
-	for j, c := range f {
-		c = complex(real(c), sign*imag(c))
-		d := dst.data[j*dst.row:][:w]
-		for i, v := range src.data[j*src.row:][:w] {
-			d[i] = v * c
+			dst.data[j*dst.row] = src.data[j*src.row] * c
 		}
 	}
 }

@@ -35,9 +35,10 @@
 //   - Other layouts are gathered into scratch memory first, contiguous pencils of awkward
 //     length by transposition in blocks.
 //
-// Radices are 2 to 10, 12, 15, 16 and 25, so any product of 2, 3, 5 and 7 is quick, with
-// the fewest passes. A length with another prime factor becomes a convolution of a smooth
-// length at least twice as long (Bluestein).
+// Radices are 2 to 13, 15, 16 and 25, so any product of primes up to 13 is quick, with
+// the fewest passes. The other prime factors of a length become one pass, whose butterflies
+// are convolutions of a smooth length at least twice as long (Bluestein). Long pencils are
+// transformed in two sweeps of passes that stay in the cache (Bailey).
 //
 // Arrays of three dimensions and more cost one reading and one writing of memory for the
 // last two together, and one for each of the others; see [Grid].

@@ -12,13 +12,24 @@ import (
 type factors struct {
 	radices []int
 	known   map[int][]int // by length; nil for a length with another prime
+	narrow  bool          // of vectors of two lanes
 }
 
 func newFactors() *factors {
 	return &factors{radices: codelet.Radices(), known: map[int][]int{1: {}}}
 }
 
-// of returns the radices of n in descending order: nil if n has a prime factor above 7, an
+// blockedFactors are the radices of passes that stay in the cache. There, with few registers,
+// two small radices are faster than one large one that spills.
+func blockedFactors(set *codelet.Set) *factors {
+	f := newFactors()
+	if f.narrow = set.Lanes() == 2; f.narrow {
+		f.radices = slices.DeleteFunc(f.radices, func(r int) bool { return r >= 15 })
+	}
+	return f
+}
+
+// of returns the radices of n in descending order: nil if n has a prime factor above 13, an
 // empty list for 1.
 func (f *factors) of(n int) []int {
 	if r, ok := f.known[n]; ok {
@@ -62,10 +73,12 @@ func sum(x []int) (s int) {
 // across returns the radices of passes over interleaved pencils. The first and the last pass
 // touch the user's rows, whose distance is often a large power of two. Then 16 legs compete
 // for one set of a cache with 12 ways, and 4 or 8 do not. The last pass, which writes,
-// suffers more.
-func (f *factors) across(n int) []int {
+// suffers more. With two lanes, radix 16 spills: 256 and 512 are better off with 8 and 4.
+func (f *factors) across(n int, set *codelet.Set) []int {
 	switch {
-	case n&(n-1) != 0 || n < 256:
+	case set.Lanes() == 2 && (n == 256 || n == 512):
+		return []int{8, 8, n / 64}
+	case n&(n-1) != 0 || n < 256 || f.narrow:
 		return f.of(n)
 	case n == 256:
 		return []int{4, 16, 4}
@@ -90,11 +103,27 @@ func (f *factors) along(n int, set *codelet.Set) []int {
 	return f.choose(n, first)
 }
 
-// smoothAbove returns the smallest fast length of at least n: a power of two times 1, 3, 5,
-// 7, 9 or 15, divisible by 16 if n is above 16.
+// half returns a factor of n near its square root: with the fewest passes for the two
+// together, and then the closest; 0 if there is none.
+func (f *factors) half(n int, set *codelet.Set) (best int) {
+	passes := 0
+	for a := 2; a < n; a++ {
+		if n%a != 0 || max(a, n/a)*max(a, n/a) > 4*n || f.of(a) == nil || f.of(n/a) == nil || !set.CanTurn(f.of(a)[0]) {
+			continue
+		}
+		count := len(f.of(a)) + len(f.across(n/a, set))
+		if best == 0 || count < passes || count == passes && max(a, n/a) < max(best, n/best) {
+			best, passes = a, count
+		}
+	}
+	return best
+}
+
+// smoothAbove returns the smallest fast length of at least n: a power of two times one of a
+// few small odd numbers, divisible by 16 if n is above 16.
 func smoothAbove(n int) int {
 	best := 0
-	for _, odd := range []int{1, 3, 5, 7, 9, 15} {
+	for _, odd := range []int{1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45, 49} {
 		m := odd
 		for m < n || n > 16 && m%16 != 0 {
 			m *= 2

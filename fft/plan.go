@@ -23,16 +23,14 @@ type Plan struct {
 // line transforms interleaved pencils of one length.
 type line interface {
 	columns(dst, src block, w, width int, inverse, stream bool, ws *workspace)
-	// passScratch and aroundScratch are the lengths of workspace.a, .b and .d for
-	// one pencil.
-	passScratch() int
-	aroundScratch() int
+	// newWorkspace returns scratch memory for a number of pencils.
+	newWorkspace(pencils int) *workspace
 }
 
 // New plans transforms of one contiguous sequence of length n.
 //
-// Any length will do. Products of 2, 3, 5 and 7 are quick; others cost two transforms
-// of about twice the length (Bluestein). Planning computes the tables of one
+// Any length will do. Products of primes up to 13 are quick; the other prime factors together
+// cost two transforms of about twice their length (Bluestein). Planning computes the tables of one
 // direction at its first use, in O(n). Error: n < 1.
 func New(n int, opts ...Option) (*Plan, error) {
 	return NewMany(n, 1, Contiguous(n), Contiguous(n), opts...)
@@ -73,6 +71,9 @@ func lineOf(n int, set *codelet.Set) line {
 	if s := newSmooth(n, set); s != nil {
 		return s
 	}
+	if q := rough(n); q < n {
+		return newMixed(n, q, set)
+	}
 	return newBluestein(n, set)
 }
 
@@ -100,6 +101,9 @@ func (p *Plan) chooseWidth() {
 	w := min(max(scratchPoints/p.n, 8), 16)
 	if p.in.Dist == 1 && p.n*p.in.Stride >= farSpan {
 		w = min(max(farPoints/p.n, 16), 64)
+		if p.set.Lanes() == 2 {
+			w = min(2*w, 64) // measured; with four lanes it is slower
+		}
 	}
 	const line = 4 // numbers in a cache line, and a multiple of all lanes
 	p.width = min(w/line, (p.count+line-1)/line) * line
@@ -121,11 +125,11 @@ func (p *Plan) choose() {
 	} else if p.gathers() || p.scatters() {
 		around = p.n * p.width
 	}
-	passes := p.line.passScratch() * p.width
+	pencils := p.width
 	if p.turned != nil {
-		passes = p.n * p.group
+		pencils = p.group
 	}
-	p.scratch.prepare(passes, around, p.line.aroundScratch()*p.width)
+	p.scratch.prepare(around, func() *workspace { return p.line.newWorkspace(pencils) })
 }
 
 // gathers reports whether pencils must be interleaved first.

@@ -13,6 +13,7 @@ type smooth struct {
 	set    *codelet.Set
 	across schedule // of interleaved pencils
 	along  schedule // of single ones
+	blocks *blocked // of single long ones; nil for short ones
 }
 
 // schedule is the radices of the passes and, for every pass but the last, its twiddle
@@ -38,10 +39,13 @@ func newSmooth(n int, set *codelet.Set) *smooth {
 		return nil
 	}
 	s := &smooth{n: n, set: set}
-	s.across.radices = f.across(n)
+	s.across.radices = f.across(n, set)
 	s.along.radices = f.along(n, set)
 	if r := s.along.radices; len(r) > 1 {
 		s.along.turned = set.CanTurn(r[0]) && n/r[0] >= set.Lanes()
+	}
+	if s.along.turned {
+		s.blocks = newBlocked(n, s.along.radices, set)
 	}
 	return s
 }
@@ -150,6 +154,12 @@ func (s *smooth) columns(dst, src block, w, width int, inverse, stream bool, ws 
 // pencils transforms count contiguous pencils (row strides of 1) from src to dst,
 // which may be the same. Only if along is turned.
 func (s *smooth) pencils(dst, src block, count int, inverse bool, ws *workspace) {
+	if s.blocks != nil {
+		for i := range count {
+			s.blocks.transform(dst.data[i*dst.pencil:], src.data[i*src.pencil:], inverse, false, ws)
+		}
+		return
+	}
 	p := &ws.pass
 	radices := s.along.radices
 	last := len(radices) - 1
@@ -201,5 +211,10 @@ func (s *smooth) turn(src block, count int, inverse bool, ws *workspace) {
 	}
 }
 
-func (s *smooth) passScratch() int   { return s.n }
-func (s *smooth) aroundScratch() int { return 0 }
+func (s *smooth) newWorkspace(pencils int) *workspace {
+	ws := newWorkspace(s.n * pencils)
+	if s.blocks != nil {
+		ws.chunk = newWorkspace(s.blocks.chunkScratch())
+	}
+	return ws
+}

@@ -59,7 +59,7 @@ func right(name string, c command) (string, error) {
 		return "result us_per_task_median=0.5 gflops_best=7\n", nil
 	case "weft-osu", "weft-osu-mpi", "pingpong":
 		return "result latency_us=0.25\nversion Open MPI v4\n", nil
-	case "gemm", "fftw", "fftwmpi":
+	case "gemm", "fftw", "fftwthreads":
 		return "result gflops_median=50 kernel=Haswell\nversion 1.2\n", nil
 	case "omptasks-cc", "omptasks-clang", "starputasks-cc":
 		return "result us_per_task=2 kernel_gflops=6\nversion 3\n", nil

@@ -10,7 +10,7 @@ var fftSubject = subject{
 	name: "fft", title: "Fourier transforms", unit: gflops, groups: "batches of n points, contiguous or interleaved; arrays",
 	question: "how fast complex transforms are, against FFTW",
 	setting: "Forward transforms of double precision complex numbers, checked by a round trip; 5 N log₂ N operations by the median time of a run. Batches are out of place, on one core; in interleaved ones the " +
-		"points of a transform lie 16 apart, as in the passes along the outer axes of an array. Arrays are in place; FFTW leaves the output of the distributed one transposed, which saves it a pass. " +
+		"points of a transform lie 16 apart, as in the passes along the outer axes of an array. Arrays are in place; on several cores FFTW uses its threads. " +
 		"FFTW plans batches with FFTW_PATIENT and arrays with FFTW_MEASURE. The kernel is what batches compare; the kernel figures beside arrays are those of a contiguous batch of 16 transforms of 256 points on one core.",
 	prepare: prepareFFT,
 }
@@ -42,11 +42,11 @@ func prepareFFT(b *bench) (contests []contest, gone []missing, err error) {
 	if b.cores == 1 {
 		return contests, nil, nil
 	}
-	distributed, lacking := distributedContest(b, dims, own, theirs, version)
+	threaded, lacking := threadedContest(b, dims, own, theirs, version)
 	if lacking != nil {
 		return contests, []missing{*lacking}, nil
 	}
-	return append(contests, distributed), nil, nil
+	return append(contests, threaded), nil, nil
 }
 
 // weftTransform builds bench/fft and measures its kernels.
@@ -112,23 +112,17 @@ func arrayContest(b *bench, dims string, own, theirs kernel, version string) con
 	}}
 }
 
-const installFFTWMPI = "apt-get install libfftw3-mpi-dev openmpi-bin libopenmpi-dev"
-
-// distributedContest transforms one array on all cores: weft in one process, FFTW with
-// one rank per core.
-func distributedContest(b *bench, dims string, own, theirs kernel, version string) (contest, *missing) {
-	if b.mpicc() == "" || b.mpirun() == "" {
-		return contest{}, &missing{"FFTW's MPI interface", "no mpicc or no mpirun in PATH", installFFTWMPI}
-	}
-	program, err := b.compile("fftwmpi", b.mpicc(), "-lfftw3_mpi", "-lfftw3", "-lm")
+// threadedContest transforms one array on all cores, each side in one process.
+func threadedContest(b *bench, dims string, own, theirs kernel, version string) (contest, *missing) {
+	program, err := b.compileAs("fftwthreads", "fftw", "cc", "-DTHREADS="+strconv.Itoa(b.cores), "-lfftw3_threads", "-lfftw3", "-lm", "-lpthread")
 	if err != nil {
-		m := absent("FFTW's MPI interface", installFFTWMPI, err)
+		m := absent("FFTW's threads", "apt-get install libfftw3-dev", err)
 		return contest{}, &m
 	}
-	argv := append(append(b.ranks(b.cores), program), append(strings.Split(dims, "x"), pick(b, "3", "9"))...)
+	argv := append(append([]string{program, "dims"}, strings.Split(dims, "x")...), pick(b, "3", "9"))
 	cores := plural(b.cores, "core")
 	return contest{name: dims + ", " + cores, brief: "3-D, " + cores, sides: []*side{
 		{name: "weft", version: own.name, cores: b.cores, layout: oneProcess(b.cores), kernel: own, run: runFigure(b.weftArray(dims, b.cores))},
-		{name: "FFTW", version: version + ", MPI interface", cores: b.cores, layout: manyProcesses(b.cores), kernel: theirs, remark: "its MPI interface, with the output transposed", run: runFigure(argv)},
+		{name: "FFTW", version: version + ", threads", cores: b.cores, layout: oneProcess(b.cores), kernel: theirs, remark: "its threads", run: runFigure(argv)},
 	}}, nil
 }

@@ -82,6 +82,8 @@ func powerOfTwo(n int) int {
 	return p
 }
 
+const installFFTWMPI = "apt-get install libfftw3-mpi-dev openmpi-bin libopenmpi-dev"
+
 // fftwFT compiles our own FT on FFTW's MPI interface, and returns its side by class.
 func fftwFT(b *bench) (func(class string) *side, *missing) {
 	if b.mpicc() == "" || b.mpirun() == "" {

@@ -48,7 +48,7 @@ func parse(args []string) (*config, error) {
 	})
 	set.Least(&c.reps, "reps", 20, 1, "`repetitions`")
 	set.BoolVar(&c.inPlace, "inplace", false, "transform in place (an array of -dims always is)")
-	set.BoolVar(&c.peer, "peer", false, "compare with FFTW, compiled at run time")
+	set.BoolVar(&c.peer, "peer", false, "compare with FFTW, compiled at run time, with as many threads")
 	return c, set.Parse(args, set.NoArgs, c.validate)
 }
 

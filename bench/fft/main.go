@@ -8,7 +8,7 @@
 // A measurement is repeated (-reps); small problems are done several times in each.
 // FFTW, with -peer, is a C program compiled when this one starts (plans made
 // with FFTW_MEASURE), and runs in turn with weft, repetition by repetition, so that
-// other load on the machine affects both alike. It always uses one thread.
+// other load on the machine affects both alike. It has as many threads as weft has workers.
 //
 // The last line is
 //

@@ -64,7 +64,7 @@ func TestRun_peer(t *testing.T) {
 	if err != nil {
 		t.Skip("no C compiler called cc: install one, and FFTW 3, to compare")
 	}
-	for _, args := range []string{"-n 16 -batch 4 -reps 2 -peer", "-dims 4x6x8 -reps 2 -peer", "-n 8 -layout interleaved -reps 1 -peer -inplace"} {
+	for _, args := range []string{"-n 16 -batch 4 -reps 2 -peer", "-dims 4x6x8 -reps 2 -peer", "-dims 8x8x8 -workers 2 -reps 2 -peer", "-n 8 -layout interleaved -reps 1 -peer -inplace"} {
 		code, out, errs := run(args, nil)
 		if code == 1 && strings.Contains(errs, errNoPeer.Error()) {
 			t.Skip("FFTW 3 is not installed: libfftw3-dev has it on Debian")

@@ -41,7 +41,7 @@ func startPeer(c *config, rounds int) (*peer, error) {
 		return nil, err
 	}
 	p := &peer{dir: dir}
-	if err := p.start(cc, c.peerArguments(rounds)); err != nil {
+	if err := p.start(cc, c.peerLibraries(), c.peerArguments(rounds)); err != nil {
 		p.stop()
 		return nil, err
 	}
@@ -66,8 +66,16 @@ func (c *config) peerArguments(rounds int) (args []string) {
 	return args
 }
 
-func (p *peer) start(cc string, args []string) error {
-	program, err := command.Compile(p.dir, peerSource, []string{cc}, "-lfftw3", "-lm")
+// peerLibraries are the compiler's flags: FFTW's threads on more than one core.
+func (c *config) peerLibraries() []string {
+	if c.workers == 1 {
+		return []string{"-lfftw3", "-lm"}
+	}
+	return []string{fmt.Sprintf("-DTHREADS=%d", c.workers), "-lfftw3_threads", "-lfftw3", "-lm", "-lpthread"}
+}
+
+func (p *peer) start(cc string, libraries, args []string) error {
+	program, err := command.Compile(p.dir, peerSource, []string{cc}, libraries...)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoPeer, err)
 	}

@@ -56,6 +56,12 @@ func turn4Z(a *arguments)
 func square4Z(a *arguments)
 
 //go:noescape
+func product4Z(a *arguments)
+
+//go:noescape
+func scale4Z(a *arguments)
+
+//go:noescape
 func rows5Z(a *arguments)
 
 //go:noescape
@@ -69,6 +75,9 @@ func twist5M(a *arguments)
 
 //go:noescape
 func stream5Z(a *arguments)
+
+//go:noescape
+func turn5Z(a *arguments)
 
 //go:noescape
 func rows6Z(a *arguments)
@@ -86,6 +95,9 @@ func twist6M(a *arguments)
 func stream6Z(a *arguments)
 
 //go:noescape
+func turn6Z(a *arguments)
+
+//go:noescape
 func rows7Z(a *arguments)
 
 //go:noescape
@@ -99,6 +111,9 @@ func twist7M(a *arguments)
 
 //go:noescape
 func stream7Z(a *arguments)
+
+//go:noescape
+func turn7Z(a *arguments)
 
 //go:noescape
 func rows8Z(a *arguments)
@@ -134,6 +149,9 @@ func twist9M(a *arguments)
 func stream9Z(a *arguments)
 
 //go:noescape
+func turn9Z(a *arguments)
+
+//go:noescape
 func rows10Z(a *arguments)
 
 //go:noescape
@@ -147,6 +165,27 @@ func twist10M(a *arguments)
 
 //go:noescape
 func stream10Z(a *arguments)
+
+//go:noescape
+func turn10Z(a *arguments)
+
+//go:noescape
+func rows11Z(a *arguments)
+
+//go:noescape
+func rows11M(a *arguments)
+
+//go:noescape
+func twist11Z(a *arguments)
+
+//go:noescape
+func twist11M(a *arguments)
+
+//go:noescape
+func stream11Z(a *arguments)
+
+//go:noescape
+func turn11Z(a *arguments)
 
 //go:noescape
 func rows12Z(a *arguments)
@@ -167,6 +206,24 @@ func stream12Z(a *arguments)
 func turn12Z(a *arguments)
 
 //go:noescape
+func rows13Z(a *arguments)
+
+//go:noescape
+func rows13M(a *arguments)
+
+//go:noescape
+func twist13Z(a *arguments)
+
+//go:noescape
+func twist13M(a *arguments)
+
+//go:noescape
+func stream13Z(a *arguments)
+
+//go:noescape
+func turn13Z(a *arguments)
+
+//go:noescape
 func rows15Z(a *arguments)
 
 //go:noescape
@@ -180,6 +237,9 @@ func twist15M(a *arguments)
 
 //go:noescape
 func stream15Z(a *arguments)
+
+//go:noescape
+func turn15Z(a *arguments)
 
 //go:noescape
 func rows16Z(a *arguments)
@@ -213,6 +273,9 @@ func twist25M(a *arguments)
 
 //go:noescape
 func stream25Z(a *arguments)
+
+//go:noescape
+func turn25Z(a *arguments)
 
 //go:noescape
 func rows2Y(a *arguments)
@@ -251,6 +314,9 @@ func twist3X(a *arguments)
 func stream3Y(a *arguments)
 
 //go:noescape
+func turn3Y(a *arguments)
+
+//go:noescape
 func rows4Y(a *arguments)
 
 //go:noescape
@@ -269,6 +335,12 @@ func stream4Y(a *arguments)
 func turn4Y(a *arguments)
 
 //go:noescape
+func product4Y(a *arguments)
+
+//go:noescape
+func scale4Y(a *arguments)
+
+//go:noescape
 func rows5Y(a *arguments)
 
 //go:noescape
@@ -282,6 +354,9 @@ func twist5X(a *arguments)
 
 //go:noescape
 func stream5Y(a *arguments)
+
+//go:noescape
+func turn5Y(a *arguments)
 
 //go:noescape
 func rows6Y(a *arguments)
@@ -317,6 +392,9 @@ func twist7X(a *arguments)
 func stream7Y(a *arguments)
 
 //go:noescape
+func turn7Y(a *arguments)
+
+//go:noescape
 func rows8Y(a *arguments)
 
 //go:noescape
@@ -350,6 +428,9 @@ func twist9X(a *arguments)
 func stream9Y(a *arguments)
 
 //go:noescape
+func turn9Y(a *arguments)
+
+//go:noescape
 func rows10Y(a *arguments)
 
 //go:noescape
@@ -366,6 +447,24 @@ func stream10Y(a *arguments)
 
 //go:noescape
 func turn10Y(a *arguments)
+
+//go:noescape
+func rows11Y(a *arguments)
+
+//go:noescape
+func rows11X(a *arguments)
+
+//go:noescape
+func twist11Y(a *arguments)
+
+//go:noescape
+func twist11X(a *arguments)
+
+//go:noescape
+func stream11Y(a *arguments)
+
+//go:noescape
+func turn11Y(a *arguments)
 
 //go:noescape
 func rows12Y(a *arguments)
@@ -386,6 +485,24 @@ func stream12Y(a *arguments)
 func turn12Y(a *arguments)
 
 //go:noescape
+func rows13Y(a *arguments)
+
+//go:noescape
+func rows13X(a *arguments)
+
+//go:noescape
+func twist13Y(a *arguments)
+
+//go:noescape
+func twist13X(a *arguments)
+
+//go:noescape
+func stream13Y(a *arguments)
+
+//go:noescape
+func turn13Y(a *arguments)
+
+//go:noescape
 func rows15Y(a *arguments)
 
 //go:noescape
@@ -399,6 +516,9 @@ func twist15X(a *arguments)
 
 //go:noescape
 func stream15Y(a *arguments)
+
+//go:noescape
+func turn15Y(a *arguments)
 
 //go:noescape
 func rows16Y(a *arguments)
@@ -433,34 +553,41 @@ func twist25X(a *arguments)
 //go:noescape
 func stream25Y(a *arguments)
 
+//go:noescape
+func turn25Y(a *arguments)
+
 var avx512Kernels = [maxRadix + 1]kernels{
 	2:  {rows: rows2Z, rowsTail: rows2M, twist: twist2Z, twistTail: twist2M, stream: stream2Z},
 	3:  {rows: rows3Z, rowsTail: rows3M, twist: twist3Z, twistTail: twist3M, stream: stream3Z},
-	4:  {rows: rows4Z, rowsTail: rows4M, twist: twist4Z, twistTail: twist4M, stream: stream4Z, turn: turn4Z, square: square4Z},
-	5:  {rows: rows5Z, rowsTail: rows5M, twist: twist5Z, twistTail: twist5M, stream: stream5Z},
-	6:  {rows: rows6Z, rowsTail: rows6M, twist: twist6Z, twistTail: twist6M, stream: stream6Z},
-	7:  {rows: rows7Z, rowsTail: rows7M, twist: twist7Z, twistTail: twist7M, stream: stream7Z},
+	4:  {rows: rows4Z, rowsTail: rows4M, twist: twist4Z, twistTail: twist4M, stream: stream4Z, turn: turn4Z, square: square4Z, product: product4Z, scale: scale4Z},
+	5:  {rows: rows5Z, rowsTail: rows5M, twist: twist5Z, twistTail: twist5M, stream: stream5Z, turn: turn5Z},
+	6:  {rows: rows6Z, rowsTail: rows6M, twist: twist6Z, twistTail: twist6M, stream: stream6Z, turn: turn6Z},
+	7:  {rows: rows7Z, rowsTail: rows7M, twist: twist7Z, twistTail: twist7M, stream: stream7Z, turn: turn7Z},
 	8:  {rows: rows8Z, rowsTail: rows8M, twist: twist8Z, twistTail: twist8M, stream: stream8Z, turn: turn8Z},
-	9:  {rows: rows9Z, rowsTail: rows9M, twist: twist9Z, twistTail: twist9M, stream: stream9Z},
-	10: {rows: rows10Z, rowsTail: rows10M, twist: twist10Z, twistTail: twist10M, stream: stream10Z},
+	9:  {rows: rows9Z, rowsTail: rows9M, twist: twist9Z, twistTail: twist9M, stream: stream9Z, turn: turn9Z},
+	10: {rows: rows10Z, rowsTail: rows10M, twist: twist10Z, twistTail: twist10M, stream: stream10Z, turn: turn10Z},
+	11: {rows: rows11Z, rowsTail: rows11M, twist: twist11Z, twistTail: twist11M, stream: stream11Z, turn: turn11Z},
 	12: {rows: rows12Z, rowsTail: rows12M, twist: twist12Z, twistTail: twist12M, stream: stream12Z, turn: turn12Z},
-	15: {rows: rows15Z, rowsTail: rows15M, twist: twist15Z, twistTail: twist15M, stream: stream15Z},
+	13: {rows: rows13Z, rowsTail: rows13M, twist: twist13Z, twistTail: twist13M, stream: stream13Z, turn: turn13Z},
+	15: {rows: rows15Z, rowsTail: rows15M, twist: twist15Z, twistTail: twist15M, stream: stream15Z, turn: turn15Z},
 	16: {rows: rows16Z, rowsTail: rows16M, twist: twist16Z, twistTail: twist16M, stream: stream16Z, turn: turn16Z},
-	25: {rows: rows25Z, rowsTail: rows25M, twist: twist25Z, twistTail: twist25M, stream: stream25Z},
+	25: {rows: rows25Z, rowsTail: rows25M, twist: twist25Z, twistTail: twist25M, stream: stream25Z, turn: turn25Z},
 }
 
 var avx2Kernels = [maxRadix + 1]kernels{
 	2:  {rows: rows2Y, rowsTail: rows2X, twist: twist2Y, twistTail: twist2X, stream: stream2Y, turn: turn2Y, square: square2Y},
-	3:  {rows: rows3Y, rowsTail: rows3X, twist: twist3Y, twistTail: twist3X, stream: stream3Y},
-	4:  {rows: rows4Y, rowsTail: rows4X, twist: twist4Y, twistTail: twist4X, stream: stream4Y, turn: turn4Y},
-	5:  {rows: rows5Y, rowsTail: rows5X, twist: twist5Y, twistTail: twist5X, stream: stream5Y},
+	3:  {rows: rows3Y, rowsTail: rows3X, twist: twist3Y, twistTail: twist3X, stream: stream3Y, turn: turn3Y},
+	4:  {rows: rows4Y, rowsTail: rows4X, twist: twist4Y, twistTail: twist4X, stream: stream4Y, turn: turn4Y, product: product4Y, scale: scale4Y},
+	5:  {rows: rows5Y, rowsTail: rows5X, twist: twist5Y, twistTail: twist5X, stream: stream5Y, turn: turn5Y},
 	6:  {rows: rows6Y, rowsTail: rows6X, twist: twist6Y, twistTail: twist6X, stream: stream6Y, turn: turn6Y},
-	7:  {rows: rows7Y, rowsTail: rows7X, twist: twist7Y, twistTail: twist7X, stream: stream7Y},
+	7:  {rows: rows7Y, rowsTail: rows7X, twist: twist7Y, twistTail: twist7X, stream: stream7Y, turn: turn7Y},
 	8:  {rows: rows8Y, rowsTail: rows8X, twist: twist8Y, twistTail: twist8X, stream: stream8Y, turn: turn8Y},
-	9:  {rows: rows9Y, rowsTail: rows9X, twist: twist9Y, twistTail: twist9X, stream: stream9Y},
+	9:  {rows: rows9Y, rowsTail: rows9X, twist: twist9Y, twistTail: twist9X, stream: stream9Y, turn: turn9Y},
 	10: {rows: rows10Y, rowsTail: rows10X, twist: twist10Y, twistTail: twist10X, stream: stream10Y, turn: turn10Y},
+	11: {rows: rows11Y, rowsTail: rows11X, twist: twist11Y, twistTail: twist11X, stream: stream11Y, turn: turn11Y},
 	12: {rows: rows12Y, rowsTail: rows12X, twist: twist12Y, twistTail: twist12X, stream: stream12Y, turn: turn12Y},
-	15: {rows: rows15Y, rowsTail: rows15X, twist: twist15Y, twistTail: twist15X, stream: stream15Y},
+	13: {rows: rows13Y, rowsTail: rows13X, twist: twist13Y, twistTail: twist13X, stream: stream13Y, turn: turn13Y},
+	15: {rows: rows15Y, rowsTail: rows15X, twist: twist15Y, twistTail: twist15X, stream: stream15Y, turn: turn15Y},
 	16: {rows: rows16Y, rowsTail: rows16X, twist: twist16Y, twistTail: twist16X, stream: stream16Y, turn: turn16Y},
-	25: {rows: rows25Y, rowsTail: rows25X, twist: twist25Y, twistTail: twist25X, stream: stream25Y},
+	25: {rows: rows25Y, rowsTail: rows25X, twist: twist25Y, twistTail: twist25X, stream: stream25Y, turn: turn25Y},
 }

@@ -160,14 +160,14 @@ func (s *Set) Turn(radix int, p *Pass) {
 	p.OutLeg = 0
 	p.check(radix, radix*p.Run)
 	kernel := s.kernelsOf(radix).turn
-	if kernel == nil || p.Run%s.lanes != 0 || p.Mid.N != 1 || len(p.Twiddle) < 2*(radix-1)*p.Run {
+	if kernel == nil || p.Run%s.lanes != 0 || p.Mid.N != 1 || len(p.Twiddle) < (radix-1)*p.Run {
 		panic(fmt.Sprintf("codelet: %s cannot turn %d butterflies of radix %d with %d twiddle factors", s.name, p.Run, radix, len(p.Twiddle)))
 	}
 	run := min(p.Run, max(callPoints/radix, s.lanes)/s.lanes*s.lanes)
 	outer := min(p.Outer.N, max(1, callPoints/(radix*run)))
 	for q := 0; q < p.Run; q += run {
 		for j := 0; j < p.Outer.N; j += outer {
-			p.call(s, radix, nop, q+j*p.Outer.In, radix*q+j*p.Outer.Out, 2*(radix-1)*q, min(run, p.Run-q), 1, min(outer, p.Outer.N-j))
+			p.call(s, radix, nop, q+j*p.Outer.In, radix*q+j*p.Outer.Out, (radix-1)*q, min(run, p.Run-q), 1, min(outer, p.Outer.N-j))
 			p.a.out0 *= radix
 			kernel(&p.a)
 		}
@@ -179,16 +179,11 @@ func nop(*arguments) {}
 // TurnTwiddle arranges twiddle factors for Turn: the factor of butterfly q and leg k is
 // factor(q, k), for 0 < k < radix.
 func (s *Set) TurnTwiddle(radix, run int, factor func(q, k int) complex128) []complex128 {
-	t := Aligned(2 * (radix - 1) * run)[:0]
+	t := Aligned((radix - 1) * run)[:0]
 	for q := 0; q < run; q += s.lanes {
 		for k := 1; k < radix; k++ {
 			for i := range s.lanes {
-				re := real(factor(q+i, k))
-				t = append(t, complex(re, re))
-			}
-			for i := range s.lanes {
-				im := imag(factor(q+i, k))
-				t = append(t, complex(im, im))
+				t = append(t, factor(q+i, k))
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func at(base unsafe.Pointer, offset int) *complex128 {
 }
 
 // transform sets y to the discrete Fourier transform of x[:n], where n is 8, 16 or
-// at most 7 and not 6: forward if sign is 1, inverse if it is -1.
+// a prime of at most maxOdd, or 4: forward if sign is 1, inverse if it is -1.
 func transform(n int, x, y *points, sign float64) {
 	switch n {
 	case 2:
@@ -149,10 +149,13 @@ func (b *workbench) composite(n int, sign float64) {
 	}
 }
 
+// maxOdd is the largest prime radix.
+const maxOdd = 13
+
 // odd is the direct sum for an odd length, terms j and n-j taken together.
 func odd(n int, x, y *points, sign float64) {
 	h := n / 2
-	var s, d [4]complex128 // n is at most 7
+	var s, d [maxOdd/2 + 1]complex128
 	y[0] = x[0]
 	for j := 1; j <= h; j++ {
 		s[j], d[j] = x[j]+x[n-j], turn(x[j]-x[n-j], sign)

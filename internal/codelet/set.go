@@ -12,14 +12,15 @@ import (
 const maxRadix = 25
 
 // Radices lists the lengths of butterflies, in ascending order.
-func Radices() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 25} }
+func Radices() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 25} }
 
 // kernels are the kernels of one radix. There are rows without and with twiddle factors, for
 // full vectors and for the rest of a run; rows whose stores bypass the cache; and the first
 // pass along a pencil. If the radix is the number of lanes, there is also the transposition
-// of a square.
+// of a square. Radix 4 has multiplications without a butterfly: of four vectors with four
+// vectors of factors, and of four rows with a factor each.
 type kernels struct {
-	rows, rowsTail, twist, twistTail, stream, turn, square func(*arguments)
+	rows, rowsTail, twist, twistTail, stream, turn, square, product, scale func(*arguments)
 }
 
 // Set is the kernels of one instruction set. Immutable.

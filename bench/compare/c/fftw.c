@@ -1,5 +1,5 @@
 /* fftw contiguous|interleaved N BATCH REPS, fftw dims N0 N1 N2 REPS: forward complex
- * transforms by FFTW on one core, checked by a round trip. A batch is planned with
+ * transforms by FFTW on one core, or on THREADS if that is defined, checked by a round trip. A batch is planned with
  * FFTW_PATIENT and out of place, an array with FFTW_MEASURE and in place. Prints a
  * result line. */
 #include "common.h"
@@ -23,7 +23,13 @@ int main(int argc, char **argv)
 	int cube = !strcmp(argv[1], "dims"), reps = atoi(argv[argc - 1]);
 	size_t all = (size_t)atoi(argv[2]) * atoi(argv[3]) * (cube ? atoi(argv[4]) : 1);
 	double length = cube ? all : atoi(argv[2]);
+#if THREADS > 1
+	if (!fftw_init_threads())
+		return 1;
+	fftw_plan_with_nthreads(THREADS);
+#else
 	stay();
+#endif
 	fftw_complex *in = room(16 * all), *out = cube ? in : room(16 * all), *start = room(16 * all);
 	fftw_plan forward = plan(argv, in, out, FFTW_FORWARD), back = plan(argv, out, in, FFTW_BACKWARD);
 	if (!forward || !back)

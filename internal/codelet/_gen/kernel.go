@@ -16,6 +16,7 @@ type variant struct {
 	turned   bool // one pencil: lanes are neighbours, the output is transposed
 	stream   bool // stores past the cache
 	square   bool // no butterfly: a square of numbers is transposed
+	product  bool // no butterfly: every leg is multiplied by its twiddle factors
 }
 
 // legs writes the addresses of the legs of a butterfly: R8 and R9 are 1 and 3
@@ -102,15 +103,14 @@ func (c *coder) store(r int, where string) {
 }
 
 // twiddle returns the part of a twiddle factor that an instruction multiplies
-// with. Kernels of rows have one factor for all lanes, the others a vector of real
-// parts and one of imaginary parts, each doubled.
+// with. Kernels of rows have one factor for all lanes, the others a vector of factors.
 func (c *coder) twiddle(o op) operand {
 	part := 0
 	if o.kind == mulIm {
 		part = 1
 	}
-	if c.v.turned {
-		return operand{text: fmt.Sprintf("%d(BX)", 16*c.t.lanes*(2*o.k+part))}
+	if c.v.turned || c.v.product && !c.v.twiddled {
+		return c.part(fmt.Sprintf("%d(BX)", 16*c.t.lanes*o.k), part)
 	}
 	at := fmt.Sprintf("%d(BX)", 16*o.k+8*part)
 	if c.t.wide {
@@ -122,6 +122,19 @@ func (c *coder) twiddle(o op) operand {
 		c.say("VMOVDDUP %s, %s", at, c.name(r))
 	} else {
 		c.say("VBROADCASTSD %s, %s", at, c.name(r))
+	}
+	return operand{text: c.name(r)}
+}
+
+// part loads the real parts of a vector of factors, or the imaginary parts, each doubled.
+func (c *coder) part(at string, part int) operand {
+	r := c.allocate()
+	defer func() { c.free = append(c.free, r) }()
+	if part == 0 {
+		c.say("VMOVDDUP %s, %s", at, c.name(r))
+	} else {
+		imm := map[string]string{"Z": "$0xff", "Y": "$15"}[c.t.letter]
+		c.say("VPERMILPD %s, %s, %s", imm, at, c.name(r))
 	}
 	return operand{text: c.name(r)}
 }
@@ -143,18 +156,18 @@ func kernel(radix int, v variant, t target, consts *constants) *program {
 		}
 		return p
 	}
+	if v.product {
+		for k, x := range legs {
+			turned := p.emit(mulIm, p.emit(swap, x.v, none, 0), none, k)
+			p.emit(store, p.emit(fmaddsubRe, x.v, turned, k), none, k)
+		}
+		return p
+	}
 	y := p.transform(legs)
 	core := len(p.ops)
 	p.chained = core
 	if v.turned {
-		for k := 0; k < radix; k += t.lanes {
-			needs := slices.Clone(y[k : k+t.lanes])
-			p.twist(y, max(k, 1), k+t.lanes)
-			for lane, x := range p.transpose(y[k : k+t.lanes]) {
-				p.emit(storeAt, x, none, 16*(radix*lane+k))
-			}
-			p.chain(needs)
-		}
+		p.turn(y, t.lanes)
 		p.schedule(core)
 		return p
 	}
@@ -167,6 +180,23 @@ func kernel(radix int, v variant, t target, consts *constants) *program {
 	}
 	p.schedule(core)
 	return p
+}
+
+// turn multiplies the legs by their twiddle factors, and stores them transposed, one square
+// of lanes after another. The last square overlaps the one before if the radix is not a
+// multiple of the lanes: some numbers are stored twice.
+func (p *program) turn(y []value, lanes int) {
+	radix, plain := len(y), slices.Clone(y)
+	for done := 0; done < radix; {
+		k := min(done, radix-lanes)
+		needs := slices.Clone(plain[max(0, min(k, done-lanes)) : k+lanes])
+		p.twist(y, max(done, 1), k+lanes)
+		for lane, x := range p.transpose(y[k : k+lanes]) {
+			p.emit(storeAt, x, none, 16*(radix*lane+k))
+		}
+		p.chain(needs)
+		done = k + lanes
+	}
 }
 
 // twist multiplies y[from:to] by their twiddle factors.
@@ -248,7 +278,10 @@ func write(w *strings.Builder, radix int, v variant, t target, consts *constants
 	}
 	advance := ""
 	if v.turned {
-		advance = fmt.Sprintf("\tADDQ $%d, BX\n", 32*t.lanes*(radix-1))
+		advance = fmt.Sprintf("\tADDQ $%d, BX\n", 16*t.lanes*(radix-1))
+	}
+	if v.product && !v.twiddled {
+		advance = fmt.Sprintf("\tADDQ $%d, BX\n", 16*t.lanes*radix)
 	}
 	fmt.Fprint(w, heads)
 	fmt.Fprintln(w, strings.Join(lines, "\n"))
