@@ -16,12 +16,12 @@ func (p *port) Queue(r *task.Record) { p.rt.external.push(r) }
 func (p *port) Spacious() bool { return p.rt.spacious() }
 
 func (rt *Runtime) spacious() bool {
-	return rt.pin != nil && rt.opt.mode == parallel && !osthread.Crowded()
+	return rt.pin != nil && rt.spin > 0 && rt.opt.mode == parallel && !osthread.Crowded()
 }
 
 // Rouse implements executor.Port.
 func (p *port) Rouse() {
-	if p.rt.spin > 0 && p.rt.parked.Load() > 0 && p.rt.spacious() {
+	if p.rt.parked.Load() > 0 && p.rt.spacious() {
 		p.rt.wake()
 	}
 }
@@ -73,11 +73,10 @@ func (w *worker) overdue() bool {
 }
 
 // polls makes a progress call of the executor instead of a pause, if that is useful, and
-// reports whether w now has the lease. Then w does not sleep: it has its own core. Where threads
-// do not spin, on a simulated machine, the comm thread polls, at once when something arrives.
+// reports whether w now has the lease. Then w does not sleep: it has its own core.
 func (w *worker) polls() bool {
 	l := w.borrow()
-	if l == nil || w.rt.spin == 0 {
+	if l == nil {
 		w.leave()
 		return false
 	}
@@ -99,7 +98,7 @@ func (w *worker) polls() bool {
 // come before it was parked.
 func (w *worker) wanted() bool {
 	l := w.borrow()
-	return w.rt.spin > 0 && l != nil && l.Wanted()
+	return l != nil && l.Wanted()
 }
 
 // leave returns the lease taken by polls.

@@ -107,8 +107,8 @@ func (f *factors) along(n int, set *codelet.Set) []int {
 // together, and then the closest; 0 if there is none.
 func (f *factors) half(n int, set *codelet.Set) (best int) {
 	passes := 0
-	for a := 2; a < n; a++ {
-		if n%a != 0 || max(a, n/a)*max(a, n/a) > 4*n || f.of(a) == nil || f.of(n/a) == nil || !set.CanTurn(f.of(a)[0]) {
+	for a := 2; a*a <= 4*n; a++ {
+		if n%a != 0 || 4*a*a < n || f.of(a) == nil || f.of(n/a) == nil || !set.CanTurn(f.of(a)[0]) {
 			continue
 		}
 		count := len(f.of(a)) + len(f.across(n/a, set))

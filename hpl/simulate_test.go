@@ -2,14 +2,11 @@ package hpl
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/seeds"
 	"github.com/weft-hpc/weft/mpi"
@@ -46,47 +43,4 @@ func TestSimulate_seeds(t *testing.T) {
 		require.NoError(t, err, "seed %d: %+v", seed, cfg)
 		require.NoError(t, failed, "seed %d: %+v", seed, cfg)
 	}
-}
-
-// On a simulated machine, too, bodies with the lease run on workers, where each has a core.
-func TestSimulate_lease(t *testing.T) {
-	for _, noLease := range []bool{false, true} {
-		cfg := blocking(40)
-		cfg.NB, cfg.P, cfg.Q, cfg.Variant, cfg.Workers, cfg.NoLease = 8, 2, 1, Task, 2, noLease
-		logs := make([]dataflow.Log, 2)
-		var failed error
-		_, err := osthread.Simulate(osthread.Simulation{Limit: time.Hour, Nodes: 2, Cores: 2}, func() {
-			failed = local.Run(2, func(c *mpi.Comm) error {
-				own := cfg
-				own.Log = &logs[c.Rank()]
-				_, err := Run(c, own)
-				return err
-			}, local.Nodes(1, local.Net{}))
-		})
-		require.NoError(t, err)
-		require.NoError(t, failed)
-		for _, l := range logs {
-			assert.Equal(t, !noLease, onWorkers(&l, "factor"), "lease off: %v", noLease)
-		}
-	}
-}
-
-// onWorkers reports whether workers started tasks with a label.
-func onWorkers(l *dataflow.Log, label string) bool {
-	kind := map[uint64]string{}
-	for _, w := range l.Workers {
-		for _, e := range w.Events {
-			if e.Kind == dataflow.EventSpawn {
-				kind[e.Task] = l.Labels[e.Arg].Name
-			}
-		}
-	}
-	for _, w := range l.Workers[:l.Slots] {
-		if slices.ContainsFunc(w.Events, func(e dataflow.Event) bool {
-			return e.Kind == dataflow.EventStart && kind[e.Task] == label
-		}) {
-			return true
-		}
-	}
-	return false
 }

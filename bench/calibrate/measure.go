@@ -197,9 +197,9 @@ func spread(k blas.Kernels) float64 {
 	return min(0.3, (all[3*products/4]-all[products/4])/quartiles/all[products/2])
 }
 
-// rowTimes returns the ns of an element in a gathering of rows, if the matrix is in a cache, and
-// if it is in memory; and the bytes in millions up to which it is in a cache: of several sizes
-// that which explains the times of others best.
+// rowTimes returns the ns of an element in a gathering of rows, near if the matrix is in a cache,
+// and far if it is in memory; and shared, the largest matrix in a cache, in 1e6 bytes: of many
+// sizes the one with which the model comes closest to the measured times.
 func rowTimes(k blas.Kernels) (near, far, shared float64) {
 	const mega = 1 << 20 / 8
 	times := map[int]float64{}

@@ -61,7 +61,7 @@ func exchangeBeside(c *mpi.Comm, batch int) (took time.Duration, err error) {
 		begin := osthread.Nanotime()
 		for range batch {
 			k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1)
-			if exchange && err == nil {
+			if exchange && err == nil { // after a failure the other rank may not come
 				_, err = c.Sendrecv(mpi.Of(mine), 1-c.Rank(), 1, mpi.Of(theirs), 1-c.Rank(), 1)
 			}
 		}
@@ -74,9 +74,12 @@ func exchangeBeside(c *mpi.Comm, batch int) (took time.Duration, err error) {
 		}
 		alone := loop(false)
 		all = append(all, loop(true)-alone)
+		if err != nil {
+			return 0, err
+		}
 	}
 	slices.Sort(all)
-	return max(0, time.Duration(all[batches/2])) / time.Duration(batch), err
+	return max(0, time.Duration(all[batches/2])) / time.Duration(batch), nil
 }
 
 // oneWay returns, on rank 0, the mean time of count messages of n bytes in one direction.

@@ -9,9 +9,9 @@ package blas
 //	a block of A, MC x KC     the L2 cache: while all strips of the block of B pass by
 //	a block of B, KC x NC     the L3 cache: while all blocks of A pass by
 //
-// KC and NC are made for 48 KiB and a share of 32 MiB. They do not depend on the caches of the
-// machine: KC decides the order of summation, and so the rounding, which would then differ
-// between machines with the same table. MC does not, and follows the L2 cache (withCache).
+// The sizes are made for 48 KiB, 1 MiB and a share of 32 MiB. They do not depend on the
+// caches of the machine: KC decides the order of summation, and so the rounding, which
+// would then differ between machines with the same table.
 type blocking struct {
 	kc   int // at most; an inner dimension that is larger is divided evenly
 	mckc int // elements of a block of A: MC is mckc/KC rows, in whole strips
@@ -23,26 +23,14 @@ func (t *primitives) mc(kc int) int { return max(t.block.mckc/kc/t.mr*t.mr, t.mr
 
 // blocks is the choice of all three tables. With AVX-512 a strip of B, 384 x 8, takes half
 // of the L1 cache; the other half is for strips of A and for C. With AVX2 and in Go the strip
-// is 384 x 4, a quarter, because KC is at most maxDepth. A block of A is 288 KiB, where the L2
-// cache is not known.
+// is 384 x 4, a quarter, because KC is at most maxDepth. A block of A is 288 KiB: it shares
+// the L2 cache with the strips of B and C that pass by.
 var blocks = blocking{kc: maxDepth, mckc: 192 * 192, nc: 2016}
-
-// withCache returns b with a block of A for an L2 cache of some bytes: two fifths of it, as the
-// strips of B and C pass by. Where the blocks are larger, A is read as often, but strips of B
-// less often, and fewer columns of tiles begin: with AVX-512, 1 MiB and k = 192, 288 rows are 1 %
-// faster than 192.
-func (b blocking) withCache(bytes int) blocking {
-	if bytes > 0 {
-		b.mckc = min(max(bytes*2/5/8, leastA), mostA-maxDepth*mostRows)
-	}
-	return b
-}
 
 // The largest blocks of any table: work buffers have room for them.
 const (
-	leastA = 64 * 192              // elements of a block of A, however small the L2 cache is
-	mostA  = 384*192 + maxDepth*24 // elements of a block of A of at least one strip: 648 KiB
-	mostB  = maxDepth * (2 * 1024) // elements of a block of B: 6 MiB, rarely touched in full
+	mostA = 192*192 + maxDepth*24 // elements of a block of A of at least one strip: 360 KiB
+	mostB = maxDepth * (2 * 1024) // elements of a block of B: 6 MiB, rarely touched in full
 	// The largest tile, mr x nr.
 	mostRows, mostColumns = 24, 8
 )

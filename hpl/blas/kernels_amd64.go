@@ -19,7 +19,7 @@ func vectorized() (all []*primitives) {
 }
 
 var avx512 = primitives{
-	name: "avx512", mr: 24, nr: 8, lanes: 8, block: blocks.withCache(cpuid.CPU.Cache.L2),
+	name: "avx512", mr: 24, nr: 8, lanes: 8, block: blocks,
 	gemmTile: gemmTileAVX512, trsmTile: trsmTileAVX512,
 	copyMR: copyMRAVX512, copyNR: copyNRAVX512, transpose: transposeAVX512,
 	unpack: unpackAVX512,
@@ -29,7 +29,7 @@ var avx512 = primitives{
 }
 
 var avx2 = primitives{
-	name: "avx2", mr: 12, nr: 4, lanes: 4, block: blocks.withCache(cpuid.CPU.Cache.L2),
+	name: "avx2", mr: 12, nr: 4, lanes: 4, block: blocks,
 	gemmTile: gemmTileAVX2, trsmTile: trsmTileAVX2,
 	copyMR: copyMRAVX2, copyNR: copyNRAVX2, transpose: transposeAVX2,
 	unpack: unpackAVX2,

@@ -126,8 +126,8 @@ func (k *kernels) bytes(n int) {
 	}
 }
 
-// copied charges a copy of n elements. In the cache a core takes half as long again as for
-// reading them twice.
+// copied charges a copy of n elements: its bytes are read and written. In the cache that takes
+// half as long again as reading as many (64 GB/s beside 118 on a Zen 5 core).
 func (k *kernels) copied(n int) {
 	if bytes := 16 * n; float64(bytes) <= 1e6*k.rates.Cache {
 		k.charge(1.5 * float64(bytes) / k.rates.Cached)
