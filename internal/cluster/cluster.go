@@ -15,6 +15,10 @@
 //	}
 //
 // The fields nodes, cores and network are required.
+//
+// Not simulated: workers that make MPI calls in place of the communication thread (the lease). Where
+// a rank's workers have a core each, a real run makes them and a simulated one does not, and
+// messages in tasks are predicted cheaper than they are.
 package cluster
 
 import (
