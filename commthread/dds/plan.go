@@ -73,6 +73,7 @@ type hints struct {
 	order     Direction
 	piggyback int // -1: never
 	force     bool
+	adaptive  bool
 	fixed     *Constants
 }
 

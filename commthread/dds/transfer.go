@@ -124,6 +124,9 @@ type Transfer struct {
 	handle  unsafe.Pointer // of the back end
 	calls   []*engine.Call // the strips in wire order, and the header that is sent
 
+	peer, tag            int   // of the operation, for its kind
+	returned, lastLanded int64 // Nanotime of the early return, and of the last landing of a strip
+
 	wasArmed   atomic.Bool  // it has been armed
 	unnotified atomic.Int32 // strips whose call has not reported its end
 	mu         sync.Mutex
@@ -139,7 +142,7 @@ type Transfer struct {
 // Without protection it returns when all bytes have arrived. A buffer outside of arenas or
 // with gaps is never armed. On an error of mpi.Comm.Recv there is no transfer.
 func (e *Endpoint) Recv(b mpi.Buffer, src, tag int, hs ...Hint) (*Transfer, error) {
-	t := &Transfer{e: e, hints: e.mixed(hs), user: engine.Buffer(b)}
+	t := &Transfer{e: e, hints: e.mixed(hs), user: engine.Buffer(b), peer: src, tag: tag}
 	if err := b.Err(); err != nil {
 		return nil, fmt.Errorf("dds: Recv from rank %d on %s: %w", src, e.comm.Name(), err)
 	}
@@ -185,7 +188,7 @@ func (e *Endpoint) Send(b mpi.Buffer, dst, tag int, hs ...Hint) (*Transfer, erro
 // write to b before the transfer has ended. It is for tasks, whose dependences keep writers
 // away.
 func (e *Endpoint) Isend(b mpi.Buffer, dst, tag int, hs ...Hint) (*Transfer, error) {
-	t := &Transfer{e: e, send: true, hints: e.mixed(hs), user: engine.Buffer(b)}
+	t := &Transfer{e: e, send: true, hints: e.mixed(hs), user: engine.Buffer(b), peer: dst, tag: tag}
 	if err := b.Err(); err != nil {
 		return nil, fmt.Errorf("dds: Send to rank %d on %s: %w", dst, e.comm.Name(), err)
 	}
@@ -304,6 +307,9 @@ func (t *Transfer) finish() error {
 	}
 	t.back.end(t)
 	t.reports = t.look()
+	for i := range t.strips {
+		t.lastLanded = max(t.lastLanded, atomic.LoadInt64(&t.strips[i].landedAt))
+	}
 	t.ended = true
 	t.mu.Unlock()
 	if t.copied && !t.send {

@@ -3,6 +3,7 @@ package dds
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
@@ -29,6 +30,8 @@ import (
 //	           status and truncation are exact
 //	Sendrecv   both; also a receive and a send that are started one after the other, and
 //	           then waited for together
+//	Alltoall   as a Send to and a Recv from every rank, also with counts; without counts if the
+//	           parts are long enough
 //	Get        when readers of missing bytes can wait
 //	Put        at once: engines do not report its end to C, so it leaves from a copy
 //
@@ -38,7 +41,8 @@ import (
 // refused (mpi.ErrBuffer).
 //
 // Guarantees (HUNT, section 5.4): an operation on memory that a transfer uses waits for it.
-// Barriers and other collective operations, waits, locks, fences and flushes of the rank,
+// Barriers and other collective operations (also Alltoall, at its
+// beginning), waits, locks, fences and flushes of the rank,
 // on any communicator, retire all transfers. Before any message of the rank leaves, every
 // Put is complete at its target, every Get has been made, and all data that peers can read
 // in windows opened since Wrap have arrived. Call [Wrapped.Flush] before effects that the
@@ -66,8 +70,13 @@ func Wrap(c *mpi.Comm, hs ...Hint) (*Wrapped, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dds: Wrap of %s: %w", c.Name(), err)
 	}
+	spread, err := Open(c, slices.Concat(hs, []Hint{Fixed(e.consts)})...)
+	if err != nil {
+		return nil, joined(fmt.Errorf("dds: Wrap of %s: %w", c.Name(), err), e.Close())
+	}
 	e.comm.SetName(c.Name())
-	t := &tool{e: e, comm: (*engine.Comm)(e.comm), envelope: headerBytes + 2*e.edge, taken: map[*engine.Message]*pulled{}, windows: map[engine.Handle]engine.Buffer{}}
+	t := &tool{e: e, comm: (*engine.Comm)(e.comm), envelope: headerBytes + 2*e.edge, taken: map[*engine.Message]*pulled{}, windows: map[engine.Handle]engine.Buffer{},
+		spread: spread, account: account{adaptive: e.hints.adaptive, kinds: map[kindOfMessage]*Gain{}}}
 	t.least = max((*engine.Comm)(c).Engine().Limits().Eager, t.envelope)
 	restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine {
 		t.Engine = next
@@ -98,5 +107,20 @@ func (w *Wrapped) Close() error {
 	}
 	w.closed = true
 	err := w.Flush()
-	return errors.Join(err, w.restore(), w.tool.e.Close())
+	return errors.Join(err, w.restore(), w.tool.spread.Close(), w.tool.e.Close())
+}
+
+// Abandon ends the mode after a failure, without the other ranks: it revokes the communicator
+// for this reason, and opens every missing strip, filled with ones.
+func (w *Wrapped) Abandon(reason error) error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.tool.puts = nil
+	err := errors.Join(w.tool.spread.Abandon(reason), w.tool.e.Abandon(reason)) // of the failure, or its consequence
+	if e := w.restore(); e != nil {
+		return errors.Join(err, e)
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ func (w *tool) send(c *engine.Call) {
 // keep adds a transfer whose operation returns.
 func (w *tool) keep(t *Transfer) {
 	if t != nil && !t.Done() {
+		t.returns()
 		w.flights = append(w.flights, t)
 	}
 }
@@ -55,6 +56,9 @@ func (w *tool) recvLazy(b engine.Buffer, p *pulled) error {
 	if err != nil {
 		return err
 	}
+	if !w.account.pays(t.kind()) {
+		return t.Wait()
+	}
 	t.awaitInFlight()
 	t.protect(last)
 	if t.isOpen() || t.failing() {
@@ -67,7 +71,7 @@ func (w *tool) recvLazy(b engine.Buffer, p *pulled) error {
 // begin starts to receive the strips of a message after its header. last is as in
 // Endpoint.enter.
 func (w *tool) begin(b engine.Buffer, p *pulled) (t, last *Transfer, err error) {
-	t = &Transfer{e: w.e, hints: w.e.hints, user: b, head: p.head, status: mpi.Status(p.status)}
+	t = &Transfer{e: w.e, hints: w.e.hints, user: b, head: p.head, status: mpi.Status(p.status), peer: p.status.Source, tag: p.status.Tag}
 	if _, last, err = w.e.enter(t); err != nil {
 		return nil, nil, err
 	}

@@ -50,7 +50,7 @@ func (w *tool) start(c *engine.Call) {
 		p := w.taken[c.Message]
 		delete(w.taken, c.Message)
 		w.startRecv(c, p)
-	case mine && c.Kind == engine.CallSend && before != nil && w.lazy(c.Send, false):
+	case mine && c.Kind == engine.CallSend && before != nil && w.lazy(c.Send, false) && w.sendPays(c):
 		w.startSend(c)
 	default:
 		if w.prepare(c) {
@@ -135,7 +135,7 @@ func (w *tool) step(r *posted) bool {
 			return true
 		}
 	}
-	if r.early && r.t.protects() && !r.t.failing() && r.t.isInFlight() {
+	if r.early && w.account.pays(r.t.kind()) && r.t.protects() && !r.t.failing() && r.t.isInFlight() {
 		r.t.protect(r.last)
 		if !r.t.isOpen() && !r.t.failing() {
 			w.keep(r.t)

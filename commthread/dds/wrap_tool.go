@@ -2,6 +2,7 @@ package dds
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 
 	"github.com/weft-hpc/weft/internal/engine"
@@ -27,6 +28,8 @@ type tool struct {
 	puts      []*engine.Call
 	staged    int // bytes of puts
 	deferred  []error
+	spread    *Endpoint // for the messages of Alltoall
+	account   account
 
 	recent *posted      // receive started by the last operation
 	pair   *posted      // receive before it, which with answer may be a Sendrecv
@@ -45,12 +48,14 @@ func (w *tool) Do(c *engine.Call) {
 	switch {
 	case mine && c.Kind == engine.CallRecv:
 		w.recv(c)
-	case mine && c.Kind == engine.CallSend && w.lazy(c.Send, false):
+	case mine && c.Kind == engine.CallSend && w.lazy(c.Send, false) && w.sendPays(c):
 		w.send(c)
-	case mine && c.Kind == engine.CallGet && w.lazy(c.Recv, true):
+	case mine && c.Kind == engine.CallGet && w.lazy(c.Recv, true) && w.account.pays(kindOfMessage{get: true, length: bits.Len(uint(c.Recv.Bytes()))}):
 		w.get(c)
 	case mine && c.Kind == engine.CallPut && w.lazy(c.Send, true):
 		w.put(c)
+	case w.spreads(c):
+		w.alltoall(c)
 	case mine && c.Kind >= engine.CallProbe && c.Kind <= engine.CallImprobe:
 		w.probe(c)
 	default:
@@ -74,6 +79,11 @@ func (w *tool) lazy(b engine.Buffer, oneSided bool) bool {
 		return false
 	}
 	return w.e.hints.force || w.e.hints.strips > 0 || w.e.consts.worth(n, oneSided)
+}
+
+// sendPays reports whether messages like that of a send may return early.
+func (w *tool) sendPays(c *engine.Call) bool {
+	return w.account.pays(kindOfMessage{true, false, c.Peer, c.Tag, bits.Len(uint(c.Send.Bytes()))})
 }
 
 // run makes a call of the engine and waits for it; it advances requests meanwhile.
@@ -166,6 +176,7 @@ func (w *tool) end(t *Transfer) {
 	w.inside++
 	err := t.Wait()
 	w.inside--
+	w.account.note(t)
 	w.flights = slices.DeleteFunc(w.flights, func(u *Transfer) bool { return u == t })
 	w.fail(err)
 }
@@ -219,7 +230,9 @@ func (w *tool) FreeWindow(win engine.Handle) error {
 func (w *tool) Revoke(h engine.Handle, reason string) {
 	w.Engine.Revoke(h, reason)
 	if h == w.comm.Handle() && !w.comm.Freed() {
-		w.Engine.Revoke((*engine.Comm)(w.e.data).Handle(), reason)
+		for _, c := range []*mpi.Comm{w.e.data, w.spread.comm, w.spread.data} {
+			w.Engine.Revoke((*engine.Comm)(c).Handle(), reason)
+		}
 	}
 }
 

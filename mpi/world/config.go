@@ -25,6 +25,10 @@ type Config struct {
 	Net   local.Net // simulated network between them; the zero Net is none
 	Eager int       // eager limit in bytes; -1: the default of the engine, or of Machine
 
+	// Hunt puts package commthread/dds between the program and the engine: "off", "auto" or
+	// "force"; "": as the environment says (WEFT_HUNT), else off.
+	Hunt string
+
 	// Machine is a preset or a machine file (package cluster): the ranks run in virtual time
 	// on a simulated machine; "": on this one.
 	Machine string
@@ -45,7 +49,7 @@ type Config struct {
 // Default returns the settings without flags: 2 ranks, no simulated network.
 func Default() *Config { return &Config{Ranks: 2, Eager: -1} }
 
-// Flags adds -ranks, -net, -machine, -bodies and -eager to fs. Parsing fs sets the returned Config; Parse
+// Flags adds -ranks, -net, -machine, -bodies, -hunt and -eager to fs. Parsing fs sets the returned Config; Parse
 // returns an error for an invalid value.
 func Flags(fs *flag.FlagSet) *Config {
 	c := Default()
@@ -54,6 +58,7 @@ func Flags(fs *flag.FlagSet) *Config {
 	fs.Var((*netFlag)(&c.Net), "net", "simulated network between the ranks of this process: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic")
 	fs.StringVar(&c.Machine, "machine", "", "simulate `MACHINE` in virtual time: "+strings.Join(cluster.Presets(), ", ")+", or a machine file")
 	fs.StringVar(&c.Bodies, "bodies", "", "with -machine: bodies of tasks take the lengths in `FILE.log`, the trace of an earlier run")
+	fs.StringVar(&c.Hunt, "hunt", "", "blocking operations on memory of mpi.Alloc return early: `off|auto|force` (default: off, or WEFT_HUNT)")
 	fs.IntVar(&c.Eager, "eager", c.Eager, "eager limit between the ranks of this process, in bytes (default: that of the engine)")
 	fs.Lookup("eager").DefValue = ""
 	return c
@@ -128,9 +133,17 @@ func usage(format string, args ...any) error {
 // or messages unfinished. Under a launcher rank 0 has printed the errors of the bodies
 // already; [Exit] does not print them again.
 func (c *Config) Run(body func(*mpi.Comm) error) error {
-	body, err := advised(body)
+	h, err := c.hunting()
 	if err != nil {
 		return err
+	}
+	body, err = advised(body)
+	if err != nil {
+		return err
+	}
+	if h != nil {
+		body = h.around(body)
+		defer h.end()
 	}
 	if _, size, ok := system.Launched(); ok {
 		if err := c.checkLaunched(size); err != nil {

@@ -26,6 +26,18 @@
 // WEFT_ADVISE=FILE in the environment measures the messages of the program and writes the
 // result to FILE for bench/advise (package commthread/advise).
 //
+// # Early returns
+//
+// WEFT_HUNT=auto in the environment, or -hunt auto, puts package commthread/dds between an
+// unchanged program and the engine ([dds.Wrap]): blocking operations of the communicator of
+// the body, on memory of mpi.Alloc, return while the rest of a message is in flight, and a
+// reader of missing bytes waits. Auto leaves the mode off if messages of this network are too
+// fast, weighs what each kind of message hides against its cost, and stops those that lose;
+// force has every message in flight return early. Auto judges by what it sees of each message,
+// and not all costs are seen: on two cores the programs of bench/npb are slower with it
+// (bench/README.md). Measure before you use it. The results of a program do not change. A
+// line on standard error says what was done.
+//
 // # Shutdown
 //
 // If a body fails, by an error or a panic, its rank revokes the world communicator.

@@ -1,0 +1,52 @@
+package mg
+
+import "github.com/weft-hpc/weft/mpi"
+
+// Grid is the part of a level that a rank holds: N[0] x N[1] x N[2] points along x, y and z,
+// with a border of one point around them. x is contiguous.
+type Grid struct {
+	N [3]int
+	V []float64
+}
+
+// newGrid returns a grid of zeros, in memory for messages.
+func newGrid(n [3]int) *Grid {
+	return &Grid{n, mpi.Alloc[float64]((n[0] + 2) * (n[1] + 2) * (n[2] + 2))}
+}
+
+// row returns the row at y and z, from 0, with its borders.
+func (g *Grid) row(y, z int) []float64 {
+	w := g.N[0] + 2
+	return g.V[(z*(g.N[1]+2)+y)*w:][:w:w]
+}
+
+// plane returns the plane at z, from 0, with its borders.
+func (g *Grid) plane(z int) []float64 {
+	n := (g.N[0] + 2) * (g.N[1] + 2)
+	return g.V[z*n:][:n:n]
+}
+
+// faces returns the rows that differ from the row at y and z in one coordinate.
+func (g *Grid) faces(y, z int) (below, above, before, after []float64) {
+	return g.row(y-1, z), g.row(y+1, z), g.row(y, z-1), g.row(y, z+1)
+}
+
+// edges returns the rows that differ in two.
+func (g *Grid) edges(y, z int) (a, b, c, d []float64) {
+	return g.row(y-1, z-1), g.row(y+1, z-1), g.row(y-1, z+1), g.row(y+1, z+1)
+}
+
+// zero clears the grid.
+func (g *Grid) zero() { clear(g.V) }
+
+// squares returns the sum of the squares of the points.
+func (g *Grid) squares() (sum float64) {
+	for z := 1; z <= g.N[2]; z++ {
+		for y := 1; y <= g.N[1]; y++ {
+			for _, x := range g.row(y, z)[1 : g.N[0]+1] {
+				sum += x * x
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,106 @@
+package dds
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// spreads reports whether an Alltoall is made of messages that return early. All ranks decide
+// alike: parts of an Alltoallv may differ, so it always is.
+func (w *tool) spreads(c *engine.Call) bool {
+	if c.Comm != w.comm || c.Kind != engine.CallAlltoall || c.Comm.Size() == 1 || c.Send.IsInPlace() || c.Recv.IsInPlace() {
+		return false
+	}
+	if !c.Send.Contiguous() || !c.Recv.Contiguous() {
+		return c.SendCounts != nil
+	}
+	n := c.Send.Bytes() / c.Comm.Size()
+	return c.SendCounts != nil || n > w.least && (w.e.hints.force || w.e.hints.strips > 0 || w.e.consts.worth(n, false))
+}
+
+// part returns the bytes of rank r's part of a buffer.
+func part(b engine.Buffer, counts, displs []int, ranks, r int) []byte {
+	all := unsafe.Slice((*byte)(b.Pointer()), b.Bytes())
+	if counts == nil {
+		n := len(all) / ranks
+		return all[r*n:][:n]
+	}
+	size := b.ElemSize()
+	return all[displs[r]*size:][:counts[r]*size]
+}
+
+// alltoall makes an Alltoall that returns when all messages are in flight (HUNT, section 6.2:
+// the redistribution of FT and IS): first every send is started, then the receives return
+// early, one after another. Messages of these go through an endpoint of their own.
+func (w *tool) alltoall(c *engine.Call) {
+	w.retire()
+	p, me := w.comm.Size(), w.comm.Rank()
+	send := func(r int) []byte { return part(c.Send, c.SendCounts, c.SendDispls, p, r) }
+	recv := func(r int) []byte { return part(c.Recv, c.RecvCounts, c.RecvDispls, p, r) }
+	w.inside++
+	defer func() { w.inside-- }()
+	var failed error
+	var sends []*Transfer
+	for i := 1; i < p; i++ {
+		to := (me + i) % p
+		t, err := w.spread.Isend(mpi.Of(send(to)), to, 0)
+		if failed = errors.Join(failed, err); err == nil {
+			t.setKind(to, tagAlltoall)
+			sends = append(sends, t)
+		}
+	}
+	copy(CommView(recv(me)), CommView(send(me)))
+	for i := 1; i < p; i++ { // also after a failure: the others wait
+		from := (me - i + p) % p
+		failed = errors.Join(failed, w.take(recv(from), from))
+	}
+	for _, t := range sends {
+		failed = errors.Join(failed, w.leaveSending(t))
+	}
+	c.Complete(engine.Status{}, failed)
+}
+
+// tagAlltoall stands for a tag in the kinds of the messages of an Alltoall.
+const tagAlltoall = -1
+
+// take receives one part, and returns when it is in flight.
+func (w *tool) take(b []byte, from int) error {
+	t, err := w.spread.Recv(mpi.Of(b), from, 0)
+	if err != nil {
+		return err
+	}
+	t.setKind(from, tagAlltoall)
+	if got := t.Status().Bytes; got != len(b) {
+		return errors.Join(t.Wait(), truncated(&engine.Call{Kind: engine.CallAlltoall, Comm: w.comm, Peer: from}, len(b), got))
+	}
+	if !w.account.pays(t.kind()) {
+		return t.Wait()
+	}
+	w.keep(t)
+	return nil
+}
+
+// leaveSending returns when a part may be written to again, or would make its writer wait.
+func (w *tool) leaveSending(t *Transfer) error {
+	if t.arena == nil || !w.account.pays(t.kind()) {
+		return t.Wait()
+	}
+	t.awaitInFlight()
+	t.protect(nil)
+	if t.isOpen() || t.failing() {
+		return t.Wait()
+	}
+	w.keep(t)
+	return nil
+}
+
+// RanksHere returns the ranks of this process, or of the simulated node.
+func (w *tool) RanksHere() int {
+	if e, ok := w.Engine.(interface{ RanksHere() int }); ok {
+		return e.RanksHere()
+	}
+	return 1
+}
