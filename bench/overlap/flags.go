@@ -30,7 +30,7 @@ type config struct {
 	hunt     bool
 	dds      string
 	outDir   string
-	asleep   time.Duration // with -hunt, how long a reader sleeps while a collection begins
+	asleep   time.Duration // with -reading, how long a reader sleeps while a collection begins
 
 	args   []string // as given
 	world  *world.Config
@@ -67,9 +67,9 @@ func newConfig() *config {
 	set.BoolVar(&c.inside, "inside-namespace", false, "used by -real when it starts itself")
 	set.StringVar(&c.mpirun, "mpirun", "mpirun.openmpi", "`launcher` of Open MPI, for -real")
 	set.StringVar(&c.rate, "rate", "1gbit", "`bandwidth` of -real, as tc takes it")
-	set.BoolVar(&c.hunt, "hunt", false, "measure reading while a message arrives, as HUNT's evaluation does; -bytes is then the largest size (16 MiB)")
-	set.StringVar(&c.dds, "dds", ddsForce, "with -hunt, whether readers are made to wait: off, auto (where it pays) or `force`")
-	set.StringVar(&c.outDir, "out", "", "with -hunt, `folder` for the figures (CSV and SVG)")
+	set.BoolVar(&c.hunt, "reading", false, "measure reading while a message arrives, as HUNT's evaluation does; -bytes is then the largest size (16 MiB)")
+	set.StringVar(&c.dds, "dds", ddsForce, "with -reading, whether readers are made to wait: off, auto (where it pays) or `force`")
+	set.StringVar(&c.outDir, "out", "", "with -reading, `folder` for the figures (CSV and SVG)")
 	c.world = world.Flags(set.FlagSet)
 	c.world.DefaultNet("gige")
 	c.start = c.world.Run
@@ -100,13 +100,13 @@ func (c *config) complete() error {
 func (c *config) validate() error {
 	switch {
 	case c.hunt && (c.real || c.inside || c.launched || c.both || c.line.Given("variants") || c.line.Given("ranks")):
-		return fmt.Errorf("-hunt runs on ranks of its own inside this process: drop mpirun, -real, -both, -variants and -ranks")
+		return fmt.Errorf("-reading runs on ranks of its own inside this process: drop mpirun, -real, -both, -variants and -ranks")
 	case !c.hunt && (c.line.Given("dds") || c.line.Given("out")):
-		return fmt.Errorf("-dds and -out are for -hunt")
+		return fmt.Errorf("-dds and -out are for -reading")
 	case c.dds != ddsOff && c.dds != ddsAuto && c.dds != ddsForce:
 		return fmt.Errorf("-dds %s: it is off, auto or force", c.dds)
 	case c.hunt && c.bytes < 4096:
-		return fmt.Errorf("-bytes %d: with -hunt sizes begin at 4096", c.bytes)
+		return fmt.Errorf("-bytes %d: with -reading sizes begin at 4096", c.bytes)
 	case c.bytes < 0 || c.bytes > 1<<30:
 		return fmt.Errorf("-bytes %d: it is from 0 to %d", c.bytes, 1<<30)
 	case c.compute <= 0 || c.compute > time.Minute:
@@ -137,5 +137,5 @@ much of the message is hidden behind the computation.
 	overlap
 	overlap -net 10gige -both
 	overlap -real
-	overlap -hunt -out results
+	overlap -reading -out results
 `

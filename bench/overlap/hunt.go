@@ -34,7 +34,7 @@ type hunt struct {
 	counts   dds.Counts // of all arenas together
 }
 
-// huntMode is the program with -hunt.
+// huntMode is the program with -reading.
 func huntMode(stdout, stderr io.Writer, c *config) error {
 	h := &hunt{cfg: c, out: stdout, progress: report.NewProgress(stderr)}
 	if c.outDir != "" {
@@ -186,7 +186,7 @@ func (h *hunt) count(a *dds.Arena) {
 	h.counts.Stray += n.Stray
 }
 
-// net returns the network of -hunt: from the command line, or 10 Gbit/s.
+// net returns the network of -reading: from the command line, or 10 Gbit/s.
 func (h *hunt) net() local.Net {
 	if h.cfg.line.Given("net") {
 		return h.cfg.world.Net

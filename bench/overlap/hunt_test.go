@@ -16,10 +16,10 @@ import (
 	"github.com/weft-hpc/weft/commthread/dds"
 )
 
-// hunted runs -hunt, small.
+// hunted runs -reading, small.
 func hunted(t *testing.T, args string, tamper func([]byte)) (string, error) {
 	t.Helper()
-	c, err := parseArgs(strings.Fields("-hunt -reps 1 -bytes 65536 " + args))
+	c, err := parseArgs(strings.Fields("-reading -reps 1 -bytes 65536 " + args))
 	require.NoError(t, err)
 	c.asleep, c.tamper = 10*time.Millisecond, tamper
 	var out, progress bytes.Buffer
@@ -108,13 +108,13 @@ func TestHunt_needs_a_folder(t *testing.T) {
 
 func TestHunt_usage(t *testing.T) {
 	for args, complaint := range map[string]string{
-		"-hunt -both":           "drop mpirun",
-		"-hunt -ranks 4":        "drop mpirun",
-		"-hunt -bytes 100":      "sizes begin at 4096",
-		"-hunt -dds on":         "off, auto or force",
-		"-dds off":              "for -hunt",
-		"-out here":             "for -hunt",
-		"-hunt -variants plain": "plain",
+		"-reading -both":           "drop mpirun",
+		"-reading -ranks 4":        "drop mpirun",
+		"-reading -bytes 100":      "sizes begin at 4096",
+		"-reading -dds on":         "off, auto or force",
+		"-dds off":              "for -reading",
+		"-out here":             "for -reading",
+		"-reading -variants plain": "plain",
 	} {
 		var out, complaints bytes.Buffer
 		assert.Equal(t, 2, exitCode(strings.Fields(args), &out, &complaints), args)

@@ -29,7 +29,7 @@
 //
 // # HUNT
 //
-// With -hunt the program repeats the evaluation of HUNT (Iancu, Husbands, Hargrove,
+// With -reading the program repeats the evaluation of HUNT (Iancu, Husbands, Hargrove,
 // section 6) on package commthread/dds: the cost of a transfer that is read at once, and
 // the gains of reading it while it arrives and of hiding it behind other work. See hunt.go.
 //

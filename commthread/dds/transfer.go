@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/engine"
@@ -124,8 +125,9 @@ type Transfer struct {
 	handle  unsafe.Pointer // of the back end
 	calls   []*engine.Call // the strips in wire order, and the header that is sent
 
-	peer, tag            int   // of the operation, for its kind
-	returned, lastLanded int64 // Nanotime of the early return, and of the last landing of a strip
+	peer, tag            int           // of the operation, for its kind
+	returned, lastLanded int64         // Nanotime of the early return, and of the last landing of a strip
+	inCalls              time.Duration // account.inCalls at the early return
 
 	wasArmed   atomic.Bool  // it has been armed
 	unnotified atomic.Int32 // strips whose call has not reported its end

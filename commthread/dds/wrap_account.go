@@ -22,7 +22,7 @@ func (t *Transfer) kind() kindOfMessage {
 }
 
 // Gain is what early returns have brought: hidden is the time from the return of the
-// operations to the end of the transfers, without waits of the program in between, and cost
+// operations to the end of the transfers, without the program's other calls in between, and cost
 // the time of arming, faults and retiring, by the calibrated constants.
 type Gain struct {
 	Messages     int // that returned early
@@ -49,6 +49,35 @@ type account struct {
 	kinds    map[kindOfMessage]*Gain
 	all      Gain
 	off      bool
+
+	entered int64         // Nanotime at the beginning of the program's call of the engine; 0 between calls
+	blocked time.Duration // length of the calls before
+}
+
+// enter marks the beginning of a call of the engine by the program. The returned function
+// marks its end. Calls inside calls count once.
+func (a *account) enter() (leave func()) {
+	if a.entered != 0 {
+		return func() {}
+	}
+	a.entered = osthread.Nanotime()
+	return func() {
+		a.blocked += time.Duration(osthread.Nanotime() - a.entered)
+		a.entered = 0
+	}
+}
+
+// inCalls returns the time that the program has spent in calls so far.
+func (a *account) inCalls() time.Duration {
+	if a.entered == 0 {
+		return a.blocked
+	}
+	return a.blocked + time.Duration(osthread.Nanotime()-a.entered)
+}
+
+// returns marks the early return of the transfer's operation.
+func (a *account) returns(t *Transfer) {
+	t.returned, t.inCalls = osthread.Nanotime(), a.inCalls()
 }
 
 // With Adaptive, a kind of message is judged after enoughOfKind messages, and the whole mode
@@ -69,7 +98,7 @@ func (a *account) pays(k kindOfMessage) bool {
 
 // note adds a transfer that has ended, after its operation returned early.
 func (a *account) note(t *Transfer) {
-	g := t.gain()
+	g := t.gain(a.inCalls() - t.inCalls)
 	k := t.kind()
 	if a.kinds[k] == nil {
 		a.kinds[k] = &Gain{}
@@ -89,8 +118,9 @@ func (a *account) lost() (off, all int) {
 	return off, len(a.kinds)
 }
 
-// gain judges a transfer that has ended.
-func (t *Transfer) gain() Gain {
+// gain judges a transfer that has ended. waited is the time that the program has spent in
+// calls of the engine since the return: nothing is hidden meanwhile.
+func (t *Transfer) gain(waited time.Duration) Gain {
 	k, g := &t.e.consts, Gain{Messages: 1}
 	for _, s := range t.reports {
 		if !s.Armed {
@@ -106,15 +136,12 @@ func (t *Transfer) gain() Gain {
 	if t.lastLanded > t.returned {
 		g.Hidden += min(time.Duration(t.lastLanded-t.returned), way)
 	}
-	g.Hidden = max(g.Hidden, 0)
+	g.Hidden = max(g.Hidden-waited, 0)
 	return g
 }
 
 // setKind gives a transfer the peer and the tag of its kind.
 func (t *Transfer) setKind(peer, tag int) { t.peer, t.tag = peer, tag }
-
-// returns marks the return of the transfer's operation.
-func (t *Transfer) returns() { t.returned = osthread.Nanotime() }
 
 // Adaptive has a [Wrapped] communicator weigh what early returns hide against what they
 // cost: kinds of messages (peer, tag and length) that lose no longer return early, and if

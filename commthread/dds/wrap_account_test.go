@@ -17,11 +17,12 @@ func TestAccount(t *testing.T) {
 		return x
 	}
 	good, bad := transfer(1, 0), transfer(2, time.Millisecond)
-	assert.Equal(t, Gain{1, time.Millisecond, 2 * time.Microsecond}, good.gain())
-	assert.Equal(t, Gain{1, 0, 102 * time.Microsecond}, bad.gain(), "its reader waited all the time")
+	assert.Equal(t, Gain{1, time.Millisecond, 2 * time.Microsecond}, good.gain(0))
+	assert.Equal(t, Gain{1, 0, 102 * time.Microsecond}, bad.gain(0), "its reader waited all the time")
+	assert.Equal(t, 400*time.Microsecond, good.gain(600*time.Microsecond).Hidden, "the program waited elsewhere")
 	late := transfer(3, 0)
 	late.lastLanded += 1e9
-	assert.InDelta(t, 1.06e6, float64(late.gain().Hidden), 1e4, "its end was noticed late")
+	assert.InDelta(t, 1.06e6, float64(late.gain(0).Hidden), 1e4, "its end was noticed late")
 
 	a := account{adaptive: true, kinds: map[kindOfMessage]*Gain{}}
 	for i := range 2 * enoughOfKind {

@@ -22,7 +22,7 @@ func (w *tool) send(c *engine.Call) {
 // keep adds a transfer whose operation returns.
 func (w *tool) keep(t *Transfer) {
 	if t != nil && !t.Done() {
-		t.returns()
+		w.account.returns(t)
 		w.flights = append(w.flights, t)
 	}
 }

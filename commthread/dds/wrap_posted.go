@@ -193,6 +193,7 @@ func (w *tool) Poll() int {
 // blocking operations, unless it ends a Sendrecv, which is a blocking operation itself.
 func (w *tool) Await(any bool, calls []*engine.Call) {
 	if w.inside == 0 {
+		defer w.account.enter()()
 		w.reap()
 		if !w.isSendrecv(any, calls) {
 			w.retire()
@@ -230,7 +231,7 @@ func (w *tool) wait(any bool, calls []*engine.Call) {
 			return
 		}
 		switch {
-		case !slices.ContainsFunc(w.requests, func(r *posted) bool { return r.early }):
+		case !slices.ContainsFunc(w.requests, func(r *posted) bool { return r.early && r.t != nil }):
 			w.Engine.Await(true, w.below(open))
 		case w.Engine.Poll() == 0 && turn%pollsToSleep == 0: // being in flight completes no call
 			w.Engine.Sleep(promiseNap)

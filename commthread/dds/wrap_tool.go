@@ -42,6 +42,7 @@ func (w *tool) Do(c *engine.Call) {
 		w.Engine.Do(c)
 		return
 	}
+	defer w.account.enter()()
 	w.reap()
 	w.recent, w.pair = nil, nil
 	mine := c.Comm == w.comm

@@ -1,7 +1,5 @@
 package mg
 
-import "github.com/weft-hpc/weft/mpi"
-
 // Grid is the part of a level that a rank holds: N[0] x N[1] x N[2] points along x, y and z,
 // with a border of one point around them. x is contiguous.
 type Grid struct {
@@ -9,9 +7,9 @@ type Grid struct {
 	V []float64
 }
 
-// newGrid returns a grid of zeros, in memory for messages.
+// newGrid returns a grid of zeros.
 func newGrid(n [3]int) *Grid {
-	return &Grid{n, mpi.Alloc[float64]((n[0] + 2) * (n[1] + 2) * (n[2] + 2))}
+	return &Grid{n, make([]float64, (n[0]+2)*(n[1]+2)*(n[2]+2))}
 }
 
 // row returns the row at y and z, from 0, with its borders.
