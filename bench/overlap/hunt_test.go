@@ -112,8 +112,8 @@ func TestHunt_usage(t *testing.T) {
 		"-reading -ranks 4":        "drop mpirun",
 		"-reading -bytes 100":      "sizes begin at 4096",
 		"-reading -dds on":         "off, auto or force",
-		"-dds off":              "for -reading",
-		"-out here":             "for -reading",
+		"-dds off":                 "for -reading",
+		"-out here":                "for -reading",
 		"-reading -variants plain": "plain",
 	} {
 		var out, complaints bytes.Buffer
