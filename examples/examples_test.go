@@ -38,6 +38,7 @@ var small = map[string]struct {
 	"10-advise":              {[]string{"-n", "24", "-steps", "5", "-ranks", "4"}, `^ok: after 5 steps the cells are those of the plain loop$`},
 	"12-pipeline":            {[]string{"-frames", "40", "-length", "1000"}, `^ok: the digests of all 40 frames are those of the plain loop, both times$`},
 	"13-conjugate-gradients": {[]string{"-n", "40", "-block", "6", "-ranks", "3"}, `^ok: both times \|b - A x\| is at most 2\.0e-06 of \|b\|$`},
+	"14-least-squares":       {[]string{"-m", "300", "-n", "170"}, `^ok: 170 coefficients, and the residual is orthogonal to the matrix \(limit 1e-13\)$`},
 	"11-missing-inout":       {nil, `^ok: the mistake was found twice, and the right program passed everywhere$`},
 }
 

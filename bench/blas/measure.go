@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
+	"github.com/weft-hpc/weft/bench/internal/peak"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -19,7 +20,7 @@ import (
 type contender struct {
 	kernels blas.Kernels
 	op      *operation
-	peak    *peak
+	peak    *peak.Loop
 	rates   []float64 // GFLOP/s, one per repetition
 	peaks   []float64
 }
@@ -39,7 +40,7 @@ func (c *config) execute(out io.Writer) (err error) {
 		if err := c.verify(k, op); err != nil {
 			return err
 		}
-		all = append(all, &contender{kernels: k, op: op, peak: peakOf(k.Name())})
+		all = append(all, &contender{kernels: k, op: op, peak: peak.Of(k.Name())})
 	}
 	for rep := range c.reps {
 		c.progress.Say("%s, repetition %d of %d", c.op, rep+1, c.reps)
@@ -67,15 +68,6 @@ func pin() func() error {
 	}
 }
 
-// clock returns the nanoseconds that the calling thread has spent on a core, so that
-// what else runs there does not count; where the system does not tell, all that passed.
-func clock() int64 {
-	if t := osthread.ThreadCPUTime(); t > 0 {
-		return int64(t)
-	}
-	return osthread.Nanotime()
-}
-
 // shortest is how long a timing lasts at least, in ns: shorter operations are
 // timed several at a time.
 const shortest = 200_000
@@ -84,18 +76,18 @@ const shortest = 200_000
 func (x *contender) repeat() {
 	for runs := 1; ; runs *= 4 {
 		x.op.reset()
-		start := clock()
+		start := peak.Clock()
 		for range runs {
 			x.op.run()
 		}
-		ns := clock() - start
+		ns := peak.Clock() - start
 		if ns >= shortest || x.op.start != nil || runs > 1<<20 {
 			x.rates = append(x.rates, float64(runs)*x.op.flops/float64(max(ns, 1)))
 			break
 		}
 	}
 	if x.peak != nil {
-		x.peaks = append(x.peaks, x.peak.measure())
+		x.peaks = append(x.peaks, x.peak.Measure())
 	}
 }
 

@@ -23,6 +23,7 @@ var outside = map[string][]string{
 	"github.com/klauspost/cpuid/v2": {"hpl/blas", "internal/codelet", "bench"},
 	"github.com/sourcegraph/conc":   {"dataflow", "commthread", "mpi"},
 	"gonum.org/v1/plot":             {"bench/internal/chart"},
+	"gonum.org/v1/gonum":            {"hpl/gonum", "bench/dense", "examples/14-least-squares"},
 	"golang.org/x/sys":              {"internal/osthread", "internal/pages", "internal/reserved", "internal/advise", "commthread", "mpi/local", "mpi/system", "bench"},
 }
 
@@ -53,6 +54,8 @@ func TestImportOrderFindsViolations(t *testing.T) {
 		{"attic", "fmt", "attic is not in order.txt"},
 		{"deps", module + "/attic", "deps imports attic, which is not in order.txt"},
 		{"hpl/blas", "C", "hpl/blas imports C, which is for"},
+		{"hpl/dense", "gonum.org/v1/gonum/mat", "hpl/dense imports gonum.org/v1/gonum/mat, which is for"},
+		{"hpl", module + "/hpl/gonum", "hpl imports hpl/gonum, which is not below it"},
 		{"tasks", "golang.org/x/sys/unix", "tasks imports golang.org/x/sys/unix, which is for"},
 		{"tasks", "github.com/stretchr/testify/require", "tasks imports github.com/stretchr/testify/require, which nothing but tests may"},
 	} {

@@ -57,6 +57,16 @@ func ClaimCores(n int) *Claim { return ledgerHere().claim(Usable(), n) }
 // ranks in this process.
 func ClaimCoresIn(set CPUSet, n int) *Claim { return ledgerHere().claim(Usable().And(set), n) }
 
+// FreeCores returns the number of usable cores that no claim holds now. Any goroutine; does
+// not block beyond a short mutex.
+func FreeCores() int { return ledgerHere().free(Usable()) }
+
+func (l *coreLedger) free(from CPUSet) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return from.Minus(l.claimed).Count()
+}
+
 // Cores returns the claimed cores: as many as were asked for, or nil. The slice
 // belongs to the claim; do not change it. It stays readable after Release, when the
 // cores are no longer the holder's.

@@ -13,7 +13,9 @@ func TestCoreLedger(t *testing.T) {
 	l := &coreLedger{siblings: alone}
 	four := firstCPUs(4)
 
+	assert.Equal(t, 4, l.free(four))
 	a := l.claim(four, 3)
+	assert.Equal(t, 1, l.free(four))
 	assert.Equal(t, []int{0, 1, 2}, a.Cores())
 	assert.False(t, a.Oversubscribed())
 

@@ -1,16 +1,16 @@
 //go:build gc && !purego
 
-package main
+package peak
 
 import "github.com/klauspost/cpuid/v2"
 
-// peakOf returns the peak that the kernels of that name are compared with.
-func peakOf(name string) *peak {
+// Of returns the loop that the kernels of that name are compared with, or nil.
+func Of(name string) *Loop {
 	switch {
 	case name != "avx2" && cpuid.CPU.Supports(cpuid.AVX512F):
-		return &peak{turn: 24 * 8 * 2, loop: peakAVX512, turns: 20_000}
+		return &Loop{turn: 24 * 8 * 2, loop: peakAVX512, turns: 20_000}
 	case cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3):
-		return &peak{turn: 12 * 4 * 2, loop: peakAVX2, turns: 40_000}
+		return &Loop{turn: 12 * 4 * 2, loop: peakAVX2, turns: 40_000}
 	}
 	return nil
 }
