@@ -27,7 +27,9 @@ type config struct {
 }
 
 // forms lists those of each benchmark, the default first.
-var forms = map[string][]string{"is": {"blocking", "nonblocking"}, "mg": {"blocking"}}
+var forms = map[string][]string{"is": {"blocking", "nonblocking"}, "mg": {"blocking", formTasks}}
+
+const formTasks = "tasks"
 
 const about = `npb runs the benchmarks IS (sorting) and MG (multigrid) of the NAS Parallel Benchmarks, and
 verifies them.
@@ -35,6 +37,7 @@ verifies them.
 	npb -bench is                              class A on one rank
 	npb -bench mg -class W -ranks 2 -net gige  on a simulated network
 	npb -bench is -form nonblocking -class W -ranks 4
+	npb -bench mg -form tasks -class W -ranks 2 -net gige   WEFT_TRACE=FILE draws a timeline
 	mpirun -np 2 npb -bench mg -class B        over the machine's MPI (built with -tags mpi)
 
 The programs are plain: blocking calls, written as anyone would write them.
@@ -47,7 +50,7 @@ func parseArgs(args []string) (*config, error) {
 	c.line = l
 	l.StringVar(&c.bench, "bench", "", "`benchmark`: is or mg")
 	l.StringVar(&c.class, "class", "A", "`size` of the problem: S, W, A, B or C")
-	l.StringVar(&c.form, "form", "blocking", "`form` of the program: blocking, or by hand: nonblocking (is)")
+	l.StringVar(&c.form, "form", "blocking", "`form` of the program: blocking, or by hand: nonblocking (is), tasks (mg)")
 	l.Least(&c.reps, "reps", 1, 1, "`repetitions` of the whole benchmark")
 	c.world = world.Flags(l.FlagSet)
 	c.world.Ranks = 1

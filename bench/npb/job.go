@@ -34,7 +34,7 @@ func newJob(comm *mpi.Comm, c *config) (job, error) {
 		return sorting{s}, err
 	}
 	s, err := mg.New(comm, c.mg)
-	return multigrid{s}, err
+	return multigrid{s, c.form == formTasks}, err
 }
 
 type sorting struct{ *is.Sort }
@@ -49,10 +49,17 @@ func (s sorting) run(each func(int)) (outcome, error) {
 
 func (s sorting) free() error { return s.Free() }
 
-type multigrid struct{ *mg.Solver }
+type multigrid struct {
+	*mg.Solver
+	tasks bool
+}
 
 func (s multigrid) run(each func(int)) (outcome, error) {
-	r, err := s.Run(each)
+	run := s.Run
+	if s.tasks {
+		run = func(each func(int)) (*mg.Result, error) { return s.RunTasks(each) }
+	}
+	r, err := run(each)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -1,6 +1,7 @@
 // Package mg has the benchmark MG of the NAS Parallel Benchmarks: V-cycles of multigrid for a
 // Poisson problem with periodic boundaries, on a cube of points that is divided among the
-// ranks of a communicator. All calls of package mpi are blocking ones.
+// ranks of a communicator. It makes blocking calls of package mpi ([Solver.Run]), or tasks
+// ([Solver.RunTasks], in tasks.go).
 //
 // # Method (NPB 3.4, mg.f90)
 //

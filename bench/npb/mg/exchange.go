@@ -19,7 +19,7 @@ func (s *Solver) exchange(l *level, g *Grid) error {
 	for axis := range 3 {
 		switch {
 		case l.parts[axis] == 1:
-			wrap(g, axis)
+			wrap(g, axis, 1, g.N[2]+1)
 		case axis == 2:
 			n := g.N[2]
 			if err := s.swap(l, axis, g.plane(n), g.plane(0), g.plane(1), g.plane(n+1)); err != nil {
@@ -48,29 +48,33 @@ func (s *Solver) swap(l *level, axis int, up, fromBelow, down, fromAbove []float
 func (s *Solver) swapFaces(l *level, g *Grid, axis int) error {
 	n := faceLen(g.N, axis)
 	up, down, fromBelow, fromAbove := l.face[0][:n], l.face[1][:n], l.face[2][:n], l.face[3][:n]
-	pack(up, g, axis, g.N[axis])
-	pack(down, g, axis, 1)
+	pack(up, g, axis, g.N[axis], 1, g.N[2]+1)
+	pack(down, g, axis, 1, 1, g.N[2]+1)
 	if err := s.swap(l, axis, up, fromBelow, down, fromAbove); err != nil {
 		return err
 	}
-	unpack(g, fromBelow, axis, 0)
-	unpack(g, fromAbove, axis, g.N[axis]+1)
+	unpack(g, fromBelow, axis, 0, 1, g.N[2]+1)
+	unpack(g, fromAbove, axis, g.N[axis]+1, 1, g.N[2]+1)
 	return nil
 }
 
 // faceLen returns the number of points of a face: those of x without borders, those of y with
 // the borders along x.
-func faceLen(n [3]int, axis int) int {
+func faceLen(n [3]int, axis int) int { return n[2] * edgeLen(n, axis) }
+
+// edgeLen returns the number of points of a face in one plane.
+func edgeLen(n [3]int, axis int) int {
 	if axis == 0 {
-		return n[1] * n[2]
+		return n[1]
 	}
-	return (n[0] + 2) * n[2]
+	return n[0] + 2
 }
 
-// pack copies the face at i along an axis, x or y.
-func pack(to []float64, g *Grid, axis, i int) {
+// pack copies the face at i along an axis, x or y, in the planes from z0 up to but not
+// including z1.
+func pack(to []float64, g *Grid, axis, i, z0, z1 int) {
 	k := 0
-	for z := 1; z <= g.N[2]; z++ {
+	for z := z0; z < z1; z++ {
 		if axis == 1 {
 			for _, x := range g.row(i, z) {
 				to[k] = x
@@ -86,9 +90,9 @@ func pack(to []float64, g *Grid, axis, i int) {
 }
 
 // unpack is the reverse of pack.
-func unpack(g *Grid, from []float64, axis, i int) {
+func unpack(g *Grid, from []float64, axis, i, z0, z1 int) {
 	k := 0
-	for z := 1; z <= g.N[2]; z++ {
+	for z := z0; z < z1; z++ {
 		if axis == 1 {
 			row := g.row(i, z)
 			for j := range row {
@@ -104,19 +108,20 @@ func unpack(g *Grid, from []float64, axis, i int) {
 	}
 }
 
-// wrap fills the border along an axis that this rank has to itself.
-func wrap(g *Grid, axis int) {
+// wrap fills the border along an axis that this rank has to itself; along x and y, in the
+// planes from z0 up to but not including z1.
+func wrap(g *Grid, axis, z0, z1 int) {
 	n := g.N[axis]
 	switch axis {
 	case 0:
-		for z := 1; z <= g.N[2]; z++ {
+		for z := z0; z < z1; z++ {
 			for y := 1; y <= g.N[1]; y++ {
 				row := g.row(y, z)
 				row[0], row[n+1] = row[n], row[1]
 			}
 		}
 	case 1:
-		for z := 1; z <= g.N[2]; z++ {
+		for z := z0; z < z1; z++ {
 			copy(g.row(0, z), g.row(n, z))
 			copy(g.row(n+1, z), g.row(1, z))
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -59,6 +60,52 @@ func TestRun_spoiled(t *testing.T) {
 	} {
 		assert.Error(t, run(t, 2, classes[0], spoil).Verdict, name)
 	}
+}
+
+// The form with tasks computes the same bits as the one in turn, however finely it is
+// divided.
+func TestRunTasks(t *testing.T) {
+	for _, ranks := range []int{1, 2, 4, 8, 16} {
+		want := run(t, ranks, classes[0], nil)
+		for _, d := range []division{divided, {level: 64, slab: 1}, {level: 64, slab: 1000}} {
+			r := runTasks(t, ranks, d, nil)
+			assert.NoError(t, r.Verdict, "%d ranks, %+v", ranks, d)
+			assert.Equal(t, want.Norm, r.Norm, "%d ranks, %+v", ranks, d)
+		}
+	}
+}
+
+// Faces that go to the wrong neighbour are noticed.
+func TestRunTasks_wrong_neighbour(t *testing.T) {
+	r := runTasks(t, 16, division{level: 64, slab: 1}, func(s *Solver) {
+		l := s.levels[5]
+		l.low[2], l.high[2] = l.high[2], l.low[2]
+	})
+	assert.ErrorContains(t, r.Verdict, "the residual's norm is")
+}
+
+// runTasks runs class S as tasks. Change may damage a solver first.
+func runTasks(t *testing.T, ranks int, d division, change func(*Solver)) (result *Result) {
+	t.Helper()
+	require.NoError(t, local.Run(ranks, func(c *mpi.Comm) error {
+		s, err := New(c, classes[0])
+		if err != nil {
+			return err
+		}
+		s.divide = d
+		if change != nil {
+			change(s)
+		}
+		r, err := s.RunTasks(nil, dataflow.Workers(2))
+		if err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			result = r
+		}
+		return s.Free()
+	}))
+	return result
 }
 
 // Every rank knows the same neighbours, and they know it.

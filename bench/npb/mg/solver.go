@@ -20,13 +20,15 @@ type Solver struct {
 	levels []*level // from 1 on, the coarsest; 0 is nil
 	v      *Grid    // right side
 	norm   float64  // of the last residual
+	divide division // into tasks
+	graph  *graph   // makes the cycles as tasks; nil: they are made in turn
 }
 
 // New makes the grids of this rank. Ranks must be a power of two, and no more than the cube
 // of the points along an axis.
 func New(c *mpi.Comm, class Class) (*Solver, error) {
 	p := c.Size()
-	s := &Solver{class: class, comm: c, box: newBox(p, c.Rank()), levels: []*level{nil}}
+	s := &Solver{class: class, comm: c, box: newBox(p, c.Rank()), levels: []*level{nil}, divide: divided}
 	if bits.OnesCount(uint(p)) != 1 || s.box.sides[2] > class.N {
 		return nil, fmt.Errorf("MG class %s on %d ranks: it takes a power of two up to %d", class.Name, p, class.N*class.N*class.N)
 	}
@@ -56,24 +58,43 @@ func (s *Solver) begin() error {
 // cycle is one V-cycle, and the residual after it. Collective.
 func (s *Solver) cycle() error {
 	finest := s.class.levels()
-	for k := finest; k > 1; k-- {
-		if err := s.down(k); err != nil {
-			return err
-		}
+	if err := s.correct(finest - 1); err != nil {
+		return err
 	}
-	coarsest := s.levels[1]
-	coarsest.u.zero()
-	if coarsest.active {
-		if err := s.smooth(coarsest); err != nil {
-			return err
-		}
-	}
-	for k := 2; k <= finest; k++ {
-		if err := s.up(k); err != nil {
-			return err
-		}
+	if err := s.up(finest); err != nil {
+		return err
 	}
 	return s.residual(s.levels[finest], s.v)
+}
+
+// correct makes u of level k, the correction of level k+1, from the residual of level k+1.
+func (s *Solver) correct(k int) error {
+	if err := s.down(k + 1); err != nil {
+		return err
+	}
+	if k == 1 {
+		if err := s.coarsest(); err != nil {
+			return err
+		}
+		return s.share(k)
+	}
+	if err := s.correct(k - 1); err != nil {
+		return err
+	}
+	if err := s.up(k); err != nil {
+		return err
+	}
+	return s.share(k)
+}
+
+// coarsest makes u of level 1 from its residual.
+func (s *Solver) coarsest() error {
+	l := s.levels[1]
+	l.u.zero()
+	if !l.active {
+		return nil
+	}
+	return s.smooth(l)
 }
 
 // down restricts the residual of level k to level k-1.
@@ -89,9 +110,6 @@ func (s *Solver) down(k int) error {
 // up corrects level k by level k-1.
 func (s *Solver) up(k int) error {
 	l, v := s.levels[k], s.v
-	if err := s.share(k - 1); err != nil {
-		return err
-	}
 	if k < s.class.levels() {
 		l.u.zero()
 		v = l.r
@@ -166,6 +184,23 @@ func (s *Solver) warm() error {
 
 // iterations makes n cycles from u = 0, and the norm after them.
 func (s *Solver) iterations(n int, each func(t int)) error {
+	cycles := s.cycles
+	if s.graph != nil {
+		cycles = s.graph.cycles
+	}
+	if err := cycles(n, each); err != nil {
+		return err
+	}
+	sum := s.levels[s.class.levels()].r.squares()
+	if err := s.comm.Allreduce(mpi.InPlace, mpi.One(&sum), mpi.Sum); err != nil {
+		return err
+	}
+	s.norm = math.Sqrt(sum / s.class.points())
+	return nil
+}
+
+// cycles makes n cycles from u = 0, one operator after the other.
+func (s *Solver) cycles(n int, each func(t int)) error {
 	if err := s.residual(s.levels[s.class.levels()], s.v); err != nil {
 		return err
 	}
@@ -177,11 +212,6 @@ func (s *Solver) iterations(n int, each func(t int)) error {
 			return err
 		}
 	}
-	sum := s.levels[s.class.levels()].r.squares()
-	if err := s.comm.Allreduce(mpi.InPlace, mpi.One(&sum), mpi.Sum); err != nil {
-		return err
-	}
-	s.norm = math.Sqrt(sum / s.class.points())
 	return nil
 }
 
