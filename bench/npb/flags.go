@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,12 +16,13 @@ import (
 
 // config is the command line.
 type config struct {
-	bench string
-	class string
-	form  string
-	reps  int
-	world *world.Config
-	line  *commandline.Line
+	bench   string
+	class   string
+	form    string
+	reps    int
+	compare bool
+	world   *world.Config
+	line    *commandline.Line
 
 	is is.Class
 	mg mg.Class
@@ -38,6 +40,7 @@ verifies them.
 	npb -bench mg -class W -ranks 2 -net gige  on a simulated network
 	npb -bench is -form nonblocking -class W -ranks 4
 	npb -bench mg -form tasks -class W -ranks 2 -net gige   WEFT_TRACE=FILE draws a timeline
+	npb -bench is -class W -ranks 2 -net gige -compare     what early returns gain
 	mpirun -np 2 npb -bench mg -class B        over the machine's MPI (built with -tags mpi)
 
 The programs are plain: blocking calls, written as anyone would write them.
@@ -52,6 +55,7 @@ func parseArgs(args []string) (*config, error) {
 	l.StringVar(&c.class, "class", "A", "`size` of the problem: S, W, A, B or C")
 	l.StringVar(&c.form, "form", "blocking", "`form` of the program: blocking, or by hand: nonblocking (is), tasks (mg)")
 	l.Least(&c.reps, "reps", 1, 1, "`repetitions` of the whole benchmark")
+	l.BoolVar(&c.compare, "compare", false, "compare the original, the form by hand, and the original with early returns, in turn; -reps is the rounds (5)")
 	c.world = world.Flags(l.FlagSet)
 	c.world.Ranks = 1
 	l.Lookup("ranks").DefValue = "1"
@@ -86,11 +90,34 @@ func (c *config) validate() (err error) {
 		return fmt.Errorf("-class: %w", err)
 	}
 	_, _, launched := system.Launched()
+	if err := c.validateCompare(launched); err != nil {
+		return err
+	}
 	if n := c.world.Ranks; !launched && n > 0 {
 		if n&(n-1) != 0 {
 			return fmt.Errorf("-ranks %d: the benchmark takes a power of two", n)
 		}
 		return machine.CheckThreads(n, 1)
+	}
+	return nil
+}
+
+// validateCompare also sets the rounds.
+func (c *config) validateCompare(launched bool) error {
+	switch {
+	case !c.compare:
+		return nil
+	case launched:
+		return errors.New("-compare runs on ranks of this process: leave mpirun out")
+	case c.line.Given("form") || c.line.Given("hunt"):
+		return errors.New("-compare runs all forms and modes: leave -form and -hunt out")
+	case c.world.Machine != "":
+		return errors.New("-compare: on a simulated machine there are no page faults: leave -machine out")
+	case c.world.Ranks < 2:
+		return errors.New("-compare: one rank has no messages: give -ranks 2 or more")
+	}
+	if !c.line.Given("reps") {
+		c.reps = 5
 	}
 	return nil
 }

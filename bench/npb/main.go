@@ -21,8 +21,8 @@
 //
 // # Reading the source
 //
-// Packages is and mg are the programs. flags.go reads the command line, job.go runs, and
-// output.go prints the report.
+// Packages is and mg are the programs. flags.go reads the command line, job.go runs, output.go
+// prints the report; compare.go compares forms.
 package main
 
 import (
@@ -53,6 +53,9 @@ func (p program) run(args []string) error {
 	c, err := parseArgs(args)
 	if err != nil {
 		return commandline.Help(p.stdout, err)
+	}
+	if c.compare {
+		return p.compare(c)
 	}
 	return c.world.Run(func(comm *mpi.Comm) error { return p.measure(comm, c) })
 }
