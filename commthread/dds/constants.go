@@ -63,13 +63,21 @@ func (c Constants) inFlight(n int) int {
 
 // worth reports whether a message of n bytes in one strip, or the answer to a get, is in
 // flight for much longer than arming, a fault and retiring take.
-func (c Constants) worth(n int, get bool) bool {
+func (c Constants) worth(n int, get bool) bool { return c.flight(n, get) > 4*c.cost(n) }
+
+// flight returns how long such a message is in flight, in ns.
+func (c Constants) flight(n int, get bool) float64 {
 	way := float64(n) * c.Gap
 	if get {
 		way += float64(c.RTT)
 	}
+	return way
+}
+
+// cost returns what its early return costs at most, in ns.
+func (c Constants) cost(n int) float64 {
 	further := time.Duration(n / pages.Size())
-	return way > 4*float64(c.Fault+c.Arm+c.Retire+further*(c.ArmPage+c.RetPage))
+	return float64(c.Fault + c.Arm + c.Retire + further*(c.ArmPage+c.RetPage))
 }
 
 // String formats the constants in the columns of HUNT's Table 1.

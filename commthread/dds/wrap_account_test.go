@@ -50,7 +50,7 @@ func TestConstants_pays(t *testing.T) {
 	k := Constants{Gap: 8, Fault: 20 * time.Microsecond, Arm: time.Microsecond, ArmPage: 100, Retire: time.Microsecond, RetPage: 100}
 	n, ok := k.Pays()
 	assert.True(t, ok)
-	assert.Equal(t, 16<<10, n)
+	assert.Equal(t, 64<<10, n)
 	k.Gap = 0.04
 	_, ok = k.Pays()
 	assert.False(t, ok, "too fast")
