@@ -36,9 +36,9 @@ type division struct {
 	slab  int // of a slab, at least
 }
 
-// Slabs of class W take some 20 us, an exchange of the undivided level 100 us on gigabit
+// Slabs of class W take some 150 us, an exchange of the undivided level 100 us on gigabit
 // Ethernet.
-var divided = division{level: 16 * 16 * 16, slab: 2 * 128 * 128}
+var divided = division{level: 26 * 26 * 26, slab: 4 * 128 * 128}
 
 // planes is part of a grid: the planes from z0 up to but not including z1.
 type planes struct {
