@@ -70,6 +70,28 @@ func TestLaunch_long_runs_start_workers(t *testing.T) {
 	}, Workers(2), Stall(10*time.Second, true)))
 }
 
+// A task of a known length that is worth a thread starts a worker at once, a shorter one does not.
+func TestLaunch_for_a_long_task(t *testing.T) {
+	launchAfter(t, 50*time.Millisecond)
+	nothing := func(*tasks.Context) error { return nil }
+	for _, before := range []int{0, 1} {
+		began := time.Now()
+		require.NoError(t, Run(func(rt *Runtime) error {
+			for range before {
+				rt.Spawn("delays a launch", nothing)
+			}
+			rt.Spawn("short", nothing, tasks.Cost(50*time.Microsecond))
+			if time.Since(began) < 40*time.Millisecond {
+				assert.False(t, launched(rt, 1))
+			}
+			rt.Spawn("long", nothing, tasks.Cost(100*time.Microsecond))
+			assert.True(t, launched(rt, 1))
+			assert.Nil(t, rt.delayed.Load())
+			return rt.Wait()
+		}, Workers(2)))
+	}
+}
+
 // A task bound to a worker starts it at once, also if its launch has been delayed.
 func TestLaunch_for_a_bound_task(t *testing.T) {
 	launchAfter(t, 50*time.Millisecond)

@@ -209,6 +209,7 @@ func (w *worker) weigh(r *task.Record) int64 {
 func (w *worker) notify(work int64) {
 	osthread.Step()
 	if w.rt.parked.Load() == 0 {
+		w.rt.needed(work)
 		return
 	}
 	if work < wakeCost {
@@ -219,6 +220,7 @@ func (w *worker) notify(work int64) {
 		w.unwoken = 0
 	}
 	w.rt.wake()
+	w.rt.needed(work)
 }
 
 // look returns a ready task, or nil if it found none in any queue. The task does not have its

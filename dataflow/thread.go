@@ -15,8 +15,11 @@ import (
 // thread take about twice as long, and many runs are over before. A variable for tests only.
 var firstLaunch = 100 * time.Microsecond
 
+// longTask is the length in ns of a task that is worth a thread.
+const longTask = 100_000
+
 // launch starts the goroutine of w, which is waking, and reports whether this is the first
-// time. The first launch of a runtime is delayed, except for a bound task. A worker that is
+// time. The first launch of a runtime is delayed, except for a task that is bound or known to be long. A worker that is
 // never needed costs neither a thread nor a P.
 func (rt *Runtime) launch(w *worker, bound bool) bool {
 	rt.mu.Lock()
@@ -55,6 +58,14 @@ func (rt *Runtime) beginDelayed() {
 	defer rt.mu.Unlock()
 	if w := rt.delayed.Swap(nil); w != nil {
 		rt.begin(w)
+	}
+}
+
+// needed begins a delayed launch for a task that is known to be long (tasks.Cost): it outlasts the start of
+// a thread, and its body might keep the world from stopping, which the start of the first worker needs.
+func (rt *Runtime) needed(work int64) {
+	if work >= longTask && rt.delayed.Load() != nil {
+		rt.beginDelayed()
 	}
 }
 

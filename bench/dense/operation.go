@@ -50,6 +50,12 @@ var operations = map[string]*operation{
 	"trsm": {flops: cube, call: func(p *problem, b blas.Float64, _ lapack.Float64) {
 		b.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.NonUnit, p.n, p.n, 1, p.b, p.n, p.a, p.n)
 	}},
+	"gemv": {flops: func(m, n float64) float64 { return 2 * m * n }, call: func(p *problem, b blas.Float64, _ lapack.Float64) {
+		b.Dgemv(blas.NoTrans, p.m, p.n, 1, p.b, p.n, p.c, 1, 0, p.a, 1)
+	}},
+	"trsv": {flops: func(_, n float64) float64 { return n * n }, call: func(p *problem, b blas.Float64, _ lapack.Float64) {
+		b.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, p.n, p.b, p.n, p.a, 1)
+	}},
 	"lu": {flops: func(m, n float64) float64 { return n * n * (m - n/3) }, tall: true, call: func(p *problem, _ blas.Float64, l lapack.Float64) {
 		l.Dgetrf(p.m, p.n, p.a, p.n, p.ipiv)
 	}},

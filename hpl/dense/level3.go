@@ -29,20 +29,20 @@ func (s *Solver) Multiply(alpha float64, a, b Matrix, beta float64, c Matrix) er
 		m := min(rows, c.Rows-i)
 		for j := 0; j < c.Cols; j += cols {
 			n := min(cols, c.Cols-j)
-			multiplyTask.spawn(s, scale{alpha, beta}, a.Block(i, 0, m, a.Cols), b.Block(0, j, a.Cols, n), c.Block(i, j, m, n))
+			multiplyTask.spawn(s, scale{alpha, beta}, a.Block(i, 0, m, a.Cols), b.Block(0, j, a.Cols, n), c.Block(i, j, m, n), lasts(m, n, a.Cols))
 		}
 	}
 	return s.wait()
 }
 
-// tiles returns the shape of the tiles of an m x n product: two for each worker, cut where
+// tiles returns the shape of the tiles of an m x n product: one for each worker, cut where
 // the matrix is longest; multiples of the strips of the kernels.
 func tiles(m, n, workers int) (rows, cols int) {
 	if workers == 1 {
 		return max(1, m), max(1, n)
 	}
 	across, down := 1, 1
-	for across*down < 2*workers {
+	for across*down < workers {
 		if n/across >= m/down {
 			across++
 		} else {
@@ -70,7 +70,7 @@ func (s *Solver) MultiplyLower(alpha float64, a, b Matrix, beta float64, c Matri
 func (s *Solver) spawnLower(least int, x scale, a, b, c Matrix) {
 	if c.Rows <= least {
 		if c.Rows > 0 {
-			lowerTask.spawn(s, x, a, b, c)
+			lowerTask.spawn(s, x, a, b, c, lasts(c.Rows, c.Cols, a.Cols))
 		}
 		return
 	}
@@ -78,7 +78,7 @@ func (s *Solver) spawnLower(least int, x scale, a, b, c Matrix) {
 	rest := c.Rows - n
 	s.spawnLower(least, x, a.Block(0, 0, n, a.Cols), b.Block(0, 0, b.Rows, n), c.Block(0, 0, n, n))
 	if rest > 0 {
-		multiplyTask.spawn(s, x, a.Block(n, 0, rest, a.Cols), b.Block(0, 0, b.Rows, n), c.Block(n, 0, rest, n))
+		multiplyTask.spawn(s, x, a.Block(n, 0, rest, a.Cols), b.Block(0, 0, b.Rows, n), c.Block(n, 0, rest, n), lasts(rest, n, a.Cols))
 		s.spawnLower(least, x, a.Block(n, 0, rest, a.Cols), b.Block(0, n, b.Rows, rest), c.Block(n, n, rest, rest))
 	}
 }
@@ -127,7 +127,7 @@ func (s *Solver) MultiplyTriangle(t Triangle, alpha float64, b Matrix) error {
 	}
 	width := columnsPerTask(b.Cols, s.workers(), 24)
 	for c := 0; c < b.Cols; c += width {
-		triangleTask.spawn(s, alpha, t, b.Block(0, c, b.Rows, min(width, b.Cols-c)))
+		triangleTask.spawn(s, alpha, t, b.Block(0, c, b.Rows, min(width, b.Cols-c)), lasts(t.Rows, t.Rows/2, width))
 	}
 	return s.wait()
 }
@@ -185,7 +185,7 @@ func (s *Solver) MultiplySymmetric(alpha float64, a, b Matrix, beta float64, c M
 	width := columnsPerTask(c.Cols, s.workers(), 24)
 	for j := 0; j < c.Cols; j += width {
 		n := min(width, c.Cols-j)
-		symmTask.spawn(s, scale{alpha, beta}, a, b.Block(0, j, b.Rows, n), c.Block(0, j, c.Rows, n))
+		symmTask.spawn(s, scale{alpha, beta}, a, b.Block(0, j, b.Rows, n), c.Block(0, j, c.Rows, n), lasts(a.Rows, a.Rows, n))
 	}
 	return s.wait()
 }

@@ -31,7 +31,7 @@ func (s *Solver) LU(a Matrix, pivots []int) (ok bool, err error) {
 	slots := f.allocate(s)
 	for j := 0; j < mn; j += f.nb {
 		p := f.panel(s, slots, j)
-		luFactor.spawn(s, p, a.columns(j, p.n), pivots[j:j+p.n])
+		luFactor.spawn(s, p, a.columns(j, p.n), pivots[j:j+p.n], panelLasts(a.Rows-j, p.n, p.n))
 		for c := j + p.n; c < a.Cols; c += blockWidth(c, mn, f.nb) {
 			luUpdate.spawn(s, p, a.columns(c, blockWidth(c, mn, f.nb)), urgent(c == j+f.nb))
 		}
@@ -238,7 +238,7 @@ type system struct {
 func (s *Solver) solveSystem(x *system, b Matrix) error {
 	width := columnsPerTask(b.Cols, s.workers(), 24)
 	for c := 0; c < b.Cols; c += width {
-		luSolve.spawn(s, x, b.columns(c, width))
+		luSolve.spawn(s, x, b.columns(c, width), lasts(b.Rows, b.Rows, width))
 	}
 	return s.wait()
 }

@@ -3,6 +3,7 @@ package dense
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/deps"
@@ -99,6 +100,18 @@ func urgent(next bool) tasks.Clause {
 		return tasks.HighPriority
 	}
 	return tasks.Clause{}
+}
+
+// lasts tells the length of a task of m*n*k multiplications in products: a long one starts the
+// other workers at once. On one core of an AMD EPYC (Zen 4) products take 26 a nanosecond,
+// panels 2 to 4.
+func lasts(m, n, k int) tasks.Clause { return lastsAt(26, m, n, k) }
+
+// panelLasts is lasts for the factorization of a panel.
+func panelLasts(m, n, k int) tasks.Clause { return lastsAt(4, m, n, k) }
+
+func lastsAt(rate float64, m, n, k int) tasks.Clause {
+	return tasks.Cost(time.Duration(float64(m) * float64(n) * float64(k) / rate))
 }
 
 // blockSize returns the width of the panels for a matrix of order n: multiples of 24, the

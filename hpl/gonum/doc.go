@@ -11,7 +11,7 @@
 //
 // # What is replaced
 //
-// Dgemm, Dsyrk, Dsyr2k, Dtrsm, Dtrmm and Dsymm; Dgetrf, Dgetrs, Dpotrf, Dpotrs, Dgeqrf,
+// Dgemm, Dsyrk, Dsyr2k, Dtrsm, Dtrmm, Dsymm, Dgemv and Dtrsv; Dgetrf, Dgetrs, Dpotrf, Dpotrs, Dgeqrf,
 // Dormqr and Dorgqr. All else is gonum's own, which calls the BLAS installed: inverses,
 // eigenvalues and singular values gain from the products inside them.
 //

@@ -6,6 +6,7 @@ type sizes struct {
 	product   int // Dgemm: multiplications
 	triangle  int // Dtrsm, Dsymm, Dsyrk, Dsyr2k and solutions: the product of the three dimensions
 	multiply  int // Dtrmm: the same
+	vector    int // Dgemv, Dtrsv: elements of the matrix, a square
 	order     int // Dgetrf: the smaller dimension
 	square    int // Dpotrf: the order
 	reflector int // Dgeqrf, Dormqr, Dorgqr: reflectors
@@ -15,4 +16,4 @@ type sizes struct {
 	parallel float64
 }
 
-var measured = sizes{product: 12 * 12 * 12, triangle: 24 * 24 * 24, multiply: 56 * 56 * 56, order: 72, square: 80, reflector: 160, columns: 32, parallel: 20e6}
+var measured = sizes{product: 12 * 12 * 12, triangle: 24 * 24 * 24, multiply: 56 * 56 * 56, vector: 64 * 64, order: 72, square: 80, reflector: 160, columns: 32, parallel: 20e6}
