@@ -9,8 +9,8 @@ import (
 
 // The tasks of Cholesky.
 var (
-	cholFactor = declare2("factor", (*Solver).factorLower, tasks.Inout, tasks.Inout, tasks.HighPriority)
-	cholUpdate = declare3("update", (*Solver).updateLower, tasks.Input, tasks.Value, tasks.Inout)
+	cholFactor = call2Of((*Solver).factorLower, tasks.Declare3("factor", (*Solver).factorLower, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
+	cholUpdate = call3Of((*Solver).updateLower, tasks.Declare4("update", (*Solver).updateLower, tasks.Value, tasks.Input, tasks.Value, tasks.Inout))
 )
 
 // Cholesky factors the symmetric matrix a = L L' in place; only the lower triangle is read,

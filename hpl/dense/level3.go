@@ -9,10 +9,10 @@ import (
 // The tasks of products: of matrices, of the lower triangle of a product, of a triangular and
 // of a symmetric matrix with block columns.
 var (
-	multiplyTask = declare4("multiply", (*Solver).multiplyTile, tasks.Value, tasks.Value, tasks.Value, tasks.Inout)
-	lowerTask    = declare4("multiply", (*Solver).lowerTile, tasks.Value, tasks.Value, tasks.Value, tasks.Inout)
-	triangleTask = declare3("multiply", (*Solver).triangleColumns, tasks.Value, tasks.Value, tasks.Inout)
-	symmTask     = declare4("multiply", (*Solver).symmetricColumns, tasks.Value, tasks.Value, tasks.Value, tasks.Inout)
+	multiplyTask = call4Of((*Solver).multiplyTile, tasks.Declare5("multiply", (*Solver).multiplyTile, tasks.Value, tasks.Value, tasks.Value, tasks.Value, tasks.Inout))
+	lowerTask    = call4Of((*Solver).lowerTile, tasks.Declare5("multiply", (*Solver).lowerTile, tasks.Value, tasks.Value, tasks.Value, tasks.Value, tasks.Inout))
+	triangleTask = call3Of((*Solver).triangleColumns, tasks.Declare4("multiply", (*Solver).triangleColumns, tasks.Value, tasks.Value, tasks.Value, tasks.Inout))
+	symmTask     = call4Of((*Solver).symmetricColumns, tasks.Declare5("multiply", (*Solver).symmetricColumns, tasks.Value, tasks.Value, tasks.Value, tasks.Value, tasks.Inout))
 )
 
 // scale is the numbers of c := alpha*a*b + beta*c.

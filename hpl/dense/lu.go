@@ -11,10 +11,10 @@ import (
 // The tasks of LU. A panel is factored, and then updates the block columns on its right; the
 // exchanges of rows on its left come at the end.
 var (
-	luFactor   = declare3("factor", (*Solver).factorPanel, tasks.Inout, tasks.Inout, tasks.Output, tasks.HighPriority)
-	luUpdate   = declare2("update", (*Solver).updateColumn, tasks.Input, tasks.Inout)
-	luExchange = declare3("exchange", (*Solver).exchangeLeft, tasks.Value, tasks.Input, tasks.Inout)
-	luSolve    = declare2("solve", (*Solver).solveColumns, tasks.Value, tasks.Inout)
+	luFactor   = call3Of((*Solver).factorPanel, tasks.Declare4("factor", (*Solver).factorPanel, tasks.Value, tasks.Inout, tasks.Inout, tasks.Output, tasks.HighPriority))
+	luUpdate   = call2Of((*Solver).updateColumn, tasks.Declare3("update", (*Solver).updateColumn, tasks.Value, tasks.Input, tasks.Inout))
+	luExchange = call3Of((*Solver).exchangeLeft, tasks.Declare4("exchange", (*Solver).exchangeLeft, tasks.Value, tasks.Value, tasks.Input, tasks.Inout))
+	luSolve    = call2Of((*Solver).solveColumns, tasks.Declare3("solve", (*Solver).solveColumns, tasks.Value, tasks.Value, tasks.Inout))
 )
 
 // LU factors a = P L U in place with partial pivoting, as LAPACK's dgetrf does: L is unit

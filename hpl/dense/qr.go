@@ -8,10 +8,10 @@ import (
 
 // The tasks of QR, and of the products with its Q.
 var (
-	qrFactor  = declare2("factor", (*Solver).factorReflectors, tasks.Inout, tasks.Inout, tasks.HighPriority)
-	qrLoad    = declare2("load", (*Solver).loadReflectors, tasks.Inout, tasks.Value, tasks.HighPriority)
-	qrReplace = declare2("replace", (*Solver).replaceReflectors, tasks.Inout, tasks.Inout, tasks.HighPriority)
-	qrApply   = declare2("apply", (*Solver).applyReflectors, tasks.Input, tasks.Inout)
+	qrFactor  = call2Of((*Solver).factorReflectors, tasks.Declare3("factor", (*Solver).factorReflectors, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
+	qrLoad    = call2Of((*Solver).loadReflectors, tasks.Declare3("load", (*Solver).loadReflectors, tasks.Value, tasks.Inout, tasks.Value, tasks.HighPriority))
+	qrReplace = call2Of((*Solver).replaceReflectors, tasks.Declare3("replace", (*Solver).replaceReflectors, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
+	qrApply   = call2Of((*Solver).applyReflectors, tasks.Declare3("apply", (*Solver).applyReflectors, tasks.Value, tasks.Input, tasks.Inout))
 )
 
 // QR factors a = Q R in place, as LAPACK's dgeqrf does: R replaces the upper trapezoid, and

@@ -41,14 +41,14 @@ func (s *Solver) wait() error {
 }
 
 // call2 is a function as a task of a solver with two arguments that have memory; call3 and
-// call4 with more.
+// call4 with more. The declaration is made where the variable is: traces name that line.
 type call2[A, B any] struct {
 	body func(*Solver, A, B)
 	task *tasks.Task3[*Solver, A, B]
 }
 
-func declare2[A, B any](name string, body func(*Solver, A, B), a, b tasks.Access, cl ...tasks.Clause) call2[A, B] {
-	return call2[A, B]{body, tasks.Declare3(name, body, tasks.Value, a, b, cl...)}
+func call2Of[A, B any](body func(*Solver, A, B), task *tasks.Task3[*Solver, A, B]) call2[A, B] {
+	return call2[A, B]{body, task}
 }
 
 // spawn spawns the call; without a runtime it is the call.
@@ -65,8 +65,8 @@ type call3[A, B, C any] struct {
 	task *tasks.Task4[*Solver, A, B, C]
 }
 
-func declare3[A, B, C any](name string, body func(*Solver, A, B, C), a, b, c tasks.Access, cl ...tasks.Clause) call3[A, B, C] {
-	return call3[A, B, C]{body, tasks.Declare4(name, body, tasks.Value, a, b, c, cl...)}
+func call3Of[A, B, C any](body func(*Solver, A, B, C), task *tasks.Task4[*Solver, A, B, C]) call3[A, B, C] {
+	return call3[A, B, C]{body, task}
 }
 
 func (c call3[A, B, C]) spawn(s *Solver, a A, b B, x C, cl ...tasks.Clause) {
@@ -82,8 +82,8 @@ type call4[A, B, C, D any] struct {
 	task *tasks.Task5[*Solver, A, B, C, D]
 }
 
-func declare4[A, B, C, D any](name string, body func(*Solver, A, B, C, D), a, b, c, d tasks.Access, cl ...tasks.Clause) call4[A, B, C, D] {
-	return call4[A, B, C, D]{body, tasks.Declare5(name, body, tasks.Value, a, b, c, d, cl...)}
+func call4Of[A, B, C, D any](body func(*Solver, A, B, C, D), task *tasks.Task5[*Solver, A, B, C, D]) call4[A, B, C, D] {
+	return call4[A, B, C, D]{body, task}
 }
 
 func (c call4[A, B, C, D]) spawn(s *Solver, a A, b B, x C, y D, cl ...tasks.Clause) {
