@@ -122,6 +122,11 @@ func TestUnderLauncher(t *testing.T) {
 				t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 					t.Parallel() // launchers mostly sleep
 					code, text := l.run(t, c.ranks, program, c.args...)
+					// The check may miss a short overlap, and then the library may crash.
+					for again := 0; again < 4 && c.args[0] == "two-goroutines" && !strings.Contains(text, c.says[0]); again++ {
+						require.NotZero(t, code, text)
+						code, text = l.run(t, c.ranks, program, c.args...)
+					}
 					if c.code == anyFailure {
 						assert.NotZero(t, code, text)
 					} else {
