@@ -1,7 +1,8 @@
 package gonum
 
 // sizes are the limits below which gonum's own methods are as fast, measured with bench/dense
-// on two cores of an AMD EPYC (Zen 5), with the kernels for AVX-512 and for AVX2.
+// on two cores of an AMD EPYC (Zen 5), with the kernels for AVX-512 and for AVX2; reflector,
+// columns and parallel are estimates.
 type sizes struct {
 	product   int // Dgemm: multiplications
 	triangle  int // Dtrsm, Dsymm, Dsyrk, Dsyr2k and solutions: the product of the three dimensions
