@@ -25,7 +25,7 @@ func (s *Solver) Cholesky(a Matrix) (ok bool, err error) {
 	slots := f.allocate(s)
 	for j := 0; j < n; j += f.nb {
 		p := f.panel(s, slots, j)
-		cholFactor.spawn(s, p, a.columns(j, p.n), panelLasts(n-j, p.n, p.n))
+		cholFactor.spawn(s, p, a.columns(j, p.n), panelLasts(n-j, p.n))
 		for c := j + p.n; c < n; c += f.nb {
 			cholUpdate.spawn(s, p, c, a.columns(c, f.nb), urgent(c == j+f.nb))
 		}

@@ -35,21 +35,19 @@ func (s *Solver) Multiply(alpha float64, a, b Matrix, beta float64, c Matrix) er
 	return s.wait()
 }
 
-// tiles returns the shape of the tiles of an m x n product: one for each worker, cut where
-// the matrix is longest; multiples of the strips of the kernels.
+// tiles returns the shape of the tiles of an m x n product: one for each worker, of the
+// shape that reads the least of both factors; multiples of the strips of the kernels.
 func tiles(m, n, workers int) (rows, cols int) {
 	if workers == 1 {
 		return max(1, m), max(1, n)
 	}
-	across, down := 1, 1
-	for across*down < workers {
-		if n/across >= m/down {
-			across++
-		} else {
-			down++
+	down, least := 1, m*workers+n
+	for d := 2; d <= workers; d++ {
+		if reads := m*workers/d + n*d; workers%d == 0 && reads < least {
+			down, least = d, reads
 		}
 	}
-	return columnsPerTask(m, down, 24), columnsPerTask(n, across, 24)
+	return columnsPerTask(m, down, 24), columnsPerTask(n, workers/down, 24)
 }
 
 func (s *Solver) multiplyTile(x scale, a, b, c Matrix) { s.multiply(x.alpha, a, b, x.beta, c) }

@@ -31,7 +31,7 @@ func (s *Solver) LU(a Matrix, pivots []int) (ok bool, err error) {
 	slots := f.allocate(s)
 	for j := 0; j < mn; j += f.nb {
 		p := f.panel(s, slots, j)
-		luFactor.spawn(s, p, a.columns(j, p.n), pivots[j:j+p.n], panelLasts(a.Rows-j, p.n, p.n))
+		luFactor.spawn(s, p, a.columns(j, p.n), pivots[j:j+p.n], panelLasts(a.Rows-j, p.n))
 		for c := j + p.n; c < a.Cols; c += blockWidth(c, mn, f.nb) {
 			luUpdate.spawn(s, p, a.columns(c, blockWidth(c, mn, f.nb)), urgent(c == j+f.nb))
 		}

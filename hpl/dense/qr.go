@@ -27,7 +27,7 @@ func (s *Solver) QR(a Matrix, tau []float64) error {
 	slots := f.allocate(s)
 	for j := 0; j < mn; j += f.nb {
 		p := f.panel(s, slots, j/f.nb, j)
-		qrFactor.spawn(s, p, a.columns(j, p.n), panelLasts(a.Rows-j, p.n, 2*p.n))
+		qrFactor.spawn(s, p, a.columns(j, p.n), reflectLasts(a.Rows-j, p.n))
 		for c := j + p.n; c < a.Cols; c += blockWidth(c, f.k, f.nb) {
 			qrApply.spawn(s, p, a.columns(c, blockWidth(c, f.k, f.nb)), urgent(c == j+f.nb))
 		}
@@ -53,7 +53,7 @@ func (s *Solver) ApplyQ(a Matrix, tau []float64, trans bool, c Matrix) error {
 			j = (f.blocks() - 1 - i) * f.nb
 		}
 		p := f.panel(s, slots, i, j)
-		qrLoad.spawn(s, p, a.Block(j, j, a.Rows-j, p.n), panelLasts(a.Rows-j, p.n, p.n))
+		qrLoad.spawn(s, p, a.Block(j, j, a.Rows-j, p.n), reflectLasts(a.Rows-j, p.n))
 		for at := 0; at < c.Cols; at += width {
 			qrApply.spawn(s, p, c.columns(at, width))
 		}

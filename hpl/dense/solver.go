@@ -103,19 +103,20 @@ func urgent(next bool) tasks.Clause {
 }
 
 // lasts tells the length of a task of m*n*k multiplications in products: a long one starts the
-// other workers at once. On one core of an AMD EPYC (Zen 4) products take 26 a nanosecond,
-// panels 2 to 4.
+// other workers at once. The rates, in multiplications per nanosecond, are those of one core of
+// an AMD EPYC (Zen 4) at order 1000.
 func lasts(m, n, k int) tasks.Clause { return lastsAt(26, m, n, k) }
 
-// panelLasts is lasts for the factorization of a panel.
-func panelLasts(m, n, k int) tasks.Clause { return lastsAt(4, m, n, k) }
+// panelLasts is lasts for a panel of m x n of LU and Cholesky, reflectLasts for one of QR.
+func panelLasts(m, n int) tasks.Clause   { return lastsAt(12, m, n, n) }
+func reflectLasts(m, n int) tasks.Clause { return lastsAt(3, m, n, n) }
 
 func lastsAt(rate float64, m, n, k int) tasks.Clause {
 	return tasks.Cost(time.Duration(float64(m) * float64(n) * float64(k) / rate))
 }
 
 // blockSize returns the width of the panels for a matrix of order n: multiples of 24, the
-// common multiple of the strips of all kernels. bench/dense measures them.
+// common multiple of the strips of all kernels. They are estimates.
 func blockSize(n int) int {
 	switch {
 	case n <= 600:

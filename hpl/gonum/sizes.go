@@ -1,7 +1,7 @@
 package gonum
 
 // sizes are the limits below which gonum's own methods are as fast, measured with bench/dense
-// on two cores of an AMD EPYC (Zen 5), with the kernels for AVX-512 and for AVX2; reflector,
+// on two cores of an AMD EPYC (Zen 5), with the kernels for AVX-512 and for AVX2 (vector: on Zen 4); reflector,
 // columns and parallel are estimates.
 type sizes struct {
 	product   int // Dgemm: multiplications

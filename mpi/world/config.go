@@ -133,11 +133,11 @@ func usage(format string, args ...any) error {
 // or messages unfinished. Under a launcher rank 0 has printed the errors of the bodies
 // already; [Exit] does not print them again.
 func (c *Config) Run(body func(*mpi.Comm) error) error {
-	h, err := c.hunting()
+	body, err := advised(body)
 	if err != nil {
 		return err
 	}
-	body, err = advised(body)
+	h, err := c.hunting()
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,8 @@ type division struct {
 	slab  int // of a slab, at least
 }
 
-// Slabs of class W take some 150 us, an exchange of the undivided level 100 us on gigabit
-// Ethernet.
+// The best of four lengths of slabs and three levels for class W on 2 and 4 ranks, on gige and
+// 10gige; neighbours differ by less than the spread of the runs.
 var divided = division{level: 26 * 26 * 26, slab: 4 * 128 * 128}
 
 // planes is part of a grid: the planes from z0 up to but not including z1.
