@@ -163,6 +163,14 @@ func (w *Wrapped) Gain() (g Gain, off, kinds int) {
 // the two apart.
 const autoMargin = 20
 
+// worth is Constants.worth, with the margin of [Constants.Pays] under Adaptive.
+func (a *account) worth(c Constants, n int, get bool) bool {
+	if a.adaptive {
+		return c.flight(n, get) > autoMargin*c.cost(n)
+	}
+	return c.worth(n, get)
+}
+
 // Pays returns the length of the shortest message, a power of two, from which on early
 // returns pay in an unchanged program; false if none of up to 64 MiB does, or readers cannot be
 // made to wait.

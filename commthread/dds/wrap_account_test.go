@@ -51,6 +51,11 @@ func TestConstants_pays(t *testing.T) {
 	n, ok := k.Pays()
 	assert.True(t, ok)
 	assert.Equal(t, 64<<10, n)
+	for _, adaptive := range []bool{false, true} { // a message below that length
+		a := account{adaptive: adaptive}
+		assert.Equal(t, !adaptive, a.worth(k, n/2, false))
+		assert.True(t, a.worth(k, n, false))
+	}
 	k.Gap = 0.04
 	_, ok = k.Pays()
 	assert.False(t, ok, "too fast")

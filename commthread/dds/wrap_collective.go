@@ -18,7 +18,7 @@ func (w *tool) spreads(c *engine.Call) bool {
 		return c.SendCounts != nil
 	}
 	n := c.Send.Bytes() / c.Comm.Size()
-	return c.SendCounts != nil || n > w.least && (w.e.hints.force || w.e.hints.strips > 0 || w.e.consts.worth(n, false))
+	return c.SendCounts != nil || n > w.least && (w.e.hints.force || w.e.hints.strips > 0 || w.account.worth(w.e.consts, n, false))
 }
 
 // part returns the bytes of rank r's part of a buffer.

@@ -79,7 +79,7 @@ func (w *tool) lazy(b engine.Buffer, oneSided bool) bool {
 	if a, _ := find(b.Pointer(), n); a == nil {
 		return false
 	}
-	return w.e.hints.force || w.e.hints.strips > 0 || w.e.consts.worth(n, oneSided)
+	return w.e.hints.force || w.e.hints.strips > 0 || w.account.worth(w.e.consts, n, oneSided)
 }
 
 // sendPays reports whether messages like that of a send may return early.
