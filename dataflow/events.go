@@ -21,6 +21,8 @@ const (
 	EventWaited            // the wait of Task has ended
 	EventDone              // Task has released its successors: after its children and held events
 	EventCost              // Task has the clause Cost; Arg: its nanoseconds
+	EventJoin              // the worker takes part in Task, which another one runs (Context.Share)
+	EventLeave             // it has left Task
 )
 
 // Event is one entry of the event log.

@@ -86,6 +86,10 @@ func (w *worker) idle(done func() bool) *task.Record {
 			w.found()
 			return nil
 		}
+		if rt.offer.Load() != nil && w.joinsIdle() {
+			deadline = 0
+			continue
+		}
 		if w.polls() {
 			deadline = 0
 			continue
@@ -238,9 +242,10 @@ func (rt *Runtime) wakeMore() {
 	}
 }
 
-// hasWork reports whether a queue holds a task that any worker may take.
+// hasWork reports whether a queue holds a task that any worker may take, or a body shares long
+// parts.
 func (rt *Runtime) hasWork() bool {
-	if !rt.submitted.empty() || rt.prio.top.Load() != noPriority || rt.inject.n.Load() > 0 {
+	if rt.offer.Load().wakes() || !rt.submitted.empty() || rt.prio.top.Load() != noPriority || rt.inject.n.Load() > 0 {
 		return true
 	}
 	for _, v := range *rt.workers.Load() {

@@ -230,6 +230,9 @@ func (w *worker) look() *task.Record {
 	if w.heldBack() {
 		return w.lookSeldom()
 	}
+	if rt.offer.Load() != nil {
+		w.joinsFirst()
+	}
 	if r := w.next; r != nil {
 		w.next = nil
 		if rt.prio.top.Load() > int64(r.Prio) {

@@ -91,7 +91,8 @@ type Runtime struct {
 	_         [cacheLine]byte
 	submitted submissionQueue
 	prio      priorities
-	inject    mailbox // tasks made ready outside of any worker
+	offer     atomic.Pointer[offer] // of a body inside Share; nil without
+	inject    mailbox               // tasks made ready outside of any worker
 
 	mu      sync.Mutex
 	spares  []*worker              // guarded by mu: idle ones

@@ -92,6 +92,13 @@ type delayedLaunch struct {
 var starts starter
 
 func (s *starter) add(rt *Runtime) {
+	if osthread.Simulating() { // another clock, and threads that end with the machine
+		osthread.Go(func() {
+			osthread.Sleep(firstLaunch)
+			rt.beginDelayed()
+		})
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = append(s.queue, delayedLaunch{rt, osthread.Nanotime() + int64(firstLaunch)})

@@ -19,19 +19,19 @@ import (
 // backSolve is a back-substitution on one process.
 type backSolve struct {
 	*solver
-	team *team
-	y    []float64    // by local row
-	x    []float64    // of one block
-	sent *mpi.Request // the last message; its rows of y do not change any more
+	helpers helpers
+	y       []float64    // by local row
+	x       []float64    // of one block
+	sent    *mpi.Request // the last message; its rows of y do not change any more
 }
 
 const sumTag = 1
 
 // backSubstitute solves for x. Afterwards s.x has the blocks of this process's columns, and
 // zeros elsewhere. Collective.
-func (s *solver) backSubstitute(t *team) error {
+func (s *solver) backSubstitute(h helpers) error {
 	defer s.watch.since(osthread.Nanotime(), timeBackSolve)
-	b := &backSolve{solver: s, team: t, y: make([]float64, s.matrix.mp), x: make([]float64, min(s.cfg.NB, s.cfg.N))}
+	b := &backSolve{solver: s, helpers: h, y: make([]float64, s.matrix.mp), x: make([]float64, min(s.cfg.NB, s.cfg.N))}
 	if m := s.matrix; m.column < m.nq {
 		s.kernels.Dcopy(m.mp, m.at(0, m.column), 1, b.y, 1)
 		s.kernels.Dscal(m.mp, -1, b.y, 1)
@@ -89,7 +89,7 @@ func (b *backSolve) add(t placement, first, last int) {
 		return
 	}
 	const grain = 256 // rows worth a worker
-	b.team.parts(last-first, grain, func(_, from, to int) {
+	b.helpers.parts(last-first, grain, func(_, from, to int) {
 		i := first + from
 		b.kernels.Dgemv(blas.NoTrans, to-from, t.jb, 1, b.matrix.at(i, t.here), b.matrix.ld, b.x, 1, 1, b.y[i:], 1)
 	})

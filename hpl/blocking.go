@@ -15,7 +15,7 @@ func runBlocking(s *solver) error {
 	for k := range s.blocks {
 		s.setPanel(p, k)
 		if s.grid.col == p.col {
-			if err := s.factorWith(p, d.team); err != nil {
+			if err := s.factor(p, d.team); err != nil {
 				return err
 			}
 		}

@@ -28,12 +28,13 @@ type factorization struct {
 	pivots   []int // global rows
 	info     int
 	exchange *pivotExchange // exchange of pivot candidates, if P > 1
-	team     *team          // shares the products by rows; nil: this goroutine does all
+	helpers  helpers        // share the products by rows
 }
 
 // factor factors p, whose columns are up to date, and writes its message. All processes of
 // column p.col call it. With P > 1 it blocks for jb exchanges over the column; otherwise it
-// does not block. A process factors one panel at a time.
+// does not block. A process factors one panel at a time. The caller's helpers take part of the
+// products.
 //
 // The factorization works in place. With P = 1 the triangle is the top of the panel, and
 // rows are exchanged in place. With P > 1 every process of the column has a copy of the
@@ -42,15 +43,12 @@ type factorization struct {
 // (netlib's HPL_pdmxswp; of equal candidates the upper row wins, on any grid). The process
 // that factored its part of L2 packs it once for the product, and L2 travels packed. L is
 // not permuted afterwards: only U is needed.
-func (s *solver) factor(p *panel) error { return s.factorWith(p, nil) }
-
-// factorWith is factor with the workers of team t; the caller is its driver.
-func (s *solver) factorWith(p *panel, t *team) error {
+func (s *solver) factor(p *panel, h helpers) error {
 	defer s.watch.since(osthread.Nanotime(), timeRFact)
 	f := &factorization{
 		s: s, k: s.kernels, p: p,
 		a: s.matrix.at(p.top, p.here), lda: s.matrix.ld, m: s.matrix.mp - p.top,
-		owner: s.grid.row == p.row, pivots: make([]int, p.jb), team: t,
+		owner: s.grid.row == p.row, pivots: make([]int, p.jb), helpers: h,
 	}
 	f.l1, f.ldl = f.a, f.lda
 	if s.grid.p > 1 {
@@ -150,7 +148,7 @@ func (f *factorization) product(first, n, at, w, c int) {
 	if top >= f.m {
 		return
 	}
-	f.team.parts(f.m-top, f.grain(n*w), func(_, from, to int) {
+	f.helpers.parts(f.m-top, f.grain(n*w), func(_, from, to int) {
 		i := top + from
 		f.k.Dgemm(blas.NoTrans, blas.NoTrans, to-from, w, n, -1, f.a[i+first*f.lda:], f.lda, f.top(first, at), f.ldl, 1, f.a[i+at*f.lda:], f.lda)
 	})
@@ -177,7 +175,7 @@ func (f *factorization) close() {
 		f.k.Dlatcpy(p.jb, p.jb, f.l1, f.ldl, p.l1, p.jb)
 	}
 	below := p.below - p.top
-	f.team.parts(p.m2, f.grain(p.jb), func(_, from, to int) {
+	f.helpers.parts(p.m2, f.grain(p.jb), func(_, from, to int) {
 		if from < to {
 			f.k.PackA(p.l2[from*p.jb:], blas.NoTrans, to-from, p.jb, f.a[below+from:], f.lda)
 		}

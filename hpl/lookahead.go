@@ -40,7 +40,7 @@ func (d *driver) prologue(k, depth int) error {
 	p := d.panels[k]
 	d.setPanel(p, k)
 	if d.grid.col == p.col {
-		if err := d.factorWith(p, d.team); err != nil {
+		if err := d.factor(p, d.team); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (d *driver) step(k int) error {
 				return err
 			}
 		}
-		if err := d.factorWith(p, d.team); err != nil {
+		if err := d.factor(p, d.team); err != nil {
 			return err
 		}
 	}

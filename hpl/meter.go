@@ -54,11 +54,11 @@ func (s *solver) reserve() error {
 }
 
 // finish solves with the factors and stops the clock. Collective: drivers call it once, at
-// the end; t may be nil, and must be idle. If a pivot is missing, there is nothing to
+// the end. If a pivot is missing, there is nothing to
 // solve.
-func (s *solver) finish(t *team) error {
+func (s *solver) finish(h helpers) error {
 	if s.info.Load() <= 0 {
-		if err := s.backSubstitute(t); err != nil {
+		if err := s.backSubstitute(h); err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,6 @@ type taskRun struct {
 	ct           *commthread.Thread // nil if there is one rank
 	slots        []*panel           // memory of panels
 	blockColumns []*blockColumn     // from left to right
-	solved       bool               // the back-substitution has been done
 }
 
 // runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The
@@ -103,12 +102,7 @@ func runTask(s *solver, graph func(*taskRun)) error {
 	if s.cfg.Log != nil {
 		opts = append(opts, dataflow.Trace(0))
 	}
-	if err := t.run(opts); err != nil || t.solved {
-		return err
-	}
-	team := newTeam(s.cfg.Workers)
-	defer team.close()
-	return s.finish(team)
+	return t.run(opts)
 }
 
 // run factors on its own runtime, with a comm thread if there are other ranks.
@@ -141,15 +135,9 @@ func (t *taskRun) factorize(log func() *dataflow.Log) error {
 	if t.cfg.Log != nil {
 		*t.cfg.Log = *log()
 	}
-	if err == nil && 8*len(t.matrix.a) <= smallMatrix {
-		t.solved = true
+	if err == nil {
 		t.spawnSolve()
 		err = t.rt.Wait()
 	}
 	return err
 }
-
-// smallMatrix is the local matrix, in bytes, up to which one worker does the back-substitution. It
-// reads half of the matrix, here in 0.4 to 0.6 ms with the 30 to 40 GB/s of a Zen 5 core; the end
-// of the runtime alone took 0.2 to 0.5 ms.
-const smallMatrix = 32 << 20

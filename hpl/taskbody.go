@@ -33,7 +33,7 @@ var (
 // computes, or on a worker.
 func factorPanel(ctx *tasks.Context, st job, _, _ []float64) error {
 	st.t.onComm = st.t.grid.p > 1 && ctx.Worker() >= st.t.rt.Workers()
-	return st.t.factor(st.p)
+	return st.t.factor(st.p, shared{ctx, st.t.cfg.Workers})
 }
 
 func unpackPanel(_ *tasks.Context, st job, _, _ []float64) error {
@@ -80,7 +80,9 @@ func multiplyRows(st job, _, _ []float64) {
 }
 
 // substituteBack solves with the factors.
-func substituteBack(_ *tasks.Context, t *taskRun) error { return t.finish(nil) }
+func substituteBack(ctx *tasks.Context, t *taskRun) error {
+	return t.finish(shared{ctx, t.cfg.Workers})
+}
 
 // updateBlockColumn is solve and multiply of all rows.
 func updateBlockColumn(st job, panel, columns []float64) {

@@ -26,7 +26,9 @@ var (
 	plainMultiply  = tasks.Declare4("multiply", multiplyColumn, tasks.Value, tasks.Input, tasks.Concurrent, tasks.Value)
 )
 
-func factorColumn(_ *tasks.Context, s *solver, p *panel, _ *blockColumn) error { return s.factor(p) }
+func factorColumn(ctx *tasks.Context, s *solver, p *panel, _ *blockColumn) error {
+	return s.factor(p, shared{ctx, s.cfg.Workers})
+}
 
 func broadcastPanel(_ *tasks.Context, s *solver, p *panel) error {
 	if err := s.broadcast(p).Wait(); err != nil {

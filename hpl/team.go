@@ -7,6 +7,13 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
+// helpers share a loop of the goroutine that calls them: a team, or idle workers of a runtime.
+type helpers interface {
+	// parts splits [0, n) into parts that begin at multiples of grain, calls body for each, in
+	// any order, and returns when all have returned. worker numbers the helpers of a team.
+	parts(n, grain int, body func(worker, first, last int))
+}
+
 // team is the workers of a rank in the drivers without tasks: the goroutine of the driver
 // and size-1 helpers. A helper does its share of each forked body and then waits for the
 // next, spinning for a while and then sleeping, like the threads of a threaded BLAS. Only

@@ -58,6 +58,16 @@ func (c *Context) WaitOn(xs ...any) error {
 	return c.rec().Exec.WaitOn(task.DomainOf(c), regions)
 }
 
+// Share calls body(0) to body(parts-1), once each, and returns when all have returned: the task
+// becomes a worksharing one. Workers that have no task, or none with the priority of this one,
+// take part; nobody is woken for less than 0.1 ms of work. The calls run in any order, on several
+// goroutines at the same time; they access what the task declares, and must not use the Context
+// or wait for each other. A part of 5 us or more pays. Only one task of a runtime is helped at a
+// time; in the others, and with one worker, Share is the plain loop. If a part panics, the others
+// still run, and then Share panics. Results do not depend on the workers if the parts write to
+// different elements.
+func (c *Context) Share(parts int, body func(part int)) { c.rec().Exec.Share(c.rec(), parts, body) }
+
 // Block calls f, which may sleep: a spare worker takes the core over until f returns, and
 // gives it back when its task ends. A body that sleeps without Block wastes its core. f
 // must not use the Context. A process has at most 2048 spare workers; in further bodies f

@@ -32,10 +32,11 @@ type Runner interface {
 	WaitOn(d *Domain, regions []deps.Region) error
 	Hold(r *Record) func(error) // call the returned function once, on any goroutine
 	Block(r *Record, f func())
-	Schedule(ready *deps.Node)          // nodes that became ready, joined by Next; the runner's goroutine
-	Edge(pred, succ uint64, waits bool) // traced domains: inserter
-	Spawned(r *Record)                  // traced domains: inserter
-	Announce(r *Record)                 // the inserter is about to commit a task of the comm target
+	Share(r *Record, parts int, body func(part int)) // the running task r
+	Schedule(ready *deps.Node)                       // nodes that became ready, joined by Next; the runner's goroutine
+	Edge(pred, succ uint64, waits bool)              // traced domains: inserter
+	Spawned(r *Record)                               // traced domains: inserter
+	Announce(r *Record)                              // the inserter is about to commit a task of the comm target
 }
 
 // Domain is a set of tasks with one tracker. It belongs to its inserter: the goroutine
