@@ -9,7 +9,7 @@ import (
 
 // The tasks of Cholesky.
 var (
-	cholFactor = call2Of((*Solver).factorLower, tasks.Declare3("factor", (*Solver).factorLower, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
+	cholFactor = panel2Of((*Solver).factorLower, tasks.DeclareCtx3("factor", onWorker2((*Solver).factorLower), tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
 	cholUpdate = call3Of((*Solver).updateLower, tasks.Declare4("update", (*Solver).updateLower, tasks.Value, tasks.Input, tasks.Value, tasks.Inout))
 )
 
@@ -69,7 +69,7 @@ func (f *cholRun) panel(s *Solver, slots []*memory, j int) *cholPanel {
 }
 
 // factorLower factors the square of a panel, solves for the rows below, and packs them.
-func (s *Solver) factorLower(p *cholPanel, c column) {
+func (s *Solver) factorLower(h helpers, p *cholPanel, c column) {
 	if p.f.failed.Load() {
 		return
 	}
@@ -86,9 +86,12 @@ func (s *Solver) factorLower(p *cholPanel, c column) {
 	if below.Rows == 0 {
 		return
 	}
-	s.solve(Triangle{Matrix: w}, 1, below.T()) // X L' = B, transposed
-	s.packLeft(p.left, columns.ByRows, below)
-	s.packRight(p.right, columns.ByRows, below.T())
+	h.parts(below.Rows, grain(p.n*p.n/2), func(first, last int) {
+		rows := below.Block(first, 0, last-first, p.n)
+		s.solve(Triangle{Matrix: w}, 1, rows.T()) // X L' = B, transposed
+		s.packLeft(p.left[first*p.n:], columns.ByRows, rows)
+		s.packRight(p.right[first*p.n:], columns.ByRows, rows.T())
+	})
 }
 
 // updateLower subtracts the product of a panel with itself from the block column at column

@@ -11,7 +11,7 @@ import (
 // The tasks of LU. A panel is factored, and then updates the block columns on its right; the
 // exchanges of rows on its left come at the end.
 var (
-	luFactor   = call3Of((*Solver).factorPanel, tasks.Declare4("factor", (*Solver).factorPanel, tasks.Value, tasks.Inout, tasks.Inout, tasks.Output, tasks.HighPriority))
+	luFactor   = panel3Of((*Solver).factorPanel, tasks.DeclareCtx4("factor", onWorker3((*Solver).factorPanel), tasks.Value, tasks.Inout, tasks.Inout, tasks.Output, tasks.HighPriority))
 	luUpdate   = call2Of((*Solver).updateColumn, tasks.Declare3("update", (*Solver).updateColumn, tasks.Value, tasks.Input, tasks.Inout))
 	luExchange = call3Of((*Solver).exchangeLeft, tasks.Declare4("exchange", (*Solver).exchangeLeft, tasks.Value, tasks.Value, tasks.Input, tasks.Inout))
 	luSolve    = call2Of((*Solver).solveColumns, tasks.Declare3("solve", (*Solver).solveColumns, tasks.Value, tasks.Value, tasks.Inout))
@@ -83,18 +83,18 @@ func (f *luRun) panel(s *Solver, slots []*memory, j int) *luPanel {
 }
 
 // factorPanel factors the columns of p, which the panels before have updated.
-func (s *Solver) factorPanel(p *luPanel, c column, pivots []int) {
+func (s *Solver) factorPanel(h helpers, p *luPanel, c column, pivots []int) {
 	columns := c.from(p.at)
 	w := p.columns
 	s.copyTo(w, columns)
-	p.f.zeros.Add(int64(s.factorColumns(w, pivots)))
+	p.f.zeros.Add(int64(s.factorColumns(h, w, pivots)))
 	for i := range pivots {
 		pivots[i] += p.at
 	}
 	s.copyTo(columns, w)
 	if p.at+p.n < p.f.a.Cols {
 		s.k.PackTriangle(p.tri, blas.Lower, blas.NoTrans, blas.Unit, p.n, w.Data, w.LD)
-		s.packLeft(p.below, columns.ByRows, w.Block(p.n, 0, w.Rows-p.n, p.n))
+		s.packLeftShared(h, p.below, columns.ByRows, w.Block(p.n, 0, w.Rows-p.n, p.n))
 	}
 }
 
@@ -155,18 +155,18 @@ func (s *Solver) exchangeLeft(first int, pivots []int, c column) {
 
 // factorColumns factors a matrix by columns, and returns the number of zero pivots. It
 // divides the columns into halves; the left one updates the right one (Toledo 1997).
-func (s *Solver) factorColumns(a Matrix, pivots []int) (zeros int) {
+func (s *Solver) factorColumns(h helpers, a Matrix, pivots []int) (zeros int) {
 	if a.Cols <= leafColumns {
 		return s.factorLeaf(a, pivots)
 	}
 	n := max(a.Cols/2/leafColumns, 1) * leafColumns
 	left, right := a.Block(0, 0, a.Rows, n), a.Block(0, n, a.Rows, a.Cols-n)
-	zeros = s.factorColumns(left, pivots[:n])
+	zeros = s.factorColumns(h, left, pivots[:n])
 	s.k.Dlaswp(right.Cols, right.Data, a.LD, pivots[:n], false)
 	s.k.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, n, right.Cols, 1, a.Data, a.LD, right.Data, a.LD)
 	below := right.Block(n, 0, a.Rows-n, right.Cols)
-	s.multiply(-1, left.Block(n, 0, a.Rows-n, n), right.Block(0, 0, n, right.Cols), 1, below)
-	zeros += s.factorColumns(below, pivots[n:])
+	s.multiplyShared(h, -1, left.Block(n, 0, a.Rows-n, n), right.Block(0, 0, n, right.Cols), 1, below)
+	zeros += s.factorColumns(h, below, pivots[n:])
 	s.k.Dlaswp(n, a.Data[n:], a.LD, pivots[n:], false)
 	for i := n; i < len(pivots); i++ {
 		pivots[i] += n

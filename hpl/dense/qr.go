@@ -8,9 +8,9 @@ import (
 
 // The tasks of QR, and of the products with its Q.
 var (
-	qrFactor  = call2Of((*Solver).factorReflectors, tasks.Declare3("factor", (*Solver).factorReflectors, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
-	qrLoad    = call2Of((*Solver).loadReflectors, tasks.Declare3("load", (*Solver).loadReflectors, tasks.Value, tasks.Inout, tasks.Value, tasks.HighPriority))
-	qrReplace = call2Of((*Solver).replaceReflectors, tasks.Declare3("replace", (*Solver).replaceReflectors, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
+	qrFactor  = panel2Of((*Solver).factorReflectors, tasks.DeclareCtx3("factor", onWorker2((*Solver).factorReflectors), tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
+	qrLoad    = panel2Of((*Solver).loadReflectors, tasks.DeclareCtx3("load", onWorker2((*Solver).loadReflectors), tasks.Value, tasks.Inout, tasks.Value, tasks.HighPriority))
+	qrReplace = panel2Of((*Solver).replaceReflectors, tasks.DeclareCtx3("replace", onWorker2((*Solver).replaceReflectors), tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority))
 	qrApply   = call2Of((*Solver).applyReflectors, tasks.Declare3("apply", (*Solver).applyReflectors, tasks.Value, tasks.Input, tasks.Inout))
 )
 
@@ -146,22 +146,22 @@ func (f *qrRun) panel(s *Solver, slots []*memory, i, j int) *qrPanel {
 }
 
 // factorReflectors factors the columns of p.
-func (s *Solver) factorReflectors(p *qrPanel, c column) {
+func (s *Solver) factorReflectors(h helpers, p *qrPanel, c column) {
 	columns := c.from(p.at)
 	s.copyTo(p.v, columns)
 	clear(p.t.Data)
-	s.reflect(p, 0, p.n)
+	s.reflect(h, p, 0, p.n)
 	s.copyTo(columns, p.v)
 	for j := range p.n {
 		for i := range j + 1 {
 			*columns.At(i, j) = *p.r.At(i, j)
 		}
 	}
-	s.packReflectors(p)
+	s.packReflectors(h, p)
 }
 
 // loadReflectors makes p from the reflectors in a factored matrix.
-func (s *Solver) loadReflectors(p *qrPanel, columns Matrix) {
+func (s *Solver) loadReflectors(h helpers, p *qrPanel, columns Matrix) {
 	s.copyTo(p.v, columns)
 	for j := range p.n {
 		column := p.v.Data[j*p.v.LD:]
@@ -170,13 +170,13 @@ func (s *Solver) loadReflectors(p *qrPanel, columns Matrix) {
 	}
 	clear(p.t.Data)
 	s.triangleOf(p, 0, p.n)
-	s.packReflectors(p)
+	s.packReflectors(h, p)
 }
 
 // replaceReflectors makes p from the block column with its reflectors, and that a part of
 // the identity.
-func (s *Solver) replaceReflectors(p *qrPanel, c column) {
-	s.loadReflectors(p, c.from(p.at))
+func (s *Solver) replaceReflectors(h helpers, p *qrPanel, c column) {
+	s.loadReflectors(h, p, c.from(p.at))
 	identity(c.Matrix, p.at)
 }
 
@@ -194,9 +194,9 @@ func identity(a Matrix, first int) {
 	}
 }
 
-func (s *Solver) packReflectors(p *qrPanel) {
+func (s *Solver) packReflectors(h helpers, p *qrPanel) {
 	s.packLeft(p.inner, p.f.byRows, p.v.T())
-	s.packLeft(p.outer, p.f.byRows, p.v)
+	s.packLeftShared(h, p.outer, p.f.byRows, p.v)
 }
 
 // applyReflectors computes c := c - V T V' c, or with T' for the transpose.
@@ -233,14 +233,14 @@ func scratch(rest *[]float64, m, n int, byRows bool) Matrix {
 // reflect factors columns first to first+n of p.v, which the columns before have updated:
 // the left half, and with it the right one (Elmroth and Gustavson 2000). R goes to p.r, and
 // the reflectors stay with ones and zeros.
-func (s *Solver) reflect(p *qrPanel, first, n int) {
+func (s *Solver) reflect(h helpers, p *qrPanel, first, n int) {
 	if n <= leafColumns {
 		s.reflectLeaf(p, first, n)
 		s.smallTriangle(p, first, n)
 		return
 	}
 	half := max(n/2/leafColumns, 1) * leafColumns
-	s.reflect(p, first, half)
+	s.reflect(h, p, first, half)
 	m := take(2 * room(half*(n-half)))
 	defer m.give()
 	rest := m.data
@@ -249,8 +249,8 @@ func (s *Solver) reflect(p *qrPanel, first, n int) {
 	c := p.v.Block(first, first+half, v.Rows, n-half)
 	s.multiply(1, v.T(), c, 0, w)
 	s.multiply(1, p.t.Block(first, first, half, half).T(), w, 0, tw)
-	s.multiply(-1, v, tw, 1, c)
-	s.reflect(p, first+half, n-half)
+	s.multiplyShared(h, -1, v, tw, 1, c)
+	s.reflect(h, p, first+half, n-half)
 	s.joinTriangles(p, first, half, n)
 }
 
