@@ -55,6 +55,7 @@
 //	backSubstitute    the solution                                backsolve.go
 //	verify            norms and residual                          verify.go
 //	team, driver      workers and buffers without tasks           team.go, driver.go
+//	helpers           a team, or workers that join a task         taskshare.go
 //	run...            drivers without tasks                       blocking.go, lookahead.go
 //	spawnPlain        the plain graph of tasks                    taskplain.go
 //	taskRun           the tuned graph of tasks          task.go, taskgraph.go, taskbody.go

@@ -132,6 +132,25 @@ func ExampleContext() {
 	// Output: [1 2 3] <nil>
 }
 
+// A body shares a loop: workers without a more urgent task take part.
+func ExampleContext_Share() {
+	x := make([]float64, 1000)
+	err := dataflow.Run(func(rt *dataflow.Runtime) error {
+		rt.Spawn("squares", func(ctx *tasks.Context) error {
+			const parts = 4
+			ctx.Share(parts, func(part int) {
+				for i := part * len(x) / parts; i < (part+1)*len(x)/parts; i++ {
+					x[i] = float64(i * i)
+				}
+			})
+			return nil
+		}, tasks.Writes(x))
+		return rt.Wait()
+	})
+	fmt.Println(x[0], x[10], x[999], err)
+	// Output: 0 100 998001 <nil>
+}
+
 // A task can stand for something that completes elsewhere, here on another goroutine: it
 // ends when its event does, and takes no core until then.
 func ExampleContext_Hold() {

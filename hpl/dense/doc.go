@@ -13,7 +13,8 @@
 // A panel is a block of columns that is factored by one task of high priority. The task
 // copies it to workspace by columns, factors it there by recursion over its columns (Toledo
 // 1997; Elmroth and Gustavson 2000 for QR), copies it back, and packs it once for all
-// updates. An update takes a panel and one block column on its right. At most four panels
+// updates. Workers that have no panel to factor leave their updates and take part in its
+// products (helpers.go). An update takes a panel and one block column on its right. At most four panels
 // are in flight: the fifth waits, as its memory is an argument, too.
 //
 // # Serial elision
