@@ -62,6 +62,14 @@ var operations = map[string]*operation{
 	"solve": {flops: func(_, n float64) float64 { return 2 * n * n * n }, call: func(p *problem, _ blas.Float64, l lapack.Float64) {
 		l.Dgetrs(blas.NoTrans, p.n, p.n, p.b, p.n, p.ipiv, p.a, p.n)
 	}},
+	"inverse": {flops: func(_, n float64) float64 { return 4 * n * n * n / 3 }, call: func(p *problem, _ blas.Float64, l lapack.Float64) {
+		copy(p.a, p.b)
+		l.Dgetri(p.n, p.a, p.n, p.ipiv, p.work, len(p.work))
+	}},
+	"cholinverse": {flops: func(_, n float64) float64 { return 2 * n * n * n / 3 }, call: func(p *problem, _ blas.Float64, l lapack.Float64) {
+		copy(p.a, p.b)
+		l.Dpotri(blas.Upper, p.n, p.a, p.n)
+	}},
 	"solve1": {flops: func(_, n float64) float64 { return 2 * n * n }, call: func(p *problem, _ blas.Float64, l lapack.Float64) {
 		l.Dgetrs(blas.NoTrans, p.n, 1, p.b, p.n, p.ipiv, p.a, 1)
 	}},

@@ -285,6 +285,49 @@ func TestCholesky(t *testing.T) {
 	})
 }
 
+// The product of a matrix with its inverse is the identity, and nothing is written above the
+// diagonal of a symmetric one.
+func TestInvert(t *testing.T) {
+	each(t, func(t *testing.T, k blas.Kernels) {
+		for _, n := range []int{0, 1, 3, 17, 24, 49, 100, 145} {
+			for _, byRows := range []bool{false, true} {
+				alone := dense.NewSolver(nil, k)
+				whole := random(rand.New(rand.NewPCG(8, uint64(n))), n, n, byRows)
+				lu, pivots := clone(whole), make([]int, n)
+				_, err := alone.LU(lu, pivots)
+				require.NoError(t, err)
+				x := everyway(t, k, lu, func(s *dense.Solver, x dense.Matrix) error { return s.InvertLU(x, pivots) })
+				isInverse(t, whole, x)
+
+				l, whole := definite(n, byRows)
+				_, err = alone.Cholesky(l)
+				require.NoError(t, err)
+				lower := everyway(t, k, l, func(s *dense.Solver, x dense.Matrix) error { return s.InvertCholesky(x) })
+				full := empty(n, n, byRows)
+				for i := range n {
+					for j := range i + 1 {
+						*full.At(i, j) = *lower.At(i, j)
+						*full.At(j, i) = *lower.At(i, j)
+					}
+					for j := i + 1; j < n; j++ {
+						require.True(t, math.IsNaN(*lower.At(i, j)), "(%d, %d) above the diagonal was written", i, j)
+					}
+				}
+				isInverse(t, whole, full)
+			}
+		}
+	})
+}
+
+func isInverse(t *testing.T, a, x dense.Matrix) {
+	t.Helper()
+	n, one := a.Rows, empty(a.Rows, a.Rows, false)
+	for i := range n {
+		*one.At(i, i) = 1
+	}
+	assert.Less(t, distance(product(a, x), one, n), 1e5, "order %d", n)
+}
+
 func TestCholesky_indefinite(t *testing.T) {
 	each(t, func(t *testing.T, k blas.Kernels) {
 		for _, at := range []int{0, 17, 60, 109} {

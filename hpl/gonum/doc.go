@@ -11,13 +11,13 @@
 //
 // # What is replaced
 //
-// Dgemm, Dsyrk, Dsyr2k, Dtrsm, Dtrmm, Dsymm, Dgemv and Dtrsv; Dgetrf, Dgetrs, Dpotrf, Dpotrs, Dgeqrf,
-// Dormqr and Dorgqr. All else is gonum's own, which calls the BLAS installed: inverses,
+// Dgemm, Dsyrk, Dsyr2k, Dtrsm, Dtrmm, Dsymm, Dgemv and Dtrsv; Dgetrf, Dgetrs, Dgetri, Dpotrf,
+// Dpotrs, Dpotri, Dgeqrf, Dormqr and Dorgqr. All else is gonum's own, which calls the BLAS installed:
 // eigenvalues and singular values gain from the products inside them.
 //
 // # Small problems, and wrong ones
 //
-// Below a size that bench/dense has measured, a method calls gonum's own (sizes.go). So it
+// Below a size that has been measured, a method calls gonum's own (sizes.go). So it
 // does for every argument that it does not accept, so that panics have gonum's messages.
 //
 // # Not a number

@@ -26,7 +26,7 @@ import (
 )
 
 // all sends every problem to the kernels, and those of some work to a runtime.
-var all = sizes{product: 1, triangle: 1, multiply: 1, vector: 1, order: 1, square: 1, reflector: 1, columns: 1, parallel: 60 * 60 * 60}
+var all = sizes{product: 1, triangle: 1, multiply: 1, vector: 1, order: 1, square: 1, inverse: 1, reflector: 1, form: 1, apply: 1, columns: 1, parallel: 60 * 60 * 60}
 
 // each runs a test with every set of kernels that runs on this processor.
 func each(t *testing.T, test func(t *testing.T, b *blasRoutines, l *lapackRoutines)) {
@@ -65,6 +65,7 @@ func TestLAPACK(t *testing.T) {
 		blas64.Use(b)
 		defer blas64.Use(gonumblas.Implementation{})
 		t.Run("Dgetri", func(t *testing.T) { testlapack.DgetriTest(t, l) })
+		t.Run("Dpotri", func(t *testing.T) { testlapack.DpotriTest(t, l) })
 		t.Run("Dpotrs", func(t *testing.T) { testlapack.DpotrsTest(t, l) })
 		t.Run("Dorgqr", func(t *testing.T) { testlapack.DorgqrTest(t, l) })
 		if invariant.Race && !long() {
@@ -197,6 +198,18 @@ var lapackCalls = map[string]func(p *problem, l lapack.Float64){
 		}
 		l.Dgetrs(p.tA, p.n, p.k, p.a, 75+p.ld, p.ints[:p.n], p.c, 75+p.ld)
 	},
+	"Dgetri": func(p *problem, l lapack.Float64) {
+		p.dominant(p.n, 75+p.ld)
+		for i := range p.n {
+			p.ints[i] = i + p.r.IntN(p.n-i)
+		}
+		p.d[0] = truth(l.Dgetri(p.n, p.a, 75+p.ld, p.ints[:p.n], p.b[:max(1, p.n)], max(1, p.n)))
+		clear(p.b)
+	},
+	"Dpotri": func(p *problem, l lapack.Float64) {
+		p.dominant(p.n, 75+p.ld)
+		p.d[0] = truth(l.Dpotri(p.uplo, p.n, p.a, 75+p.ld))
+	},
 	"Dpotrf": func(p *problem, l lapack.Float64) {
 		p.dominant(p.n, 75+p.ld)
 		p.d[0] = truth(l.Dpotrf(p.uplo, p.n, p.a, 75+p.ld))
@@ -293,7 +306,7 @@ func TestAgainstGonum(t *testing.T) {
 				got, want := newProblem(seed, special), newProblem(seed, special)
 				call(got, l)
 				call(want, gonumlapack.Implementation{})
-				exactly := !special || name == "Dgetrs" || name == "Dpotrs"
+				exactly := !special || name == "Dgetrs" || name == "Dpotrs" || name == "Dgetri" || name == "Dpotri"
 				if !exactly && name == "Dpotrf" && got.d[0] == 0 { // a NaN on the diagonal, which gonum has not multiplied with a zero
 					continue
 				}
@@ -410,6 +423,10 @@ func TestPanics(t *testing.T) {
 		"getrf ipiv":  func(_ blas.Float64, l lapack.Float64) { l.Dgetrf(30, 30, x(900), 30, make([]int, 29)) },
 		"getrf lda":   func(_ blas.Float64, l lapack.Float64) { l.Dgetrf(30, 30, x(900), 29, make([]int, 30)) },
 		"getrs trans": func(_ blas.Float64, l lapack.Float64) { l.Dgetrs('x', 30, 30, x(900), 30, make([]int, 30), x(900), 30) },
+		"getri ipiv":  func(_ blas.Float64, l lapack.Float64) { l.Dgetri(90, x(8100), 90, make([]int, 89), x(90), 90) },
+		"getri lwork": func(_ blas.Float64, l lapack.Float64) { l.Dgetri(90, x(8100), 90, make([]int, 90), x(90), 89) },
+		"potri uplo":  func(_ blas.Float64, l lapack.Float64) { l.Dpotri('x', 90, x(8100), 90) },
+		"potri lda":   func(_ blas.Float64, l lapack.Float64) { l.Dpotri(blas.Upper, 90, x(8100), 89) },
 		"potrf uplo":  func(_ blas.Float64, l lapack.Float64) { l.Dpotrf('x', 30, x(900), 30) },
 		"potrs b":     func(_ blas.Float64, l lapack.Float64) { l.Dpotrs(blas.Upper, 30, 30, x(900), 30, x(899), 30) },
 		"geqrf work":  func(_ blas.Float64, l lapack.Float64) { l.Dgeqrf(30, 30, x(900), 30, x(30), x(29), 30) },

@@ -49,6 +49,21 @@ func (r *lapackRoutines) Dgetrs(trans blas.Transpose, n, nrhs int, a []float64, 
 	})
 }
 
+// Dgetri is lapack.Float64's. It needs no more of work than its length.
+func (r *lapackRoutines) Dgetri(n int, a []float64, lda int, ipiv []int, work []float64, lwork int) (ok bool) {
+	lu := dense.Matrix{}
+	good := n >= r.inverse && lwork >= n && len(work) >= lwork && fits(blas.NoTrans, n, n, a, lda) && len(ipiv) == n
+	if good {
+		lu = matrix(blas.NoTrans, n, n, a, lda)
+		good = regular(dense.Triangle{Matrix: lu}) && r.alone.Finite(lu)
+	}
+	if !good {
+		return r.Implementation.Dgetri(n, a, lda, ipiv, work, lwork)
+	}
+	r.run(times(n, n, n), func(s *dense.Solver) error { return s.InvertLU(lu, ipiv) })
+	return r.Implementation.Dgetri(n, nil, lda, nil, work, -1)
+}
+
 // Dpotrf is lapack.Float64's.
 func (r *lapackRoutines) Dpotrf(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
 	if n < r.square || ul != blas.Upper && ul != blas.Lower || !fits(blas.NoTrans, n, n, a, lda) {
@@ -59,6 +74,22 @@ func (r *lapackRoutines) Dpotrf(ul blas.Uplo, n int, a []float64, lda int) (ok b
 		return err
 	})
 	return ok
+}
+
+// Dpotri is lapack.Float64's.
+func (r *lapackRoutines) Dpotri(uplo blas.Uplo, n int, a []float64, lda int) (ok bool) {
+	l := dense.Matrix{}
+	good := n >= r.inverse && (uplo == blas.Upper || uplo == blas.Lower) && fits(blas.NoTrans, n, n, a, lda)
+	if good {
+		l = symmetric(uplo, n, a, lda)
+		t := dense.Triangle{Matrix: l}
+		good = regular(t) && r.alone.FiniteTriangle(t)
+	}
+	if !good {
+		return r.Implementation.Dpotri(uplo, n, a, lda)
+	}
+	r.run(times(n, n, n)/3, func(s *dense.Solver) error { return s.InvertCholesky(l) })
+	return true
 }
 
 // Dpotrs is lapack.Float64's.
@@ -95,7 +126,7 @@ func (r *lapackRoutines) Dormqr(side blas.Side, trans blas.Transpose, m, n, k in
 	if side == blas.Right {
 		order, other = n, m
 	}
-	if k < r.reflector || k > order || other < r.columns || side != blas.Left && side != blas.Right || trans != blas.NoTrans && trans != blas.Trans || len(tau) != k ||
+	if k < r.apply || k > order || other < r.columns || side != blas.Left && side != blas.Right || trans != blas.NoTrans && trans != blas.Trans || len(tau) != k ||
 		lwork < max(1, other) || len(work) < lwork || !fits(blas.NoTrans, order, k, a, lda) || !fits(blas.NoTrans, m, n, c, ldc) {
 		r.Implementation.Dormqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork)
 		return
@@ -110,7 +141,7 @@ func (r *lapackRoutines) Dormqr(side blas.Side, trans blas.Transpose, m, n, k in
 
 // Dorgqr is lapack.Float64's. It needs no more of work than its length.
 func (r *lapackRoutines) Dorgqr(m, n, k int, a []float64, lda int, tau, work []float64, lwork int) {
-	if k < r.reflector || k > n || n > m || lwork < max(1, n) || len(work) < lwork || !fits(blas.NoTrans, m, n, a, lda) || len(tau) != k {
+	if k < r.form || k > n || n > m || lwork < max(1, n) || len(work) < lwork || !fits(blas.NoTrans, m, n, a, lda) || len(tau) != k {
 		r.Implementation.Dorgqr(m, n, k, a, lda, tau, work, lwork)
 		return
 	}

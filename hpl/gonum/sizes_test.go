@@ -44,6 +44,24 @@ func benchmarkSizes(b *testing.B, k kernels.Kernels) {
 					of.l.Dgetrf(n, n, work, n, pivots)
 				}
 			})
+			b.Run(fmt.Sprintf("Dgetri/n=%d/by=%s", n, of.by), func(b *testing.B) {
+				a, work, x, pivots := numbers(n*n), make([]float64, n*n), make([]float64, n), make([]int, n)
+				of.l.Dgetrf(n, n, a, n, pivots)
+				for b.Loop() {
+					copy(work, a)
+					of.l.Dgetri(n, work, n, pivots, x, n)
+				}
+			})
+			b.Run(fmt.Sprintf("Dpotri/n=%d/by=%s", n, of.by), func(b *testing.B) {
+				a, work := numbers(n*n), make([]float64, n*n)
+				for i := range n {
+					a[i*n+i] = 2
+				}
+				for b.Loop() {
+					copy(work, a)
+					of.l.Dpotri(blas.Lower, n, work, n)
+				}
+			})
 			b.Run(fmt.Sprintf("Dpotrf/n=%d/by=%s", n, of.by), func(b *testing.B) {
 				a, work := numbers(n*n), make([]float64, n*n)
 				for i := range n {
@@ -63,7 +81,7 @@ func benchmarkSizes(b *testing.B, k kernels.Kernels) {
 //
 //	go test ./hpl/gonum -run '^$' -bench Parallel
 func BenchmarkParallel(b *testing.B) {
-	for _, n := range []int{150, 200, 250, 300, 350, 400, 500, 600} {
+	for _, n := range []int{200, 250, 300, 350, 400, 500, 600, 800} {
 		for _, limit := range []float64{0, 1e18} {
 			ours, products := lapackWith(kernels.Default()), blasWith(kernels.Default())
 			ours.parallel, products.parallel = limit, limit
