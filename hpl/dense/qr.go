@@ -95,7 +95,7 @@ func tooMany(call string, a Matrix, k int) error {
 	return nil
 }
 
-// blockSizeQR is blockSize for QR, where a panel costs more.
+// blockSizeQR is blockSize for QR, where a panel costs more; measured likewise.
 func blockSizeQR(n int) int {
 	if n <= 1400 {
 		return 48
