@@ -31,7 +31,7 @@ type noted struct {
 // wish is a request of a noted call.
 type wish struct {
 	Message
-	cells cells
+	cells engine.Cells
 }
 
 // tracker follows the calls of one rank and makes chains of them. It belongs to the
@@ -124,7 +124,7 @@ func clashes(chain []noted, w *wish) bool {
 	for i := range chain {
 		for j := range chain[i].n {
 			o := &chain[i].requests[j]
-			if (w.Recv || o.Recv) && w.cells.overlap(o.cells) {
+			if (w.Recv || o.Recv) && w.cells.Overlap(o.cells) {
 				return true
 			}
 		}
@@ -144,7 +144,7 @@ func (t *tracker) wish(c *engine.Call) wish {
 		peer = c.Comm.World(peer)
 	}
 	return wish{Message: Message{Recv: c.Kind.Receives(), Sync: c.Kind == engine.CallSsend, Peer: peer, Tag: c.Tag, Comm: int(c.Comm.ID()),
-		Blocks: blocks, Block: block * b.ElemSize(), Stride: stride * b.ElemSize()}, cells: cellsOf(b)}
+		Blocks: blocks, Block: block * b.ElemSize(), Stride: stride * b.ElemSize()}, cells: engine.CellsOf(b)}
 }
 
 // unrelated returns the reason for which a call at site does not belong to the chain so far;
@@ -299,7 +299,7 @@ func (t *tracker) interrupted(c *engine.Call, start int64) {
 		t.close(reason, -1)
 	}
 	if c.Kind.Collective() && c.Recv.Bytes() > 0 && !c.Recv.IsInPlace() {
-		t.verify.against(cellsOf(c.Recv), true, -1)
+		t.verify.against(engine.CellsOf(c.Recv), true, -1)
 	}
 	t.tool += osthread.Nanotime() - start
 }

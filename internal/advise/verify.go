@@ -29,7 +29,7 @@ type shadow struct {
 	self    [1]*engine.Call
 	outer   *engine.Call // the program's
 	site    int
-	cells   cells
+	cells   engine.Cells
 	recv    bool
 	close   bool          // the buffer is compared
 	before  uint64        // hash of the buffer at the start
@@ -63,7 +63,7 @@ func (v *verifier) start(c *engine.Call, site int) *shadow {
 	if s.recv {
 		b = c.Recv
 	}
-	s.cells = cellsOf(b)
+	s.cells = engine.CellsOf(b)
 	raced := v.against(s.cells, s.recv, site)
 	n := v.passes[site]
 	v.passes[site]++
@@ -103,9 +103,9 @@ func (v *verifier) hash(b engine.Buffer) uint64 {
 
 // against checks a use of memory by an operation against all requests without a wait yet, and
 // reports whether it found a race. site is the site of the operation, -1 to find it.
-func (v *verifier) against(c cells, writes bool, site int) (raced bool) {
+func (v *verifier) against(c engine.Cells, writes bool, site int) (raced bool) {
 	for _, s := range v.open {
-		if !(writes || s.recv) || !s.cells.overlap(c) {
+		if !(writes || s.recv) || !s.cells.Overlap(c) {
 			continue
 		}
 		kind := RaceReceived

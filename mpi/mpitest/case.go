@@ -43,7 +43,7 @@ func (n Needs) String() string {
 // Cases returns the suite in the order of [Run].
 func Cases() []Case {
 	return slices.Concat(
-		transferCases(), orderCases(), requestCases(), persistentCases(), probeCases(), truncateCases(),
+		transferCases(), orderCases(), requestCases(), batchCases(), persistentCases(), probeCases(), truncateCases(),
 		collectiveCases(), reductionCases(), partCases(), outstandingCases(),
 		communicatorCases(), gridCases(), windowCases(), lockCases(), notifyCases(),
 		misuseCases(), revokeCases(), engineCases(), randomCases())

@@ -1,18 +1,17 @@
-package advise
+package engine
 
-import "github.com/weft-hpc/weft/internal/engine"
-
-// cells is the memory of a buffer: blocks of size bytes from base on, a stride apart.
-type cells struct {
+// Cells is the memory of a buffer: blocks of size bytes from base on, a stride apart.
+type Cells struct {
 	base                 uintptr
 	blocks, size, stride int
 }
 
-func cellsOf(b engine.Buffer) cells {
+// CellsOf returns the memory of b.
+func CellsOf(b Buffer) Cells {
 	blocks, block, stride := b.Layout()
-	c := cells{base: uintptr(b.Pointer()), blocks: blocks, size: block * b.ElemSize(), stride: stride * b.ElemSize()}
+	c := Cells{base: uintptr(b.Pointer()), blocks: blocks, size: block * b.ElemSize(), stride: stride * b.ElemSize()}
 	if b.Bytes() == 0 || b.IsInPlace() {
-		return cells{}
+		return Cells{}
 	}
 	if c.blocks == 1 {
 		c.stride = c.size
@@ -20,14 +19,14 @@ func cellsOf(b engine.Buffer) cells {
 	return c
 }
 
-func (c cells) empty() bool { return c.blocks == 0 || c.size == 0 }
+func (c Cells) empty() bool { return c.blocks == 0 || c.size == 0 }
 
 // end returns the first byte behind the last block.
-func (c cells) end() uintptr { return c.base + uintptr((c.blocks-1)*c.stride+c.size) }
+func (c Cells) end() uintptr { return c.base + uintptr((c.blocks-1)*c.stride+c.size) }
 
-// overlap reports whether two buffers share a byte. Buffers whose ranges meet are
+// Overlap reports whether two buffers share a byte. Buffers whose ranges meet are
 // compared block by block, in time proportional to the blocks of the one with fewer.
-func (c cells) overlap(d cells) bool {
+func (c Cells) Overlap(d Cells) bool {
 	if c.empty() || d.empty() || c.base >= d.end() || d.base >= c.end() {
 		return false
 	}
@@ -44,7 +43,7 @@ func (c cells) overlap(d cells) bool {
 }
 
 // meets reports whether a block of c has a byte in [from, to).
-func (c cells) meets(from, to uintptr) bool {
+func (c Cells) meets(from, to uintptr) bool {
 	if from >= c.end() || to <= c.base {
 		return false
 	}
