@@ -30,7 +30,8 @@ type advice struct {
 	Speedup   float64        `json:"speedup"`
 	Races     []race         `json:"races,omitempty"`
 	program   *rewrite.Program
-	noProgram map[string]string // by file: why its source cannot be used
+	overlaps  map[[2]rewrite.Site]int // pairs of calls that have shared memory, and how often
+	noProgram map[string]string       // by file: why its source cannot be used
 }
 
 // item is a change: calls that are started together.
@@ -46,6 +47,7 @@ type item struct {
 	Before    string        `json:"before"`
 	After     string        `json:"after"`
 	EndReason string        `json:"end"`
+	Seen      string        `json:"seen"` // the messages for which it was measured
 	change    *rewrite.Change
 	chains    []int
 }
@@ -71,6 +73,7 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	a := &advice{File: file, Run: r, Program: r.Program, Ranks: r.Ranks, Size: r.Size, Seconds: r.Seconds, Tool: r.Tool, Merges: r.Merges(), Laters: r.Laters()}
 	a.load()
 	all := map[string]*item{}
+	a.findOverlaps()
 	for i := range r.Chains {
 		a.chain(i, all)
 	}
@@ -187,7 +190,18 @@ func (a *advice) chain(i int, all map[string]*item) {
 		a.Refused = append(a.Refused, refusal{r.Key(i), why, s.Total, s.Share})
 		return
 	}
-	changes, refusals := a.program.Chain(sitesOf(r, c), rewrite.Evidence{Disjoint: true, Wild: c.Wild()})
+	if c.Peers {
+		s := r.Saving(i, nil)
+		a.Refused = append(a.Refused, refusal{r.Key(i), "its messages went to other ranks in some passes than in others: what was measured does not hold for all of them", max(s.Total, 0), max(s.Share, 0)})
+		return
+	}
+	sites := sitesOf(r, c)
+	changes, refusals := a.program.Chain(sites, rewrite.Evidence{Wild: c.Wild(), Seen: seen(r, c), Apart: func(i, j int) string {
+		if n := a.overlaps[[2]rewrite.Site{sites[i], sites[j]}]; n > 0 {
+			return fmt.Sprintf("its buffers share memory with those of line %d, seen %d times: it has to wait for that call", sites[i].Line, n)
+		}
+		return ""
+	}})
 	for _, x := range changes {
 		a.add(i, x, all)
 	}
@@ -200,9 +214,52 @@ func (a *advice) chain(i int, all map[string]*item) {
 	}
 }
 
+// findOverlaps collects the pairs of calls that once shared memory, where either received.
+func (a *advice) findOverlaps() {
+	a.overlaps = map[[2]rewrite.Site]int{}
+	for i := range a.Run.Chains {
+		c := &a.Run.Chains[i]
+		for _, e := range c.Ends {
+			if e.Reason != advise.EndOverlap || e.Site < 0 {
+				continue
+			}
+			for _, s := range c.Sites {
+				a.overlaps[[2]rewrite.Site{siteOf(a.Run, s), siteOf(a.Run, e.Site)}] += e.Count
+			}
+		}
+	}
+}
+
+// seen says for which messages the run holds.
+func seen(r *advise.Run, c *advise.Chain) string {
+	least, most := 0, 0
+	for _, p := range c.Patterns {
+		for i := range p.Requests {
+			n := p.Requests[i].Bytes()
+			if least == 0 || n < least {
+				least = n
+			}
+			most = max(most, n)
+		}
+	}
+	sizes := fmt.Sprintf("%d", most)
+	if least < most {
+		sizes = fmt.Sprintf("%d to %d", least, most)
+	}
+	text := fmt.Sprintf("Under way together where they share no memory; measured with messages of %s bytes on %d ranks", sizes, r.Ranks)
+	if r.Size > 0 {
+		text += fmt.Sprintf(", size %g", r.Size)
+	}
+	return text + "."
+}
+
+func siteOf(r *advise.Run, s int) rewrite.Site {
+	return rewrite.Site{File: r.Sites[s].File, Line: r.Sites[s].Line, API: r.Sites[s].API}
+}
+
 func sitesOf(r *advise.Run, c *advise.Chain) (sites []rewrite.Site) {
 	for _, s := range c.Sites {
-		sites = append(sites, rewrite.Site{File: r.Sites[s].File, Line: r.Sites[s].Line, API: r.Sites[s].API})
+		sites = append(sites, siteOf(r, s))
 	}
 	return sites
 }
@@ -220,7 +277,7 @@ func (a *advice) add(i int, x *rewrite.Change, all map[string]*item) {
 	it := all[key]
 	if it == nil {
 		it = &item{File: x.File, Line: x.Line, Last: x.Last, Calls: len(x.Calls), Before: x.Before, After: x.After, Saving: s, Count: c.Count, change: x,
-			Func: r.Sites[c.Sites[x.Calls[0]]].Func, Slack: c.Slack.Mean}
+			Func: r.Sites[c.Sites[x.Calls[0]]].Func, Slack: c.Slack.Mean, Seen: seen(r, c)}
 		if len(c.Ends) > 0 {
 			it.EndReason = c.Ends[0].Reason
 		}

@@ -68,6 +68,7 @@ func (it *item) print(w io.Writer, r *advise.Run, n int) {
 	fmt.Fprintf(w, "\n#%d  %s:%d-%d, %s\n", n, filepath.Base(it.File), it.Line, it.Last, it.Func)
 	fmt.Fprintf(w, "    seen %d times: %s each (%s to %s, %s), %s in all, %.1f %% of the program\n", it.Count, duration(it.Saving.PerPass),
 		duration(it.Saving.Low), duration(it.Saving.High), how, duration(it.Saving.Total), 100*it.Saving.Share)
+	fmt.Fprintf(w, "    %s\n", it.Seen)
 	for _, i := range it.chains {
 		if c := &r.Chains[i]; c.Trial != nil {
 			fmt.Fprintf(w, "    as written it took %s in the run and %s in the rehearsal, changed %s in the rehearsal\n", duration(c.Written.Mean),

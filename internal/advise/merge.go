@@ -39,6 +39,7 @@ type rankChain struct {
 	Movable  []int
 	Pattern  Pattern
 	Varied   bool
+	Peers    bool
 	Next     int // in Chains, -1: none
 	Distance float64
 }
@@ -74,7 +75,7 @@ func (s *session) grown() float64 {
 
 func (s *chainStats) tell() rankChain {
 	c := rankChain{Sites: s.sites, Count: s.count, Written: s.written, Between: s.between, Before: s.before, Pause: s.pause.median(), Slack: s.slack,
-		Calls: s.calls, Gaps: s.gaps, Movable: s.movable, Pattern: s.common(), Varied: len(s.patterns) > 1, Next: -1}
+		Calls: s.calls, Gaps: s.gaps, Movable: s.movable, Pattern: s.common(), Varied: len(s.patterns) > 1, Peers: s.otherPeers(), Next: -1}
 	for e, n := range s.ends {
 		e.Count = n
 		c.Ends = append(c.Ends, e)
@@ -212,6 +213,7 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 	have.Count = max(have.Count, c.Count)
 	have.Ranks = append(have.Ranks, rank)
 	have.Varied = have.Varied || c.Varied
+	have.Peers = have.Peers || c.Peers
 	have.Written.Merge(c.Written)
 	have.Between.Merge(c.Between)
 	have.Before.Merge(c.Before)

@@ -66,11 +66,16 @@ type Chain struct {
 	Ends      []End     `json:"ends"`      // why it ended, most frequent first
 	Patterns  []Pattern `json:"patterns"`  // per rank, the most frequent one
 	Varied    bool      `json:"varied"`    // a rank had more than one pattern
+	Peers     bool      `json:"peers"`     // with other peers, or on other communicators
 	Trial     *Trial    `json:"trial"`     // of the rehearsal; nil if there was none
 	NoTrial   string    `json:"no_trial"`  // why not
 	Successor int       `json:"successor"` // the chain that follows most often, -1 if none
 	Distance  float64   `json:"distance"`  // mean time to it
 }
+
+// EndOverlap is the reason of a chain that ended because the next call shares memory with it,
+// where either receives.
+const EndOverlap = "overlap"
 
 // End is a reason for which a chain ended, and how often it did.
 type End struct {

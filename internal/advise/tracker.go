@@ -271,7 +271,7 @@ func (t *tracker) commit() {
 	t.have = false
 	if t.cur.clash {
 		prior := append(t.prior[:0], t.chain...)
-		t.close("overlap", t.cur.site)
+		t.close(EndOverlap, t.cur.site)
 		t.prior = prior
 		for i := range t.cur.requests {
 			t.cur.requests[i].Call = 0

@@ -2,14 +2,12 @@
 // package advise has measured it, and changes blocking messages that stand one after
 // another into requests that are started together:
 //
-//	if _, err := c.Sendrecv(a, up, 0, b, down, 0); err != nil {     var reqs7 [4]*mpi.Request
-//		return err                                                  reqs7[0] = c.Irecv(b, down, 0)
-//	}                                                               reqs7[1] = c.Isend(a, up, 0)
-//	if _, err := c.Sendrecv(x, left, 1, y, right, 1); err != nil {  reqs7[2] = c.Irecv(y, right, 1)
-//		return err                                                  reqs7[3] = c.Isend(x, left, 1)
-//	}                                                               if err := mpi.Waitall(reqs7[:]...); err != nil {
-//	                                                                	return err
-//	                                                                }
+//	if _, err := c.Sendrecv(a, up, 0, b, down, 0); err != nil {      var batch7 mpi.Batch
+//		return err                                                   batch7.Sendrecv(c, a, up, 0, b, down, 0)
+//	}                                                                batch7.Sendrecv(c, x, left, 1, y, right, 1)
+//	if _, err := c.Sendrecv(x, left, 1, y, right, 1); err != nil {   if err := batch7.Wait(); err != nil {
+//		return err                                                   	return err
+//	}                                                                }
 //
 // The paper (Natvig and Elster 2010, section 3.3) reads the lines of the source; here
 // go/types knows what every name is. A change is made only if it can be proven local,
@@ -27,9 +25,11 @@
 //   - No status or error of a call is used before the last call.
 //   - An error check leaves the list (return, break, panic), so it can stand after
 //     the wait.
-//   - That the buffers share no cell is not proven but measured: the run has compared
-//     them cell by cell, on all ranks, in every occurrence ([Evidence]). It holds for the
-//     sizes that were run. Buffers that are the same expression are refused in any case.
+//   - That the buffers share no memory is checked when the changed program runs: a call of
+//     an [mpi.Batch] that shares memory with an earlier one waits for it, as the blocking call
+//     did. So the change is right for sizes, aliases and data that no run has seen. Two calls that
+//     a run has seen to share memory, even once, and buffers that are the same expression, are
+//     refused in any case: there the change would bring nothing.
 //   - The changed package is type-checked.
 //
 // Messages between two ranks keep their order, as the requests are started in the order

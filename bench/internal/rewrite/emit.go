@@ -6,30 +6,31 @@ import (
 	"go/ast"
 	"go/format"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 )
 
-// emit makes the change of a group whose proof is complete. mpi is the name of the package.
-func (p *Program) emit(g *group, mpi string) *Change {
+// emit makes the change of a group whose proof is complete. mpi is the name of the package;
+// note, if not empty, becomes a comment.
+func (p *Program) emit(g *group, mpi, note string) *Change {
 	first, last := g.units[0], g.units[len(g.units)-1]
 	w := &writer{p: p, g: g, mpi: mpi}
 	line := p.line(g.list[first.first].Pos())
-	w.reqs, w.errs = w.fresh("reqs", line), w.fresh("errs", line)
+	w.batch = w.fresh("batch", line)
 	var edits []edit
-	for i, u := range g.units {
+	for _, u := range g.units {
 		s := g.list[u.first]
-		text := w.starts(u)
-		if i == 0 {
-			text = "\x00" + text // the declaration, when the number is known
-		}
 		from, to := p.offset(s.Pos()), p.offset(s.End())
-		edits = append(edits, edit{from, to, text})
+		edits = append(edits, edit{from, to, w.start(u)})
 		if u.check != nil && !u.inIf {
 			edits = append(edits, p.removal(g.f, to, u.check))
 		}
 	}
-	edits[0].text = fmt.Sprintf("var %s [%d]*%s.Request\n%s", w.reqs, w.n, mpi, edits[0].text[1:])
+	if note != "" {
+		note = "// " + note + "\n"
+	}
+	edits[0].text = fmt.Sprintf("%svar %s %s.Batch\n%s", note, w.batch, mpi, edits[0].text)
 	end := &edits[len(edits)-1]
 	end.text += "\n" + w.ending()
 	c := &Change{File: g.f.name, Line: line, Calls: g.calls, edits: edits, f: g.f}
@@ -49,14 +50,10 @@ func (p *Program) removal(f *file, from int, check *ast.IfStmt) edit {
 
 // writer writes the new statements of a group.
 type writer struct {
-	p          *Program
-	g          *group
-	mpi        string
-	reqs, errs string
-	n          int      // requests so far
-	from       []int    // first request of each unit
-	to         []int    // and the one behind its last
-	status     []string // of each unit: where its status is found
+	p     *Program
+	g     *group
+	mpi   string
+	batch string // the variable
 }
 
 // fresh returns a name that means nothing in the function.
@@ -79,34 +76,35 @@ func (w *writer) fresh(stem string, line int) string {
 	}
 }
 
-// starts returns the statements that start the requests of a unit: the receive first, as
-// Sendrecv does.
-func (w *writer) starts(u *unit) string {
-	recv := w.p.text(w.g.f, u.call.Fun.(*ast.SelectorExpr).X)
-	arg := func(i int) string { return w.p.text(w.g.f, u.call.Args[i]) }
-	w.from = append(w.from, w.n)
-	var lines []string
-	add := func(method string, at int) {
-		lines = append(lines, fmt.Sprintf("%s[%d] = %s.%s(%s, %s, %s)", w.reqs, w.n, recv, method, arg(at), arg(at+1), arg(at+2)))
-		w.n++
+// start returns the statement that starts a call.
+func (w *writer) start(u *unit) string {
+	args := []string{w.comm(u.call.Fun.(*ast.SelectorExpr))}
+	for _, x := range u.call.Args {
+		args = append(args, w.p.text(w.g.f, x))
 	}
-	status := ""
-	if u.recv >= 0 {
-		status = fmt.Sprintf("%s[%d]", w.reqs, w.n)
-		add("Irecv", u.recv)
+	return fmt.Sprintf("%s.%s(%s)", w.batch, u.api, strings.Join(args, ", "))
+}
+
+// comm returns the communicator on which a method is called: it may be embedded, as in mpi.Cart.
+func (w *writer) comm(sel *ast.SelectorExpr) string {
+	text := w.p.text(w.g.f, sel.X)
+	s := w.g.f.pkg.info.Selections[sel]
+	t := s.Recv()
+	for _, i := range s.Index()[:len(s.Index())-1] {
+		if ptr, ok := t.Underlying().(*types.Pointer); ok {
+			t = ptr.Elem()
+		}
+		field := t.Underlying().(*types.Struct).Field(i)
+		text += "." + field.Name()
+		t = field.Type()
 	}
-	if u.send >= 0 {
-		add(map[bool]string{true: "Issend", false: "Isend"}[u.api == "Ssend"], u.send)
-	}
-	w.to = append(w.to, w.n)
-	w.status = append(w.status, status)
-	return strings.Join(lines, "\n")
+	return text
 }
 
 // ending returns the wait and the calls' uses of their results.
 func (w *writer) ending() string {
 	if u := w.g.units[0]; w.alike() {
-		all := fmt.Sprintf("%s.Waitall(%s[:]...)", w.mpi, w.reqs)
+		all := w.batch + ".Wait()"
 		switch {
 		case u.errName == nil:
 			return "_ = " + all
@@ -115,20 +113,12 @@ func (w *writer) ending() string {
 		}
 		return fmt.Sprintf("%s %s %s\nif %s", u.errName.Name, u.tok, all, w.tail(u))
 	}
-	var results strings.Builder
-	for i, u := range w.g.units {
-		results.WriteString(w.results(i, u))
-	}
-	text := strings.TrimSuffix(results.String(), "\n")
-	if !strings.Contains(text, w.errs) {
-		return fmt.Sprintf("_ = %s.Waitall(%s[:]...) // all have completed before any is handled\n%s", w.mpi, w.reqs, text)
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s := [%d]error{ // all have completed before any is handled\n", w.errs, len(w.g.units))
-	for i := range w.g.units {
-		fmt.Fprintf(&b, "%s.Waitall(%s[%d:%d]...),\n", w.mpi, w.reqs, w.from[i], w.to[i])
+	fmt.Fprintf(&b, "_ = %s.Wait() // all have completed before any is handled\n", w.batch)
+	for i, u := range w.g.units {
+		b.WriteString(w.results(i, u))
 	}
-	return b.String() + "}\n" + text
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // tail returns an if statement from its condition on.
@@ -158,42 +148,25 @@ func (w *writer) alike() bool {
 
 // results returns the statements that give a unit its status and error, and its check.
 func (w *writer) results(i int, u *unit) string {
-	var b strings.Builder
-	single := w.to[i]-w.from[i] == 1
-	err := fmt.Sprintf("%s[%d]", w.errs, i)
-	assign := ""
-	switch {
-	case u.errName == nil && u.status == nil:
+	if u.errName == nil && u.status == nil {
 		return ""
-	case single && u.recv >= 0: // Recv and Wait have the same two results
-		assign = fmt.Sprintf("%s %s %s.Wait()", w.names(u), u.tok, w.status[i])
-	case single:
-		assign = fmt.Sprintf("_, %s %s %s[%d].Wait()", u.errName.Name, u.tok, w.reqs, w.from[i])
-	case u.status == nil:
-		assign = fmt.Sprintf("%s %s %s", u.errName.Name, u.tok, err)
-	default:
-		got := w.fresh("status", w.p.line(u.call.Pos()))
-		fmt.Fprintf(&b, "%s, _ := %s.Wait()\n", got, w.status[i])
-		if u.errName == nil {
-			assign = fmt.Sprintf("%s %s %s", u.status.(*ast.Ident).Name, u.tok, got)
-		} else {
-			assign = fmt.Sprintf("%s %s %s, %s", w.names(u), u.tok, got, err)
-		}
 	}
+	assign := fmt.Sprintf("%s %s %s.Result(%d)", w.names(u), u.tok, w.batch, i)
 	switch {
 	case u.inIf:
-		fmt.Fprintf(&b, "if %s; %s\n", assign, w.tail(u))
+		return fmt.Sprintf("if %s; %s\n", assign, w.tail(u))
 	case u.check != nil:
-		fmt.Fprintf(&b, "%s\nif %s\n", assign, w.tail(u))
-	default:
-		fmt.Fprintf(&b, "%s\n", assign)
+		return fmt.Sprintf("%s\nif %s\n", assign, w.tail(u))
 	}
-	return b.String()
+	return assign + "\n"
 }
 
-// names returns the left side of the call of a unit.
+// names returns the left side of the call of a unit. Result has a status, a Send none.
 func (w *writer) names(u *unit) string {
 	var names []string
+	if u.recv < 0 {
+		names = append(names, "_")
+	}
 	for _, x := range u.lhs {
 		names = append(names, x.(*ast.Ident).Name)
 	}

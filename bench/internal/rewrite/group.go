@@ -9,8 +9,12 @@ import (
 
 // Evidence holds the facts about a chain that only a run can show.
 type Evidence struct {
-	Disjoint bool // no two requests of it shared a cell, if one of them received
-	Wild     bool // a receive named any rank or any tag
+	Wild bool   // a receive named any rank or any tag
+	Seen string // what the run has seen: becomes a comment of the change
+	// Apart reports that two calls of the chain once shared memory where either received, or
+	// were seen in another order: they stay apart. The calls are numbered in the chain. May be
+	// nil.
+	Apart func(i, j int) (reason string)
 }
 
 // Change is a proven change of one file: several calls that follow one another.
@@ -69,7 +73,10 @@ func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals [
 			continue
 		}
 		if g != nil {
-			if why = p.joins(g, f, l, u); why != "" {
+			if why = e.apart(g, i); why == "" {
+				why = p.joins(g, f, l, u)
+			}
+			if why != "" {
 				refuse([]int{i - 1, i}, why)
 				g = nil
 			}
@@ -92,6 +99,18 @@ func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals [
 		changes = append(changes, c)
 	}
 	return changes, refusals
+}
+
+// apart says why call i does not go together with the calls of a group; "" if it does.
+func (e *Evidence) apart(g *group, i int) string {
+	if e.Apart != nil {
+		for _, j := range g.calls {
+			if why := e.Apart(j, i); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 func (p *Program) understand(s Site) (*file, *located, *unit, string) {
@@ -317,9 +336,6 @@ func (p *Program) sameBuffer(g *group, u *unit) string {
 
 // change checks what concerns a group as a whole, and makes the change.
 func (p *Program) change(g *group, e Evidence) (*Change, string) {
-	if !e.Disjoint {
-		return nil, "no run has shown that the buffers share no cell: the names may be aliases"
-	}
 	if e.Wild {
 		return nil, "a receive takes messages from any rank or with any tag: started earlier, it may take another one"
 	}
@@ -341,7 +357,7 @@ func (p *Program) change(g *group, e Evidence) (*Change, string) {
 	if !ok {
 		return nil, "the file does not import " + mpiPath
 	}
-	c := p.emit(g, name)
+	c := p.emit(g, name, e.Seen)
 	if err := p.verify(c); err != nil {
 		return nil, "the change does not compile: " + err.Error()
 	}

@@ -131,7 +131,7 @@ func (p *Program) add(l *listed, exports map[string]string) error {
 		return os.Open(exports[path])
 	}
 	pkg := &unitPackage{path: l.ImportPath, imports: importer.ForCompiler(p.fset, "gc", lookup)}
-	pkg.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	pkg.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	var trees []*ast.File
 	for _, base := range l.GoFiles {
 		name := filepath.Join(l.Dir, base)
