@@ -52,12 +52,31 @@ type item struct {
 	chains    []int
 }
 
-// refusal is a change that is not possible, and what it would have saved.
+// refusal is a place that stays as it is, for one reason, and what a change might have saved.
 type refusal struct {
 	Place     string  `json:"place"`
 	Reason    string  `json:"reason"`
+	Count     int     `json:"count"`   // passes
+	Seconds   float64 `json:"seconds"` // of a rank, in the calls
 	Potential float64 `json:"potential_seconds"`
-	Share     float64 `json:"share"`
+	Share     float64 `json:"share"` // of the program: the potential
+	file      string
+	line      int
+}
+
+// refuse notes a refusal; those of one place and reason are one.
+func (a *advice) refuse(s *advise.Site, x refusal) {
+	x.Place, x.file, x.line = place(s), s.File, s.Line
+	for i := range a.Refused {
+		if y := &a.Refused[i]; y.Place == x.Place && y.Reason == x.Reason {
+			y.Count += x.Count
+			y.Seconds += x.Seconds
+			y.Potential += x.Potential
+			y.Share += x.Share
+			return
+		}
+	}
+	a.Refused = append(a.Refused, x)
 }
 
 // race is a use of a buffer before its wait.
@@ -79,8 +98,7 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	}
 	for _, p := range r.Collectives {
 		if p.Seconds >= 0.01*r.Seconds {
-			a.Refused = append(a.Refused, refusal{Place: place(&r.Sites[p.Site]), Reason: fmt.Sprintf("it is collective: %d times on all ranks, %s of each, %.1f %% of the program. Only data sent in pieces, as they get ready, or a task of a communication thread, would overlap",
-				p.Count, duration(p.Seconds), 100*p.Seconds/r.Seconds)})
+			a.refuse(&r.Sites[p.Site], refusal{Count: p.Count, Seconds: p.Seconds, Reason: "it is collective: only data sent in pieces, as they get ready, or a task of a communication thread, would overlap"})
 		}
 	}
 	fold(all)
@@ -173,8 +191,7 @@ func (a *advice) alone(i int) {
 	if took < 0.01*r.Seconds || len(c.Ends) == 0 {
 		return
 	}
-	a.Refused = append(a.Refused, refusal{Place: place(&r.Sites[c.Sites[0]]), Reason: fmt.Sprintf("it stands alone: %d times, %s in all, %.1f %% of the program, and next comes: %s. Only work put behind an earlier start would hide it, or a task",
-		c.Count, duration(took), 100*took/r.Seconds, c.Ends[0].Reason)})
+	a.refuse(&r.Sites[c.Sites[0]], refusal{Count: c.Count, Seconds: took, Reason: "it stands alone, and next comes: " + c.Ends[0].Reason + ". Only work put behind an earlier start would hide it, or a task"})
 }
 
 // chain adds the possible changes of a chain to all, by place, and notes the refused ones.
@@ -187,12 +204,12 @@ func (a *advice) chain(i int, all map[string]*item) {
 	}
 	if why := a.unread(c); why != "" || a.program == nil {
 		s := r.Saving(i, nil)
-		a.Refused = append(a.Refused, refusal{r.Key(i), why, s.Total, s.Share})
+		a.refuse(&r.Sites[c.Sites[0]], a.stake(c, why, s))
 		return
 	}
 	if c.Peers {
 		s := r.Saving(i, nil)
-		a.Refused = append(a.Refused, refusal{r.Key(i), "its messages went to other ranks in some passes than in others: what was measured does not hold for all of them", max(s.Total, 0), max(s.Share, 0)})
+		a.refuse(&r.Sites[c.Sites[0]], a.stake(c, "its messages went to other ranks in some passes than in others: what was measured does not hold for all of them", s))
 		return
 	}
 	sites := sitesOf(r, c)
@@ -210,8 +227,13 @@ func (a *advice) chain(i int, all map[string]*item) {
 		if len(x.Calls) > 1 || len(changes) == 0 {
 			s = r.Saving(i, nil)
 		}
-		a.Refused = append(a.Refused, refusal{fmt.Sprintf("%s:%d", x.File, x.Line), x.Reason, max(s.Total, 0), max(s.Share, 0)})
+		a.refuse(&r.Sites[c.Sites[x.Calls[len(x.Calls)-1]]], a.stake(c, x.Reason, s))
 	}
+}
+
+// stake returns a refusal of a chain.
+func (a *advice) stake(c *advise.Chain, reason string, s advise.Saving) refusal {
+	return refusal{Reason: reason, Count: c.Count, Seconds: c.Written.Sum() / float64(a.Run.Ranks), Potential: max(s.Total, 0), Share: max(s.Share, 0)}
 }
 
 // findOverlaps collects the pairs of calls that once shared memory, where either received.

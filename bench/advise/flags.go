@@ -19,6 +19,7 @@ type config struct {
 	files           []string
 	line            *commandline.Line
 
+	corpus               bool
 	study, quick, others bool // -measure and what belongs to it
 	reps                 int
 	loop                 float64
@@ -62,6 +63,7 @@ func newConfig() *config {
 		c.after = append(c.after, s)
 		return nil
 	})
+	set.BoolVar(&c.corpus, "corpus", false, "try advice on programs that it has to change, and on others that it must not; no files, about 30 s")
 	c.measureFlags()
 	return c
 }
@@ -128,9 +130,11 @@ func (c *config) check() error {
 	switch {
 	case c.study && len(c.files) > 0:
 		return fmt.Errorf("-measure makes its own runs: no files go with it")
+	case c.corpus && (c.study || len(c.files) > 0):
+		return fmt.Errorf("-corpus makes its own runs: neither files nor -measure go with it")
 	case c.reps < 1 || !(c.loop > 0):
 		return fmt.Errorf("-reps %d -loop %g: they are above 0", c.reps, c.loop)
-	case len(c.files) == 0 && !c.study:
+	case len(c.files) == 0 && !c.study && !c.corpus:
 		return fmt.Errorf("no results file: run a program with WEFT_ADVISE=FILE first")
 	case !(c.min >= 0 && c.min <= 100):
 		return fmt.Errorf("-min %g: it is a percentage", c.min)
@@ -153,10 +157,12 @@ source would look. It reads results files: run any program of weft with WEFT_ADV
 	advise -project 1024 64.json 128.json 256.json
 	advise ft.json                         a timeline of tasks (npbft -trace ft.json)
 	advise -measure -out results/advise    how good the predictions are on this machine
+	advise -corpus                         that changed programs give the same bytes
 
 A chain is a series of blocking calls that do not need one another. Its saving has been
 measured at the end of the run, by a rehearsal of its messages in both forms, and is
 "estimated" from the speed of the network where that was not possible. Only changes that
-the source proves to be safe are advised; for others the reason is said. Buffers
-were compared cell by cell at the sizes that were run: check changes at others.
+the source proves to be safe are advised; for others the reason is said. Whether buffers share
+memory is checked when the changed program runs (mpi.Batch): calls that do wait for each
+other as before.
 `

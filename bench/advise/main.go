@@ -28,13 +28,16 @@
 // -measure does all of that with example 10 at five sizes in one, two and three dimensions, and
 // looks for false advice on other programs.
 //
+// -corpus tries advice on some sixty small programs (testdata/corpus): it changes those that can
+// be changed, leaves the others, and runs all of them before and after the changes.
+//
 // # Reading the source
 //
 // advice.go joins the measurements (package internal/advise) with the changes that the
 // source allows (package bench/internal/rewrite); text.go prints the result, fix.go changes
 // files, forecast.go projects, picture.go draws, tracefile.go and tasks.go are for timelines,
 // flags.go has the flags; study.go is -measure, with workshop.go, which builds and runs,
-// verdict.go, which assesses, and innocent.go, the other programs.
+// verdict.go, which assesses, and innocent.go, the other programs; corpus.go is -corpus.
 package main
 
 import (
@@ -53,6 +56,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	c, err := parseArgs(args)
 	if err != nil {
 		return commandline.Help(stdout, err)
+	}
+	if c.corpus {
+		return tryCorpus(&corpus{sizes: []int{33, 128, 300}, ranks: []int{1, 2, 3, 5, 8}}, stdout, stderr)
 	}
 	if c.study {
 		return c.measure(stdout, stderr)

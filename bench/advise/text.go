@@ -125,7 +125,7 @@ func (a *advice) printRest(w io.Writer, min float64) {
 	if len(a.Refused) > 0 {
 		fmt.Fprintf(w, "\nNot changed:\n")
 		for _, s := range a.Refused {
-			fmt.Fprintf(w, "    %s: %s", shorten(s.Place), s.Reason)
+			fmt.Fprintf(w, "    %s, %d times, %s, %.1f %% of the program: %s", shorten(s.Place), s.Count, duration(s.Seconds), 100*s.Seconds/nonzero(a.Run.Seconds), s.Reason)
 			if s.Share >= 0.001 {
 				fmt.Fprintf(w, " (at stake: up to %s, %.1f %%, if it is safe)", duration(s.Potential), 100*s.Share)
 			}
