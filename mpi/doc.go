@@ -17,6 +17,7 @@
 //	communicator   an ordered group of ranks with messages of its own (Comm)
 //	buffer         the memory of a message (Buffer): Of, One, Strided, Tile
 //	request        an operation under way (Request)
+//	batch          blocking calls whose messages are under way together (Batch)
 //	window         memory that other ranks read and write (Win)
 //	eager          a short message, which is sent without waiting for its receive
 //	rendezvous     a longer message, whose bytes move after the receive has been posted

@@ -214,7 +214,7 @@ func (a *advice) chain(i int, all map[string]*item) {
 	}
 	sites := sitesOf(r, c)
 	changes, refusals := a.program.Chain(sites, rewrite.Evidence{Wild: c.Wild(), Seen: seen(r, c), Apart: func(i, j int) string {
-		if n := a.overlaps[[2]rewrite.Site{sites[i], sites[j]}]; n > 0 {
+		if n := a.overlaps[[2]rewrite.Site{siteOf(r, c.Sites[i]), siteOf(r, c.Sites[j])}]; n > 0 {
 			return fmt.Sprintf("its buffers share memory with those of line %d, seen %d times: it has to wait for that call", sites[i].Line, n)
 		}
 		return ""
@@ -275,13 +275,18 @@ func seen(r *advise.Run, c *advise.Chain) string {
 	return text + "."
 }
 
+// siteOf returns the place of a site, without its caller.
 func siteOf(r *advise.Run, s int) rewrite.Site {
 	return rewrite.Site{File: r.Sites[s].File, Line: r.Sites[s].Line, API: r.Sites[s].API}
 }
 
 func sitesOf(r *advise.Run, c *advise.Chain) (sites []rewrite.Site) {
 	for _, s := range c.Sites {
-		sites = append(sites, siteOf(r, s))
+		site := siteOf(r, s)
+		if callers := r.Sites[s].Callers; len(callers) > 0 {
+			site.Caller = callers[0]
+		}
+		sites = append(sites, site)
 	}
 	return sites
 }

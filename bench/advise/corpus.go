@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -165,7 +166,7 @@ func (x *corpus) print(w io.Writer) error {
 	for _, p := range x.programs {
 		did, why := "changed", ""
 		if p.Changes == 0 {
-			did, why = "kept", p.Reason
+			did, why = "kept", cmp.Or(p.Reason, "its calls share memory, or stand alone")
 		}
 		switch {
 		case len(p.Differs) > 0:

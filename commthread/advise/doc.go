@@ -18,7 +18,9 @@
 //
 // # What is not guaranteed
 //
-// Advice is about the run that was made: other sizes may have other chains of messages.
+// Advice is about the run that was made: other sizes may have other chains of messages, and
+// other savings. Its changes are right for all of them: they are made of [mpi.Batch], which
+// compares the buffers when the program runs.
 // Calls that a communication thread makes for tasks are counted and not advised on: tasks
 // overlap already. First touches of received memory are seen for memory of [mpi.Alloc] only,
 // and only with userfaultfd, with cgo and without the race detector; the file says

@@ -27,15 +27,15 @@ type chainStats struct {
 	next     map[int]*Summary // distance to the chain that follows
 }
 
-// otherPeers reports whether the messages of an occurrence went to other ranks, or on other
-// communicators, than those of another one.
+// otherPeers reports whether the messages of an occurrence went to other ranks than those of
+// another one.
 func (s *chainStats) otherPeers() bool {
 	common := s.common()
 	for i := range s.patterns {
 		other := &s.patterns[i].pattern
 		for j := range min(len(common.Requests), len(other.Requests)) {
 			a, b := &common.Requests[j], &other.Requests[j]
-			if a.Peer != b.Peer || a.Comm != b.Comm {
+			if a.Peer != b.Peer {
 				return true
 			}
 		}

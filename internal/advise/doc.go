@@ -69,7 +69,9 @@
 //
 // Buffers on the Go heap cannot be watched. They are counted and named in the file. The
 // source analysis of package rewrite must then prove that nothing touches them between two
-// calls of a chain; without the proof no change is advised.
+// calls of a chain; without the proof no change is advised. Whether buffers share memory is checked
+// by the changed program (mpi.Batch); a pair of calls that once ended a chain by an overlap is
+// never advised.
 //
 // Memory of mpi.Alloc during the run lies in an arena of package commthread/dds, and a
 // [PageWatch] reports the first touches there. Messages use the arena's other view, so the

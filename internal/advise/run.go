@@ -66,7 +66,7 @@ type Chain struct {
 	Ends      []End     `json:"ends"`      // why it ended, most frequent first
 	Patterns  []Pattern `json:"patterns"`  // per rank, the most frequent one
 	Varied    bool      `json:"varied"`    // a rank had more than one pattern
-	Peers     bool      `json:"peers"`     // with other peers, or on other communicators
+	Peers     bool      `json:"peers"`     // with other peers
 	Trial     *Trial    `json:"trial"`     // of the rehearsal; nil if there was none
 	NoTrial   string    `json:"no_trial"`  // why not
 	Successor int       `json:"successor"` // the chain that follows most often, -1 if none

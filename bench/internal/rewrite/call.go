@@ -10,9 +10,10 @@ import (
 
 // Site is a call of a chain: where it stands, and the method of mpi.Comm.
 type Site struct {
-	File string
-	Line int
-	API  string
+	File   string
+	Line   int
+	API    string
+	Caller string // "file:line" of the call of its function; may be empty
 }
 
 // located is a site in the syntax tree.

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 )
 
 // Evidence holds the facts about a chain that only a run can show.
@@ -64,8 +65,8 @@ func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals [
 	var g *group
 	for i, s := range sites {
 		f, l, u, why := p.understand(s)
-		if why == "" && repeated(sites, i) {
-			why = "the call comes several times in the chain: in a loop, or in a function that is called again; start the requests of all rounds first, and wait once behind them"
+		if why == "" {
+			why = repeated(sites, i)
 		}
 		if why != "" {
 			refuse([]int{i}, why)
@@ -122,14 +123,22 @@ func (p *Program) understand(s Site) (*file, *located, *unit, string) {
 	return f, l, u, why
 }
 
-func repeated(sites []Site, i int) bool {
+// repeated says where a call that comes several times in a chain is repeated; "" if it comes once.
+func repeated(sites []Site, i int) string {
 	for j, s := range sites {
-		if j != i && s == sites[i] {
-			return true
+		if j == i || s.File != sites[i].File || s.Line != sites[i].Line || s.API != sites[i].API {
+			continue
 		}
+		if s.Caller != sites[i].Caller {
+			return fmt.Sprintf("its function is called at %s and at %s, and waits in each call: start the messages of both in the caller, in a mpi.Batch, and wait once", base(sites[min(i, j)].Caller), base(sites[max(i, j)].Caller))
+		}
+		return "the call is repeated in a loop: start the messages of all rounds in a mpi.Batch, and wait once behind the loop"
 	}
-	return false
+	return ""
 }
+
+// base returns a place without its folder.
+func base(place string) string { return place[strings.LastIndexByte(place, '/')+1:] }
 
 // joins says why a call cannot be started together with a group of calls before it.
 func (p *Program) joins(g *group, f *file, l *located, u *unit) string {
@@ -169,7 +178,10 @@ func (p *Program) joins(g *group, f *file, l *located, u *unit) string {
 
 // flight returns the messages in flight after all calls of a group have been started.
 func (p *Program) flight(g *group) *flight {
-	fl := &flight{p: p, kinds: map[types.BasicKind]bool{}, taken: addressed(g.f, g.fn)}
+	fl := &flight{p: p, kinds: map[types.BasicKind]bool{}, taken: addressed(g.f, g.fn), private: p.privateSlices(g.f, g.fn)}
+	for v := range g.roots() {
+		delete(fl.private, v) // they are under way
+	}
 	for _, u := range g.units {
 		if u.recv >= 0 {
 			fl.receiving(g.f, u.call.Args[u.recv], deepest)
@@ -208,7 +220,14 @@ func (p *Program) between(g *group, s ast.Stmt) string {
 	line := p.line(s.Pos())
 	switch s.(type) {
 	case *ast.ForStmt, *ast.RangeStmt:
-		return fmt.Sprintf("a loop lies between, on line %d", line)
+		why := p.flight(g).loop(g.f, s)
+		if why == "" {
+			why = p.usesResults(g, s)
+		}
+		if why != "" {
+			return fmt.Sprintf("a loop lies between, on line %d: %s", line, why)
+		}
+		return ""
 	case *ast.ReturnStmt:
 		return fmt.Sprintf("a return lies between, on line %d", line)
 	case *ast.DeferStmt:
@@ -229,11 +248,8 @@ func (p *Program) between(g *group, s ast.Stmt) string {
 		}
 		return fmt.Sprintf("line %d stands between, and cannot be proven to leave the buffers alone", line)
 	}
-	if id := p.mentions(g.f, s, g.results()); id != nil {
-		return fmt.Sprintf("line %d uses %s, a result of a call before it", line, id.Name)
-	}
-	if id := p.changesCheck(g, s); id != "" {
-		return fmt.Sprintf("line %d changes the meaning of %s, which an error check before it uses", line, id)
+	if why := p.usesResults(g, s); why != "" {
+		return why
 	}
 	fl := p.flight(g)
 	if a, ok := s.(*ast.AssignStmt); ok {
@@ -253,6 +269,18 @@ func (p *Program) between(g *group, s ast.Stmt) string {
 		return ""
 	}
 	return fl.touches(g.f, s, deepest)
+}
+
+// usesResults says how a statement between two calls depends on a result of a call before it, or
+// changes what its check means; "" if it does neither.
+func (p *Program) usesResults(g *group, s ast.Stmt) string {
+	if id := p.mentions(g.f, s, g.results()); id != nil {
+		return fmt.Sprintf("line %d uses %s, a result of a call before it", p.line(s.Pos()), id.Name)
+	}
+	if id := p.changesCheck(g, s); id != "" {
+		return fmt.Sprintf("line %d changes the meaning of %s, which an error check before it uses", p.line(s.Pos()), id)
+	}
+	return ""
 }
 
 // plain reports whether x is a number, a string or a truth value.

@@ -22,9 +22,11 @@ const mpiPath = "github.com/weft-hpc/weft/mpi"
 
 // Program is source with types: the packages that some files belong to.
 type Program struct {
-	fset  *token.FileSet
-	files map[string]*file
-	funcs map[*types.Func]*function
+	fset    *token.FileSet
+	files   map[string]*file
+	funcs   map[string]*function // by full name
+	deps    map[string]*listed   // packages of the same modules that have not been read yet
+	exports map[string]string    // export data, by import path
 }
 
 // unitPackage is a package of the program.
@@ -53,7 +55,7 @@ type function struct {
 // Load reads the packages that the files belong to. It runs the go command in their
 // folders and has the requirements of a build. A package with errors is an error.
 func Load(names ...string) (*Program, error) {
-	p := &Program{fset: token.NewFileSet(), files: map[string]*file{}, funcs: map[*types.Func]*function{}}
+	p := &Program{fset: token.NewFileSet(), files: map[string]*file{}, funcs: map[string]*function{}, deps: map[string]*listed{}, exports: map[string]string{}}
 	done := map[string]bool{}
 	for _, name := range names {
 		dir := filepath.Dir(name)
@@ -77,13 +79,14 @@ type listed struct {
 	CgoFiles   []string
 	DepOnly    bool
 	ImportMap  map[string]string
+	Module     *struct{ Main bool }
 	Error      *struct{ Err string }
 }
 
 // load reads the packages that patterns mean in dir. Their dependencies are known by the
 // compiler's export data.
 func (p *Program) load(dir string, patterns ...string) error {
-	args := append([]string{"list", "-e", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,CgoFiles,DepOnly,ImportMap,Error", "--"}, patterns...)
+	args := append([]string{"list", "-e", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,CgoFiles,DepOnly,ImportMap,Module,Error", "--"}, patterns...)
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	var out, problems bytes.Buffer
@@ -91,7 +94,6 @@ func (p *Program) load(dir string, patterns ...string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(problems.String()))
 	}
-	exports := map[string]string{}
 	var own []*listed
 	for d := json.NewDecoder(&out); ; {
 		l := &listed{}
@@ -100,13 +102,17 @@ func (p *Program) load(dir string, patterns ...string) error {
 		} else if err != nil {
 			return fmt.Errorf("go list: %w", err)
 		}
-		exports[l.ImportPath] = l.Export
-		if !l.DepOnly {
+		p.exports[l.ImportPath] = l.Export
+		switch {
+		case !l.DepOnly:
 			own = append(own, l)
+			delete(p.deps, l.ImportPath)
+		case l.Module != nil && l.Module.Main && l.ImportPath != mpiPath:
+			p.deps[l.ImportPath] = l
 		}
 	}
 	for _, l := range own {
-		if err := p.add(l, exports); err != nil {
+		if err := p.add(l); err != nil {
 			return err
 		}
 	}
@@ -114,7 +120,7 @@ func (p *Program) load(dir string, patterns ...string) error {
 }
 
 // add parses and checks a package.
-func (p *Program) add(l *listed, exports map[string]string) error {
+func (p *Program) add(l *listed) error {
 	switch {
 	case l.Error != nil:
 		return errors.New(strings.TrimSpace(l.Error.Err))
@@ -125,10 +131,10 @@ func (p *Program) add(l *listed, exports map[string]string) error {
 		if to := l.ImportMap[path]; to != "" {
 			path = to
 		}
-		if exports[path] == "" {
+		if p.exports[path] == "" {
 			return nil, fmt.Errorf("no export data of %s: it does not compile", path)
 		}
-		return os.Open(exports[path])
+		return os.Open(p.exports[path])
 	}
 	pkg := &unitPackage{path: l.ImportPath, imports: importer.ForCompiler(p.fset, "gc", lookup)}
 	pkg.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
@@ -162,11 +168,26 @@ func (p *Program) collect(pkg *unitPackage, trees []*ast.File) {
 		for _, d := range tree.Decls {
 			if d, ok := d.(*ast.FuncDecl); ok {
 				if obj, ok := pkg.info.Defs[d.Name].(*types.Func); ok {
-					p.funcs[obj] = &function{d, p.files[pkg.names[i]]}
+					p.funcs[obj.FullName()] = &function{d, p.files[pkg.names[i]]}
 				}
 			}
 		}
 	}
+}
+
+// function returns the declaration of fn, nil if its source is not there. It reads packages of the
+// program's module when they are first asked for: their functions are known by their full names,
+// as each package sees the others through export data.
+func (p *Program) function(fn *types.Func) *function {
+	if fn == nil || fn.Pkg() == nil {
+		return nil
+	}
+	path := fn.Pkg().Path()
+	if l := p.deps[path]; l != nil {
+		delete(p.deps, path)
+		_ = p.add(l) // if it cannot be read, its functions stay unknown
+	}
+	return p.funcs[fn.FullName()]
 }
 
 // typeCheck checks the package of f with another text in its place.

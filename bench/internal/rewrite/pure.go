@@ -19,6 +19,8 @@ type flight struct {
 	kinds map[types.BasicKind]bool
 	any   bool // of unknown kind
 	taken map[types.Object]bool
+	// private are slices that the function has made, and whose elements nothing else knows.
+	private map[types.Object]bool
 }
 
 // receiving adds the elements of a receive buffer.
@@ -34,8 +36,8 @@ func (fl *flight) receiving(f *file, x ast.Expr, depth int) {
 		fl.any = true
 	case fn.Pkg() != nil && fn.Pkg().Path() == mpiPath && len(c.Args) > 0 && slices.Contains([]string{"Of", "One", "Strided", "Tile"}, fn.Name()):
 		fl.elements(f.pkg.info.TypeOf(c.Args[0]))
-	case fl.p.funcs[fn] != nil && depth > 0:
-		fl.returned(fl.p.funcs[fn], depth-1)
+	case fl.p.function(fn) != nil && depth > 0:
+		fl.returned(fl.p.function(fn), depth-1)
 	default:
 		fl.any = true
 	}
@@ -84,12 +86,12 @@ func (fl *flight) kindsIn(t types.Type) {
 
 // arriving reports whether memory of type t may be under way.
 func (fl *flight) arriving(t types.Type) bool {
-	if fl.any {
+	if _, parameter := t.(*types.TypeParam); parameter {
 		return true
 	}
 	switch t := t.Underlying().(type) {
 	case *types.Basic:
-		return fl.kinds[t.Kind()]
+		return fl.any || fl.kinds[t.Kind()]
 	case *types.Array:
 		return fl.arriving(t.Elem())
 	case *types.Struct:
@@ -139,6 +141,10 @@ func (fl *flight) touches(f *file, n ast.Node, depth int) (why string) {
 			if x.Op == token.ARROW {
 				why = fmt.Sprintf("line %d receives from a channel", fl.p.line(n.Pos()))
 			}
+			if x.Op == token.AND { // an address is no read of what is there
+				why = fl.placeTouches(f, x.X, depth)
+				return false
+			}
 		case *ast.IndexExpr, *ast.StarExpr, *ast.SelectorExpr, *ast.Ident:
 			if fl.loads(f, n.(ast.Expr)) {
 				why = fmt.Sprintf("line %d reads %s, which may be under way", fl.p.line(n.Pos()), fl.p.text(f, n))
@@ -149,8 +155,35 @@ func (fl *flight) touches(f *file, n ast.Node, depth int) (why string) {
 	return why
 }
 
+// placeTouches is touches of the address of x.
+func (fl *flight) placeTouches(f *file, x ast.Expr, depth int) string {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		return ""
+	case *ast.SelectorExpr:
+		if t := f.pkg.info.TypeOf(x.X); t != nil {
+			if _, pointer := t.Underlying().(*types.Pointer); !pointer {
+				return fl.placeTouches(f, x.X, depth)
+			}
+		}
+		return fl.touches(f, x.X, depth)
+	case *ast.IndexExpr:
+		if why := fl.touches(f, x.Index, depth); why != "" {
+			return why
+		}
+		if isArray(f, x.X) {
+			return fl.placeTouches(f, x.X, depth)
+		}
+		return fl.touches(f, x.X, depth)
+	}
+	return fl.touches(f, x, depth)
+}
+
 // loads reports whether x reads memory that may be a message under way.
 func (fl *flight) loads(f *file, x ast.Expr) bool {
+	if at, isIndex := x.(*ast.IndexExpr); isIndex && fl.isPrivate(f, at.X) {
+		return false
+	}
 	tv, ok := f.pkg.info.Types[x]
 	if id, isName := x.(*ast.Ident); isName {
 		obj, isVar := f.object(id).(*types.Var)
@@ -179,7 +212,7 @@ func (fl *flight) callTouches(f *file, c *ast.CallExpr, depth int) string {
 		return ""
 	}
 	where := fmt.Sprintf("line %d calls %s", fl.p.line(c.Pos()), fl.p.text(f, c.Fun))
-	body := fl.p.funcs[fn]
+	body := fl.p.function(fn)
 	switch {
 	case fn == nil || body == nil || body.decl.Body == nil:
 		return where + ", which may touch the buffers"
