@@ -338,6 +338,7 @@ var chromeStates = map[opKind]string{
 	opWait:  `,"name":"wait","cat":"state","cname":"grey"`,
 	opPark:  `,"name":"parked","cat":"state","cname":"grey"`,
 	opBlock: `,"name":"blocked","cat":"state","cname":"grey"`,
+	opJoin:  `,"name":"part of a task","cat":"state"`,
 }
 
 func (c *chrome) state(track int, o *op) {

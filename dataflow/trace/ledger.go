@@ -21,7 +21,7 @@ type ledger struct {
 	blocked    float64
 	busy       float64 // bodies on workers and spares
 	work       int64   // bodies anywhere
-	body       []int64 // per task, without bodies that ran inside its waits and blocks
+	body       []int64 // per task, with its parts on other workers, without bodies that ran inside its waits and blocks
 	lost       []int64 // per task, blocked
 }
 
@@ -61,7 +61,7 @@ func (g *ledger) elapse(r *replay, dt int64) {
 
 func (g *ledger) credit(track int, span *op, dt int64) {
 	switch {
-	case span.kind == opTask:
+	case span.kind == opTask, span.kind == opJoin:
 		g.body[span.task] += dt
 		g.work += dt
 	case span.kind == opBlock && span.task != none:
@@ -81,7 +81,7 @@ func classOf(role role, l *lane) class {
 	switch {
 	case role == roleOther:
 		return classAbsent
-	case leaf != nil && leaf.kind == opTask:
+	case leaf != nil && (leaf.kind == opTask || leaf.kind == opJoin):
 		return classBody
 	case role == roleSpare: // its core is accounted for by the worker that it stands in for
 		return classAbsent

@@ -159,6 +159,24 @@ func TestPathWithChildren(t *testing.T) {
 	assert.Equal(t, 10*us, s.Work)
 }
 
+// Parts of a task that another worker runs are work of the task, and keep that worker busy.
+func TestJoinedPartsAreWork(t *testing.T) {
+	b := newBuilder(2, "worker 0", "worker 1")
+	panel := b.spawn(0, 0, "panel", 0)
+	after := b.spawn(0, 0, "after", 0, panel)
+	b.add(0, 0, dataflow.EventWait, 0, 0, 0)
+	b.state(1, 2*us, 8*us, dataflow.EventJoin, panel)
+	b.run(0, 0, 10*us, panel)
+	b.run(1, 10*us, 20*us, after)
+	b.add(0, 20*us, dataflow.EventWaited, 0, 0, 0)
+	s := Summarize(&b.log)
+	assert.Equal(t, 26*us, s.Work)
+	assert.Equal(t, 20*us, s.CriticalPath)
+	assert.InDelta(t, 26./40, s.Efficiency, 1e-9)
+	assert.Equal(t, 16*us, s.Labels[0].Total)
+	assert.Equal(t, 2, s.Tasks)
+}
+
 func TestOutsidePathCountsBlocksAndHeldEvents(t *testing.T) {
 	b := newBuilder(1, "worker 0", "outside")
 	recv := b.spawn(0, 0, "recv", 0)

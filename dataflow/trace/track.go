@@ -8,7 +8,7 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 )
 
-// opKind is a kind of [op]. The first four open a span.
+// opKind is a kind of [op]. The first five open a span.
 type opKind uint8
 
 const (
@@ -16,13 +16,14 @@ const (
 	opWait                // a wait of a body or of the program
 	opPark                // asleep in the kernel
 	opBlock               // a body that has left its core
+	opJoin                // parts of a body that another worker runs (Context.Share)
 	opClose               // the innermost span ends
 	opSpawn               // task was submitted
 	opDone                // task has released its successors
 	opSkip                // task ended without having started
 )
 
-func (k opKind) span() bool { return k <= opBlock }
+func (k opKind) span() bool { return k <= opJoin }
 
 // op is one step of a track. Spans are balanced: every opening has its opClose,
 // in the order of a stack.
@@ -202,6 +203,10 @@ func (c *cleaner) spanOf(e *dataflow.Event) (key spanKey, opens, closes bool) {
 		return spanKey{opBlock, id}, true, false
 	case dataflow.EventUnblock:
 		return spanKey{opBlock, id}, false, true
+	case dataflow.EventJoin:
+		return spanKey{opJoin, id}, id != none, false
+	case dataflow.EventLeave:
+		return spanKey{opJoin, id}, false, id != none
 	case dataflow.EventWait:
 		return spanKey{opWait, id}, true, false
 	case dataflow.EventWaited:

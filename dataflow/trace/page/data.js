@@ -2,8 +2,8 @@
 // The data block, decoded. html_data.go says what is in it.
 
 const NONE = -1;
-const TASK = 0, WAIT = 1, PARK = 2, BLOCK = 3; // kinds of spans
-const STATES = ["", "wait", "parked", "blocked"];
+const TASK = 0, WAIT = 1, PARK = 2, BLOCK = 3, JOIN = 4; // kinds of spans; JOIN: parts of a task that another worker runs
+const STATES = ["", "wait", "parked", "blocked", "part of a task"];
 const FAILED = 1, SKIPPED = 2, CUT = 4, WAITER = 8, OPEN = 16, OUT = 32, IN = 64, UNMATCHED = 128; // flags
 
 // column adds up differences; null is a number that is not known.

@@ -185,7 +185,10 @@ function drawSpan(lane, row, i, strength) {
 	pen.globalAlpha = strength;
 	if (lane.role === "messages") return drawMessage(lane, row.what[i], left, width - gap);
 	const top = toY(lane.y) + STEP * row.level[i], height = lane.height - STEP * row.level[i];
-	if (kind !== TASK) {
+	if (kind === JOIN) { // paler than the body itself
+		if (row.what[i] === NONE) return;
+		pen.globalAlpha = strength * 0.6;
+	} else if (kind !== TASK) {
 		pen.fillStyle = ink[STATES[kind].replace("ed", "")];
 		if (kind === PARK) pen.fillRect(left, top + LANE / 2 - 2, width, 4); else pen.fillRect(left, top, width, height);
 		if (kind === BLOCK && width > 60) write(STATES[kind], left + 4, top + LANE / 2, ink.faint);

@@ -49,6 +49,8 @@ function workerLane(rank, raw, index) {
 		if (s.kind[i] === TASK) {
 			deepest = Math.max(deepest, one.level);
 			if (level === 0) outer.push(one);
+		} else if (s.kind[i] === JOIN && one.what !== NONE && level === 0) {
+			outer.push(one);
 		}
 	}
 	const rows = Array.from(lists, l => makeRow(l || []));
@@ -156,6 +158,6 @@ function pick(lane, row, t, slack) {
 }
 
 function picked(lane, row, i) {
-	const kind = lane.role === "messages" ? "message" : row.kind[i] === TASK ? "task" : "state";
+	const kind = lane.role === "messages" ? "message" : row.kind[i] === TASK || row.kind[i] === JOIN && row.what[i] !== NONE ? "task" : "state";
 	return { kind, rank: lane.rank, lane, what: row.what[i], state: row.kind[i], level: row.level[i], at: row.at[i], end: row.end[i] };
 }
