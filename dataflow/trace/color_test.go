@@ -11,10 +11,13 @@ import (
 // Labels that stand beside each other in usual traces have colours that one can tell apart.
 func TestColors_of_usual_names_differ(t *testing.T) {
 	for _, names := range [][]string{
-		{"update", "factor", "multiply", "open", "solve", "report", "pack", "exchange"},
+		{"update", "factor", "multiply", "solve", "report", "pack", "exchange", "substitute", "unpack", "recv", "send"},
+		{"update", "factor", "multiply", "solve", "broadcast", "exchange", "bcast"},
 		{"potrf", "trsm", "syrk", "gemm"},
-		{"send", "recv", "allreduce", "bcast"},
-		{"fft", "transpose", "pack", "unpack"},
+		{"factor", "apply", "load", "replace"},
+		{"send", "recv", "allreduce", "bcast", "put"},
+		{"fft", "transpose", "pack", "unpack", "send", "recv", "alltoall", "put"},
+		{"interior", "border", "exchange", "relax", "resid", "send", "recv"},
 	} {
 		for i, a := range names {
 			for _, b := range names[:i] {
