@@ -12,7 +12,7 @@ func (c *chrome) messages() {
 	for i := range c.p.messages {
 		s := &c.p.messages[i]
 		id := c.message + int64(i)
-		b := c.asynchronous("b", lane, s.posted, id, s)
+		b := c.asynchronous("b", lane, s.moves, id, s)
 		if s.failed {
 			b = append(b, `,"cname":"terrible"`...)
 		} else {
@@ -59,6 +59,10 @@ func (c *chrome) messageArguments(b []byte, s *message) []byte {
 	}
 	b = append(b, `,"ready":`...)
 	b = appendMicros(b, c.p.shift+s.ready)
+	if s.moves > s.posted {
+		b = append(b, `,"posted":`...)
+		b = appendMicros(b, c.p.shift+s.posted)
+	}
 	for _, odd := range []struct {
 		so   bool
 		what string

@@ -23,7 +23,7 @@ import (
 //	   "from": column, the predecessors of all tasks, as many for each as "preds" says,
 //	   "waits": column, 1 for each of them that had not ended when the task was submitted,
 //	   "path": columns {"task", "own"}, the critical path from its end,
-//	   "messages": columns {"ready", "posted", "done", "bytes", "task", "kind", "peer", "tag", "comm", "seq", "flags", "mateRank", "mate"}}]}
+//	   "messages": columns {"ready", "posted", "moves", "done", "bytes", "task", "kind", "peer", "tag", "comm", "seq", "flags", "mateRank", "mate"}}]}
 
 // Flags of tasks and messages in the data block.
 const (

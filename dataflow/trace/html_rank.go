@@ -203,6 +203,7 @@ func (w *pageWriter) messageColumns(rank int, messages []int32) []pageColumn {
 	return []pageColumn{
 		{"ready", func(i int) int64 { return p.shift + of(i).ready }},
 		{"posted", func(i int) int64 { return p.shift + of(i).posted }},
+		{"moves", func(i int) int64 { return p.shift + of(i).moves }},
 		{"done", func(i int) int64 { return p.shift + of(i).done }},
 		{"bytes", func(i int) int64 { return of(i).bytes }},
 		{"task", func(i int) int64 { return at(w.kept[rank], of(i).task) }},

@@ -38,6 +38,7 @@ func directionOf(kind string) direction {
 type message struct {
 	ready     int64
 	posted    int64
+	moves     int64 // when its bytes could begin to move: a receive may lie posted before it is sent
 	done      int64
 	bytes     int64
 	number    uint64 // of its task, 0 if none
@@ -93,6 +94,7 @@ func (m *model) message(raw *dataflow.Message) message {
 		s.done = m.elapsed
 	}
 	s.ready = min(m.moment(raw.Ready), s.posted)
+	s.moves = s.posted
 	return s
 }
 
@@ -135,8 +137,10 @@ func (r *run) match() {
 			return
 		}
 		delete(sent, k)
-		r.message(at).mate = from
-		r.message(from).mate = at
+		in, out := r.message(at), r.message(from)
+		in.mate, out.mate = from, at
+		sent := out.posted + r.ranks[from.process].shift - r.ranks[at.process].shift
+		in.moves = min(max(in.posted, sent), in.done)
 	})
 	r.eachMessage(dirOut, func(at messageRef, _ key) {
 		if to := r.message(at).mate; to != noMate {

@@ -116,7 +116,7 @@ func TestSummaryOfRanks(t *testing.T) {
 	assert.Equal(t, int64(4*4096+64+16), m.Bytes)
 	assert.Equal(t, []KindSummary{
 		{Kind: "send", Count: 3, Bytes: 2*4096 + 64, Queued: 1500, Total: 15500, Max: 6500},
-		{Kind: "recv", Count: 2, Bytes: 2 * 4096, Queued: 400, Total: 24600, Max: 12300},
+		{Kind: "recv", Count: 2, Bytes: 2 * 4096, Queued: 400, Early: 2800, Total: 21800, Max: 12300},
 		{Kind: "allreduce", Count: 2, Bytes: 16, Queued: 400, Total: 9600, Max: 4800},
 	}, m.Kinds)
 	assert.Equal(t, 2*17300*time.Nanosecond, m.Time, "11.5 to 24, and 33.2 to 38")

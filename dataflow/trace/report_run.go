@@ -36,13 +36,13 @@ func (s *Summary) writeMessages(b *bufio.Writer) {
 	if m.Count == 0 {
 		return
 	}
-	rows := [][]string{{"kind", "count", "bytes", "mean queued", "mean time", "max", ""}}
+	rows := [][]string{{"kind", "count", "bytes", "mean queued", "mean early", "mean time", "max", ""}}
 	for _, k := range m.Kinds {
 		n := time.Duration(k.Count)
-		rows = append(rows, []string{k.Kind, fmt.Sprint(k.Count), size(k.Bytes), span(k.Queued / n), span(k.Total / n), span(k.Max), ""})
+		rows = append(rows, []string{k.Kind, fmt.Sprint(k.Count), size(k.Bytes), span(k.Queued / n), span(k.Early / n), span(k.Total / n), span(k.Max), ""})
 	}
-	rows = append(rows, []string{"total", fmt.Sprint(m.Count), size(m.Bytes), "", "", "", ""})
-	fmt.Fprint(b, "\nmessages (queued: from ready to posted; time: from posted to done)\n")
+	rows = append(rows, []string{"total", fmt.Sprint(m.Count), size(m.Bytes), "", "", "", "", ""})
+	fmt.Fprint(b, "\nmessages (queued: from ready to posted; early: a receive posted before the send; time: from the later of both to done)\n")
 	table(b, rows)
 	ranks := ""
 	if len(s.Ranks) > 0 {

@@ -154,8 +154,9 @@ type KindSummary struct {
 	Count  int
 	Bytes  int64
 	Queued time.Duration // all together, from Ready to Posted
-	Total  time.Duration // all together, from Posted to Done
-	Max    time.Duration // the longest from Posted to Done
+	Early  time.Duration // all together: receives that lay posted before their messages were sent
+	Total  time.Duration // all together, to Done, without Queued and Early
+	Max    time.Duration // the longest, without Queued and Early
 }
 
 // messageSummary computes the figures of the messages of a rank, without those for pairs.
@@ -182,7 +183,7 @@ func (r *run) messageSummary(rank int, a *account) (s MessageSummary) {
 			kinds[m.kind] = &KindSummary{Kind: m.kind}
 		}
 		kinds[m.kind].add(KindSummary{Count: 1, Bytes: m.bytes, Queued: time.Duration(m.posted - m.ready),
-			Total: time.Duration(m.done - m.posted), Max: time.Duration(m.done - m.posted)})
+			Early: time.Duration(m.moves - m.posted), Total: time.Duration(m.done - m.moves), Max: time.Duration(m.done - m.moves)})
 	}
 	s.setKinds(kinds)
 	under := underWay(p.messages)
@@ -199,6 +200,7 @@ func (k *KindSummary) add(other KindSummary) {
 	k.Count += other.Count
 	k.Bytes = min(k.Bytes+other.Bytes, ceiling)
 	k.Queued = min(k.Queued+other.Queued, ceiling)
+	k.Early = min(k.Early+other.Early, ceiling)
 	k.Total = min(k.Total+other.Total, ceiling)
 	k.Max = max(k.Max, other.Max)
 }
@@ -263,12 +265,17 @@ func grow(s []interval, next interval) []interval {
 	return append(s, next)
 }
 
-// underWay is when at least one message was.
+// underWay is when at least one message was: not while a receive waited for its send.
 func underWay(messages []message) (s []interval) {
-	for i := range messages { // sorted by posted
-		if m := &messages[i]; m.posted < m.done {
-			s = grow(s, interval{m.posted, m.done})
+	all := make([]interval, 0, len(messages))
+	for i := range messages {
+		if m := &messages[i]; m.moves < m.done {
+			all = append(all, interval{m.moves, m.done})
 		}
+	}
+	slices.SortFunc(all, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	for _, x := range all {
+		s = grow(s, x)
 	}
 	return s
 }

@@ -215,6 +215,10 @@ function drawMessage(lane, i, left, width) {
 	const m = lane.rank.messages, top = toY(lane.y) + 2 + MESSAGE * lane.rank.messageRow[i], kind = trace.kinds[m.kind[i]];
 	if (chosen.lit) pen.globalAlpha *= 0.35;
 	pen.fillStyle = m.flags[i] & FAILED ? ink.bad : kind.color;
+	if (m.posted[i] < m.moves[i]) {
+		const posted = Math.max(toX(m.posted[i]), LEFT - 2);
+		pen.fillRect(posted, top + MESSAGE / 2 - 1, Math.max(left - posted, 0), 1);
+	}
 	pen.fillRect(left, top, width, MESSAGE - 1);
 	if (width > 40) write(fitting(kind.name, width - 4), left + 2, top + MESSAGE / 2 - 0.5, "#111", Math.min(10, MESSAGE - 1) + "px system-ui, sans-serif");
 }

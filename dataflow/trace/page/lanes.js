@@ -57,16 +57,18 @@ function workerLane(rank, raw, index) {
 	return { rank, index, name: raw.name, role: raw.role, rows, bodies: makeRow(outer), height: LANE + STEP * deepest };
 }
 
-// messageLane puts each message into the first row that is free.
+// messageLane puts each message into the first row that is free from when its bytes could begin to
+// move. Before that a receive lies posted: a thin line, over which others may be drawn.
 function messageLane(rank) {
 	const m = rank.messages, lists = [], free = [];
 	rank.messageRow = new Int32Array(m.posted.length);
-	for (let i = 0; i < m.posted.length; i++) {
-		let row = free.findIndex(t => t <= m.posted[i]);
+	const order = Array.from(m.moves.keys()).sort((a, b) => m.moves[a] - m.moves[b]);
+	for (const i of order) {
+		let row = free.findIndex(t => t <= m.moves[i]);
 		if (row < 0) row = Math.min(free.length, MESSAGES - 1);
 		free[row] = Math.max(free[row] || 0, m.done[i]);
 		rank.messageRow[i] = row;
-		(lists[row] = lists[row] || []).push({ at: m.posted[i], end: m.done[i], what: i, kind: TASK, level: 0 });
+		(lists[row] = lists[row] || []).push({ at: m.moves[i], end: m.done[i], what: i, kind: TASK, level: 0 });
 	}
 	return { rank, name: "messages", role: "messages", rows: lists.map(makeRow), bodies: makeRow([]), height: Math.max(LANE, MESSAGE * lists.length + 4) };
 }

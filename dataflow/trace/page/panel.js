@@ -175,10 +175,10 @@ function messagePanel(box, rank, i) {
 	for (const [bit, text] of [[FAILED, "failed"], [OPEN, "not complete when the log was taken"], [UNMATCHED, "the other side is in no log"]]) {
 		if (m.flags[i] & bit) box.append(say("bad", text));
 	}
-	const time = m.done[i] - m.posted[i], workers = lanes.filter(l => l.rank === rank && l.role === "worker");
-	const busy = busyShare(workers, workers.length, m.posted[i], m.done[i]);
-	box.append(table([["ready", span(m.ready[i]), ""], ["posted", span(m.posted[i]), "+" + span(m.posted[i] - m.ready[i])], ["done", span(m.done[i]), "+" + span(time)]], new Set([1, 2])));
-	box.append(say("why", (time > 0 ? (m.bytes[i] / time).toFixed(3) + " GB/s from post to completion. " : "") + "Meanwhile the workers of this rank were " + percent(busy) + " busy."));
+	const time = m.done[i] - m.moves[i], workers = lanes.filter(l => l.rank === rank && l.role === "worker");
+	const busy = busyShare(workers, workers.length, m.moves[i], m.done[i]);
+	box.append(table([["ready", span(m.ready[i]), ""], ["posted", span(m.posted[i]), "+" + span(m.posted[i] - m.ready[i])], ["sent", span(m.moves[i]), "+" + span(m.moves[i] - m.posted[i])], ["done", span(m.done[i]), "+" + span(time)]], new Set([1, 2])));
+	box.append(say("why", (time > 0 ? (m.bytes[i] / time).toFixed(3) + " GB/s from then on. " : "") + "Meanwhile the workers of this rank were " + percent(busy) + " busy."));
 	if (m.mate[i] !== NONE) {
 		const other = trace.ranks[m.mateRank[i]];
 		box.append(say("why", "The other side: ", messageLink(other, m.mate[i], where(other) + messageName(other, m.mate[i])), "."));
@@ -214,7 +214,7 @@ function drawLegend() {
 	});
 	box.append(t);
 	if (trace.kinds.length) {
-		box.append(element("h3", "messages, from post to completion"));
+		box.append(element("h3", "messages, from the later post to completion"));
 		box.append(table(trace.kinds.map(k => [named(k.color, k.name), String(k.count), size(k.bytes || 0), span(k.mean), span(k.max)]), new Set([1, 2, 3, 4]), ["kind", "count", "bytes", "mean", "longest"]));
 	}
 	box.append(element("h3", "states"));

@@ -58,7 +58,7 @@ function checkMessages(check) {
 	for (const rank of trace.ranks) {
 		const m = rank.messages;
 		for (let i = 0; i < m.posted.length; i++) {
-			check(m.ready[i] <= m.posted[i] && m.posted[i] <= m.done[i], "times of message " + i);
+			check(m.ready[i] <= m.posted[i] && m.posted[i] <= m.moves[i] && m.moves[i] <= m.done[i], "times of message " + i);
 			check(trace.kinds[m.kind[i]] !== undefined, "kind of message " + i);
 			if (m.mate[i] === NONE) continue;
 			const other = trace.ranks[m.mateRank[i]].messages;
