@@ -13,7 +13,7 @@ import (
 // an unknown one. Times are ns since the start of the run. Tasks, lanes and messages are
 // identified by their indices in their arrays, ranks by their indices in "ranks".
 //
-//	{"start", "elapsed", "slots", "summary": text,
+//	{"start", "elapsed", "slots", "summary": text, "answer": {"lines", "from", "to"} or null,
 //	 "cut": {"tasks", "messages", "states", "limit", "at"} or null, "lost",
 //	 "labels": [{"name", "color", "source", "count", "total", "mean", "max"}], the last for tasks without
 //	 "kinds":  [{"name", "color", "count", "bytes", "total"}],                of messages
@@ -109,11 +109,23 @@ func (w *pageWriter) comma(i int) {
 	}
 }
 
+// answer writes what bounded the run.
+func (w *pageWriter) answer() {
+	b := &w.sum.Bottleneck
+	w.text(`,"answer":`)
+	if b.Cause == "" {
+		w.text("null")
+		return
+	}
+	w.value(map[string]any{"lines": b.answer(w.sum.Elapsed), "from": int64(b.From), "to": int64(b.To)})
+}
+
 func (w *pageWriter) head() {
 	w.text(`{"start":`)
 	w.value(w.r.start.UTC().Format(time.RFC3339Nano))
 	w.text(fmt.Sprintf(`,"elapsed":%d,"slots":%d,"lost":%d,"summary":`, w.r.end, w.r.slots(), w.r.lost()))
 	w.value(summaryText(w.sum))
+	w.answer()
 	w.text(`,"cut":`)
 	if c := w.cut; c.tasks+c.messages+c.states > 0 {
 		w.value(map[string]int64{"tasks": int64(c.tasks), "messages": int64(c.messages), "states": int64(c.states), "limit": int64(w.limit), "at": c.at})

@@ -25,6 +25,7 @@ func WriteSummary(w io.Writer, logs ...*dataflow.Log) error {
 // Write prints the figures as text. It returns the error of w.
 func (s Summary) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
+	s.writeAnswer(b)
 	s.writeHead(b)
 	s.writeRanks(b)
 	s.writeLabels(b)
@@ -39,6 +40,17 @@ func (s Summary) Write(w io.Writer) error {
 		fmt.Fprintf(b, "  - %s\n", a)
 	}
 	return b.Flush() // reports the first error of any write
+}
+
+// writeAnswer prints what bounded the run.
+func (s *Summary) writeAnswer(b *bufio.Writer) {
+	if s.Bottleneck.Cause == "" {
+		return
+	}
+	for _, line := range s.Bottleneck.answer(s.Elapsed) {
+		fmt.Fprintln(b, line)
+	}
+	fmt.Fprintln(b)
 }
 
 func (s *Summary) writeHead(b *bufio.Writer) {

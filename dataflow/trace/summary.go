@@ -52,7 +52,8 @@ type Summary struct {
 	Ranks    []RankSummary // of several logs, by growing rank; nil for one
 	World    int           // ranks that the program had, as far as the logs say; at least 1
 
-	Advice []string // sentences for the user, the most important first
+	Bottleneck Bottleneck // what bounded the run; empty if no task ran
+	Advice     []string   // sentences for the user, the most important first
 }
 
 // LabelSummary holds the body times of the tasks of one label.

@@ -42,6 +42,7 @@ func (r *run) summarize(accounts []*account) Summary {
 	}
 	s.Messages.pairs(r)
 	s.advise()
+	r.findBottleneck(&s, accounts)
 	return s
 }
 
@@ -266,11 +267,16 @@ func grow(s []interval, next interval) []interval {
 }
 
 // underWay is when at least one message was: not while a receive waited for its send.
-func underWay(messages []message) (s []interval) {
+func underWay(messages []message) []interval {
+	return spells(messages, func(m *message) interval { return interval{m.moves, m.done} })
+}
+
+// spells joins the intervals of all messages.
+func spells(messages []message, of func(m *message) interval) (s []interval) {
 	all := make([]interval, 0, len(messages))
 	for i := range messages {
-		if m := &messages[i]; m.moves < m.done {
-			all = append(all, interval{m.moves, m.done})
+		if x := of(&messages[i]); x.from < x.to {
+			all = append(all, x)
 		}
 	}
 	slices.SortFunc(all, func(a, b interval) int { return cmp.Compare(a.from, b.from) })

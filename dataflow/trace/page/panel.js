@@ -228,6 +228,16 @@ function drawLegend() {
 	box.append(states);
 }
 
+// drawAnswer says what bounded the run, in three lines; the last one leads to the place.
+function drawAnswer() {
+	const box = document.getElementById("answer"), answer = trace.answer;
+	box.hidden = !answer;
+	if (!answer) return;
+	const place = element("a", answer.lines[2]), margin = Math.max(0.1 * (answer.to - answer.from), NARROWEST);
+	place.onclick = () => look(answer.from - margin, answer.to + margin);
+	box.replaceChildren(answer.lines[0] + "\n" + answer.lines[1] + "\n", place);
+}
+
 function drawHead() {
 	const shown = trace.ranks.reduce((sum, r) => sum + r.count.tasks, 0), letters = trace.ranks.reduce((sum, r) => sum + r.count.messages, 0);
 	const bodies = trace.ranks.reduce((sum, r) => sum + r.tasks.start.filter((at, t) => at !== NONE && r.tasks.lane[t] !== NONE).length, 0);
@@ -235,6 +245,7 @@ function drawHead() {
 	document.getElementById("about").textContent = [tasks, letters ? count(letters, "message") : "", trace.ranks.length > 1 ? count(trace.ranks.length, "rank") : "",
 		count(trace.slots, "worker"), span(trace.elapsed), trace.start.startsWith("0001") ? "" : trace.start.slice(0, 19).replace("T", " ") + " UTC"].filter(s => s).join(" · ");
 	document.getElementById("summary").textContent = trace.summary;
+	drawAnswer();
 	const notes = [];
 	if (trace.cut) {
 		const c = trace.cut, left = [[c.tasks, "task"], [c.messages, "message"], [c.states, "spell of sleep or waiting"]].filter(([n]) => n > 0);

@@ -6,10 +6,22 @@ function selfCheck() {
 	const failures = [];
 	let checks = 0;
 	const check = (ok, what) => { checks++; if (!ok && failures.length < 50) failures.push(what); };
-	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLayout, checkLoads]) {
+	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLayout, checkLoads, checkAnswer]) {
 		try { part(check); } catch (e) { check(false, part.name + ": " + e.stack); }
 	}
 	return { ok: failures.length === 0, failures, checks };
+}
+
+// checkAnswer: the answer stands on top, and its last line leads to its place.
+function checkAnswer(check) {
+	const box = document.getElementById("answer");
+	check(box.hidden === !trace.answer, "the answer");
+	if (!trace.answer) return;
+	check(box.textContent === trace.answer.lines.join("\n"), "the lines of the answer");
+	const before = [view.from, view.to];
+	box.querySelector("a").onclick();
+	check(view.from <= Math.max(trace.answer.from, 0) && view.to >= Math.min(trace.answer.to, trace.elapsed), "the place of the answer");
+	look(...before);
 }
 
 // some are at most n of the tasks of a rank, spread evenly.
