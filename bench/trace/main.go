@@ -6,6 +6,11 @@
 //	trace run.log run.html        the timeline, for any browser
 //	trace run.log run-2.log run.json
 //
+// Two runs, before and after a change, are compared; with a file they stand on one time axis:
+//
+//	trace -compare before.log after.log
+//	trace -compare before.log after.log both.html
+//
 // Several logs are shown side by side, as ranks in the order in which they are named, each on
 // its own clock. Messages are not in such logs: for them, use the -trace of the program.
 package main
@@ -29,6 +34,8 @@ const about = `trace shows the event logs of programs that ran with WEFT_TRACE=F
 	trace run.log run.html        a file: .html (any browser), .json (Perfetto),
 	                              .dot (graphviz) or .txt (the summary)
 	trace a.log b.log run.html    several logs, one above the other
+	trace -compare before.log after.log            two runs, and their differences
+	trace -compare before.log after.log both.html  and a picture with one time axis
 `
 
 // run is the program, and returns its exit code.
@@ -36,7 +43,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var names []string
 	line := commandline.New("trace", about)
 	line.Exits("0 done, 1 failed, 2 usage")
-	output := ""
+	output, compare := "", false
+	line.BoolVar(&compare, "compare", false, "compare two runs: BEFORE.log AFTER.log")
 	err := line.Parse(args, func() error {
 		names = line.Args()
 		if n := len(names); n > 1 && !strings.HasSuffix(names[n-1], ".log") {
@@ -47,15 +55,39 @@ func run(args []string, stdout, stderr io.Writer) int {
 				return fmt.Errorf("%s is no .log: logs come first, and then one file to write", name)
 			}
 		}
+		if compare && len(names) != 2 {
+			return fmt.Errorf("-compare wants two logs, and there are %d", len(names))
+		}
 		if len(names) == 0 {
 			return fmt.Errorf("no log: run a program with WEFT_TRACE=run.log first")
 		}
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err != nil:
+	case compare:
+		err = beside(names, output, stdout)
+	default:
 		err = show(names, output, stdout)
 	}
 	return commandline.Code(err, stdout, stderr)
+}
+
+// beside prints the differences of two runs, and writes both to the file output if there is one.
+func beside(names []string, output string, stdout io.Writer) error {
+	var runs [2][]*dataflow.Log
+	for i, name := range names {
+		var err error
+		if runs[i], err = trace.ReadFile(name); err != nil {
+			return err
+		}
+	}
+	if output != "" {
+		if err := trace.WriteFile(output, trace.SideBySide(runs[0], runs[1])...); err != nil {
+			return err
+		}
+	}
+	return trace.WriteComparison(stdout, runs[0], runs[1])
 }
 
 // show writes the logs to the file output, or their summary if there is none. Several files

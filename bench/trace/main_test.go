@@ -42,6 +42,15 @@ func TestLogsOfTheEnvironmentAreShown(t *testing.T) {
 	assert.Contains(t, string(text), "tick")
 }
 
+func TestTwoRunsAreCompared(t *testing.T) {
+	first, second := traced(t), traced(t)
+	var out, complaints bytes.Buffer
+	page := filepath.Join(t.TempDir(), "both.html")
+	assert.Zero(t, run([]string{"-compare", first, second, page}, &out, &complaints), complaints.String())
+	assert.Regexp(t, `tick +3 +3`, out.String())
+	assert.FileExists(t, page)
+}
+
 func TestWrongUse(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.log")
 	broken := filepath.Join(t.TempDir(), "broken.log")
@@ -54,6 +63,7 @@ func TestWrongUse(t *testing.T) {
 		{nil, 2, "WEFT_TRACE=run.log"},
 		{[]string{"run.html"}, 2, "run.html is no .log"},
 		{[]string{"run.html", "run.log"}, 2, "run.html is no .log"},
+		{[]string{"-compare", "run.log"}, 2, "wants two logs"},
 		{[]string{none}, 1, none},
 		{[]string{broken}, 1, "broken.log is no log of a run that has ended"},
 		{[]string{traced(t), "run.pdf"}, 1, "no format"},

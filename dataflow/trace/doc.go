@@ -17,7 +17,9 @@
 //	run.json   the timeline: drop it on https://ui.perfetto.dev, or load it in chrome://tracing
 //	run.dot    the task graph: dot -Tsvg run.dot -o run.svg, and open it in a browser
 //
-// Begin with the summary: it says where the time went, and what to do about it. README.md
+// Begin with the summary: its first lines say what bounded the run, how much time is at stake, and
+// where ([Bottleneck]); then it says where the time went, and what to do about it. To see what a
+// change did, compare two runs (WriteComparison, SideBySide). README.md
 // in the folder of this package reads two runs line by line.
 //
 // # Several ranks
