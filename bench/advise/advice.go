@@ -28,6 +28,7 @@ type advice struct {
 	Low       float64        `json:"saving_low"`
 	High      float64        `json:"saving_high"`
 	Speedup   float64        `json:"speedup"`
+	Followed  bool           `json:"followed,omitempty"` // the changes have been made: Saving is what was predicted then
 	Races     []race         `json:"races,omitempty"`
 	program   *rewrite.Program
 	overlaps  map[[2]rewrite.Site]int // pairs of calls that have shared memory, and how often
@@ -120,6 +121,9 @@ func consider(file string, r *advise.Run, min float64) *advice {
 	slices.SortFunc(a.Items, byTotal)
 	slices.SortFunc(a.Small, byTotal)
 	slices.SortStableFunc(a.Refused, func(x, y refusal) int { return cmp.Compare(y.Potential, x.Potential) })
+	if p := r.Promised; p != nil && len(a.Items) == 0 && len(a.noProgram) > 0 {
+		a.Saving, a.Low, a.High, a.Followed = p.Saving, p.Low, p.High, true
+	}
 	a.Speedup = r.Speedup(a.Saving)
 	a.races()
 	return a

@@ -212,6 +212,21 @@ func (d *document) apply(w io.Writer) error {
 	}
 	if len(files) == 0 {
 		fmt.Fprintln(w, "advise: nothing to change")
+		return nil
+	}
+	return d.promise()
+}
+
+// promise writes what the changes are predicted to save into the results files, for -after.
+func (d *document) promise() error {
+	for _, a := range d.Runs {
+		if len(a.Items) == 0 {
+			continue
+		}
+		a.Run.Promised = &advise.Promise{Saving: a.Saving, Low: a.Low, High: a.High}
+		if err := advise.WriteFile(a.File, a.Run); err != nil {
+			return err
+		}
 	}
 	return nil
 }

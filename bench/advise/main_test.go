@@ -187,8 +187,18 @@ func TestFix(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(changed), string(again))
 
+	results, err := os.ReadFile(file)
+	require.NoError(t, err)
+	kept := filepath.Join(t.TempDir(), "before.json") // the next run has the same name
+	require.NoError(t, os.WriteFile(kept, results, 0o644))
 	after, second := l.run(32)
 	assert.Equal(t, before, after)
+	text, complaints, code = advised("-min", "0", "-after", second, kept)
+	require.Zero(t, code, complaints)
+	assert.Contains(t, text, "Its changes have been made (-fix). They were predicted to save")
+	saving := report.Figures(text, "speedup_predicted")
+	require.Len(t, saving, 1, text)
+	assert.Greater(t, saving[0], 1.0, "the prediction of the run before the change")
 	text, _, code = advised("-min", "0", second)
 	require.Zero(t, code)
 	assert.Contains(t, text, "Nothing to advise")

@@ -34,9 +34,12 @@ func (a *advice) printText(w io.Writer, min float64) {
 	for i, it := range a.Items {
 		it.print(w, r, i+1)
 	}
-	if len(a.Items) == 0 {
+	switch {
+	case a.Followed:
+		fmt.Fprintf(w, "\nIts changes have been made (-fix). They were predicted to save %s of %s (%s to %s): set a run of the changed program against it with -after.\n", duration(a.Saving), duration(r.Seconds), duration(a.Low), duration(a.High))
+	case len(a.Items) == 0:
 		fmt.Fprintf(w, "\nNothing to advise: no proven change saves %.3g %% of the program.\n", 100*min)
-	} else {
+	default:
 		fmt.Fprintf(w, "\nTogether: %s of %s (%.1f %%), spread %s to %s: %.2f times as fast.\n", duration(a.Saving), duration(r.Seconds), 100*a.Saving/r.Seconds, duration(a.Low), duration(a.High), a.Speedup)
 	}
 	a.printRest(w, min)

@@ -25,6 +25,15 @@ type Run struct {
 	Sources     []Source  `json:"sources"`        // files that the sites stand in
 	Watched     string    `json:"watched"`        // whether first touches were seen, and why not
 	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
+	Promised    *Promise  `json:"promised,omitempty"`
+}
+
+// Promise is what the changes that were made after a run (advise -fix) are predicted to save, in
+// seconds of the run: the changed source does not tell any more.
+type Promise struct {
+	Saving float64 `json:"saving_seconds"`
+	Low    float64 `json:"saving_low"`
+	High   float64 `json:"saving_high"`
 }
 
 // Place is a site and the time of the calls there.
