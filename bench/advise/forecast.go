@@ -27,7 +27,11 @@ func (d *document) usable() func(r *advise.Run, chain int) []int {
 }
 
 func printProjection(w io.Writer, p *advise.Projection) {
-	fmt.Fprintf(w, "Size %g on %d ranks: %s as written, %s changed, %.2f times as fast (times within %.0f %%)\n", p.Size, p.Ranks, duration(p.Written), duration(p.Fixed), p.Speedup, 100*p.Error)
+	within := fmt.Sprintf("times within %.0f %%", 100*p.Error)
+	if p.Error == advise.Unknown {
+		within = "how near is not known: run a third size"
+	}
+	fmt.Fprintf(w, "Size %g on %d ranks: %s as written, %s changed, %.2f times as fast (%s)\n", p.Size, p.Ranks, duration(p.Written), duration(p.Fixed), p.Speedup, within)
 	for _, c := range p.Chains {
 		if c.Saving > 0 {
 			fmt.Fprintf(w, "    %s saved by %s, %.0f bytes a pass\n", duration(c.Saving), c.Key, c.Bytes)
@@ -39,8 +43,12 @@ func printProjection(w io.Writer, p *advise.Projection) {
 }
 
 func printProjectionResult(w io.Writer, p *advise.Projection) {
+	within := report.Decimal("error_percent", 100*p.Error)
+	if p.Error == advise.Unknown {
+		within = report.Text("error_percent", "unknown")
+	}
 	report.Line(w, report.Text("kind", "projection"), report.Decimal("size", p.Size), report.Integer("ranks", p.Ranks), report.Decimal("seconds", p.Written),
-		report.Decimal("changed_seconds", p.Fixed), report.Decimal("speedup", p.Speedup), report.Decimal("error_percent", 100*p.Error), report.Integer("warnings", len(p.Warnings)))
+		report.Decimal("changed_seconds", p.Fixed), report.Decimal("speedup", p.Speedup), within, report.Integer("warnings", len(p.Warnings)))
 }
 
 // outcome sets a prediction against runs of the changed program.

@@ -241,6 +241,11 @@ func TestSet(t *testing.T) {
 		files = append(files, file)
 	}
 	picture := filepath.Join(l.dir, "speedup.svg")
+	two, _, code := advised("-min", "0", "-project", "128", files[0], files[1])
+	require.Zero(t, code)
+	assert.Contains(t, two, "how near is not known")
+	assert.Contains(t, two, "error_percent=unknown")
+	assert.NotContains(t, two, "Inf")
 	args := append([]string{"-min", "0", "-project", "128,256@9", "-after", files[0], "-after", files[2], "-svg", picture}, files...)
 	out, complaints, code := advised(args...)
 	require.Zero(t, code, complaints)

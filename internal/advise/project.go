@@ -32,6 +32,9 @@ type chainSet struct {
 	fixPer float64
 }
 
+// Unknown is the error of a projection from too few runs to tell.
+const Unknown = -1
+
 // Projection is the forecast of a set for a size and a number of ranks.
 type Projection struct {
 	Size     float64         `json:"size"`
@@ -39,7 +42,7 @@ type Projection struct {
 	Written  float64         `json:"written_seconds"`
 	Fixed    float64         `json:"fixed_seconds"`
 	Speedup  float64         `json:"speedup"`
-	Error    float64         `json:"error"` // expected relative error of the times
+	Error    float64         `json:"error"` // expected relative error of the times, or Unknown
 	Chains   []ChainForecast `json:"chains"`
 	Warnings []string        `json:"warnings,omitempty"`
 }
@@ -193,7 +196,7 @@ func (s *Set) project(size float64, ranks int) Projection {
 
 // confidence returns the expected relative error of the times at a size. It is the root mean
 // square of the error at each run if the fit leaves that run out, and more for every
-// doubling beyond the largest size.
+// doubling beyond the largest size; Unknown with too few runs to leave one out.
 func (s *Set) confidence(size float64) float64 {
 	sum, n, largest := 0.0, 0, 0.0
 	for i, r := range s.runs {
@@ -207,7 +210,7 @@ func (s *Set) confidence(size float64) float64 {
 		n++
 	}
 	if n == 0 {
-		return math.Inf(1)
+		return Unknown
 	}
 	return math.Sqrt(sum/float64(n)) * (1 + math.Max(math.Log2(size/largest), 0))
 }
