@@ -46,7 +46,7 @@ function draw() {
 	clip(LEFT, TOP, wide(), view.height - TOP, () => {
 		drawGrid();
 		for (const lane of lanes) {
-			if (toY(lane.y + lane.height) >= TOP && toY(lane.y) <= view.height) drawLane(lane);
+			if (!lane.rank.folded && toY(lane.y + lane.height) >= TOP && toY(lane.y) <= view.height) drawLane(lane);
 		}
 		if (view.messages) drawMessages();
 		drawSelection();
@@ -84,10 +84,11 @@ function drawNames() {
 		if (rank.name) {
 			pen.fillStyle = ink.line;
 			pen.fillRect(0, toY(rank.y), view.width, 1);
-			write(rank.name, 8, toY(rank.y) + HEAD / 2 + 1, ink.ink, "600 11px system-ui, sans-serif");
+			write((rank.folded ? "▸ " : "▾ ") + rank.name, 8, toY(rank.y) + HEAD / 2 + 1, ink.ink, "600 11px system-ui, sans-serif");
 		}
 	}
 	for (const lane of lanes) {
+		if (lane.rank.folded) continue;
 		pen.fillStyle = ink.lane;
 		pen.fillRect(LEFT, toY(lane.y), wide(), lane.height);
 		write(fitting(lane.name, LEFT - 12), 8, toY(lane.y) + Math.min(lane.height, LANE) / 2, ink.faint);

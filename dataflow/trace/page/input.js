@@ -80,7 +80,15 @@ canvas.addEventListener("pointermove", e => {
 });
 
 canvas.addEventListener("pointerup", e => {
-	if (drag.on && !drag.moved && !drag.overview) choose(underPointer(e).found);
+	if (drag.on && !drag.moved && !drag.overview) {
+		const { y, found } = underPointer(e), head = found || y <= TOP ? undefined : headAt(y - TOP + view.down);
+		if (head) {
+			fold(head);
+			look(view.from, view.to);
+		} else {
+			choose(found);
+		}
+	}
 	drag.on = false;
 });
 canvas.addEventListener("pointercancel", () => { drag.on = false; });

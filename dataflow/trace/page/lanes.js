@@ -81,16 +81,14 @@ function raise() {
 	MESSAGE = Math.round(Math.min(14, Math.max(9, LANE / 3)));
 }
 
-// makeLanes places the lanes of all ranks one below the other. Those on which
-// nothing happened are left out, unless they are workers.
+// makeLanes makes the lanes of all ranks. Those on which nothing happened are left out, unless they
+// are workers.
 function makeLanes() {
 	const lanes = [];
-	let y = 0;
 	raise();
 	for (const rank of trace.ranks) {
 		rank.lanes = [];
-		rank.y = y;
-		if (rank.name) y += HEAD;
+		rank.folded = false;
 		const all = rank.raw.map((raw, i) => workerLane(rank, raw, i));
 		if (rank.count.messages > 0) {
 			rank.messageLane = messageLane(rank);
@@ -99,18 +97,41 @@ function makeLanes() {
 		delete rank.raw;
 		for (const lane of all) {
 			if (lane.rows.length === 0 && lane.role !== "worker") continue;
-			lane.y = y;
-			y += lane.height + GAP;
 			if (lane.index !== undefined) rank.lanes[lane.index] = lane;
 			lanes.push(lane);
+		}
+	}
+	return lanes;
+}
+
+// place puts the lanes one below the other. Of a folded rank only its name is left, and what
+// belongs to its lanes is there.
+function place() {
+	let y = 0;
+	for (const rank of trace.ranks) {
+		rank.y = y;
+		if (rank.name) y += HEAD;
+		for (const lane of lanes) {
+			if (lane.rank !== rank) continue;
+			lane.y = rank.folded ? rank.y : y;
+			if (!rank.folded) y += lane.height + GAP;
 		}
 		y += GAP;
 	}
 	lanes.height = y;
-	return lanes;
 }
 
+// fold hides the lanes of a rank, or shows them again.
+function fold(rank) {
+	rank.folded = !rank.folded;
+	place();
+}
+
+// headAt is the rank whose name stands at a height of the page, or undefined.
+const headAt = y => trace.ranks.find(r => r.name && y >= r.y && y < r.y + HEAD);
+
 const lanes = makeLanes();
+place();
 
 // anchor is where an arrow touches a task: its lane and height, or null if it is
 // on none. A task without a body has the place of its first message.
@@ -137,7 +158,7 @@ function busyShare(of, slots, a, b) {
 // under is what lies at a time and a height of the page, the innermost of all,
 // or null. Things narrower than slack ns are found that far away.
 function under(t, y, slack) {
-	const lane = lanes.find(l => y >= l.y && y < l.y + l.height);
+	const lane = lanes.find(l => !l.rank.folded && y >= l.y && y < l.y + l.height);
 	if (!lane) return null;
 	if (lane.role === "messages") {
 		const row = Math.floor((y - lane.y - 2) / MESSAGE);

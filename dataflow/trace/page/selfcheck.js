@@ -6,10 +6,24 @@ function selfCheck() {
 	const failures = [];
 	let checks = 0;
 	const check = (ok, what) => { checks++; if (!ok && failures.length < 50) failures.push(what); };
-	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLayout, checkLoads, checkAnswer]) {
+	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLayout, checkLoads, checkAnswer, checkFold]) {
 		try { part(check); } catch (e) { check(false, part.name + ": " + e.stack); }
 	}
 	return { ok: failures.length === 0, failures, checks };
+}
+
+// checkFold: the lanes of a folded rank take no room and nothing is under them.
+function checkFold(check) {
+	for (const rank of trace.ranks.filter(r => r.name)) {
+		const height = lanes.height, lane = lanes.find(l => l.rank === rank);
+		if (!lane) continue;
+		const y = lane.y + lane.height / 2;
+		fold(rank);
+		check(lanes.height < height, "folding " + rank.name);
+		check(!lanes.some(l => l.rank === rank && under(view.from, y, trace.elapsed) && under(view.from, y, trace.elapsed).lane === l), "what is under a folded lane of " + rank.name);
+		fold(rank);
+		check(lanes.height === height && lane.y + lane.height / 2 === y, "unfolding " + rank.name);
+	}
 }
 
 // checkAnswer: the answer stands on top, and its last line leads to its place.
