@@ -92,6 +92,9 @@ func (r *run) causesOf(i int, one *Summary, a *account) (all []Bottleneck) {
 		exposed += lost
 		add(CauseThread, lost, longestWithout(waiting, a.busy), "", fmt.Sprintf("messages were ready, and not posted, for %s in which no body ran", span(time.Duration(lost))))
 	}
+	if inside, label, at := r.waitsInside(i); float64(inside) >= adviceExposed*elapsed {
+		add(CauseMessages, float64(inside), at, ": in "+label, fmt.Sprintf("bodies had messages of their own under way for %s, most of it in %q: many short messages in turn, or long ones that nothing overlaps", span(time.Duration(inside)), label))
+	}
 	if len(one.Path) > 0 {
 		if stake := one.Shares.Idle*elapsed - exposed; one.pathAdvice() != "" && stake > 0 {
 			at, where := r.longestOnPath(i, &one.Path[0])
@@ -99,6 +102,38 @@ func (r *run) causesOf(i int, one *Summary, a *account) (all []Bottleneck) {
 		}
 	}
 	return all
+}
+
+// waitsInside returns how long the bodies of a rank, on any worker, had messages of their own
+// under way, the label with the most of it, and the longest such body.
+func (r *run) waitsInside(i int) (sum int64, label string, longest interval) {
+	p := &r.ranks[i]
+	own := map[int32][]message{}
+	for k := range p.messages {
+		if m := &p.messages[k]; m.task != none {
+			own[m.task] = append(own[m.task], *m)
+		}
+	}
+	byLabel := map[string]int64{}
+	for id, messages := range own {
+		t := &p.tasks[id]
+		if t.start == none || t.end <= t.start {
+			continue
+		}
+		body := interval{t.start, t.end}
+		n := int64(common(underWay(messages), []interval{body}))
+		sum += n
+		byLabel[p.labelName(t.label)] += n
+		if body.to-body.from > longest.to-longest.from {
+			longest = body
+		}
+	}
+	for name, n := range byLabel {
+		if label == "" || n > byLabel[label] || n == byLabel[label] && name < label {
+			label = name
+		}
+	}
+	return sum / int64(max(1, p.slots)), label, longest
 }
 
 // longestOnPath returns the longest task of a label on the critical path.
