@@ -48,6 +48,7 @@ function draw() {
 		for (const lane of lanes) {
 			if (!lane.rank.folded && toY(lane.y + lane.height) >= TOP && toY(lane.y) <= view.height) drawLane(lane);
 		}
+		drawGaps();
 		if (view.messages) drawMessages();
 		drawSelection();
 	});
@@ -222,6 +223,22 @@ function drawMessage(lane, i, left, width) {
 	}
 	pen.fillRect(left, top, width, MESSAGE - 1);
 	if (width > 40) write(fitting(kind.name, width - 4), left + 2, top + MESSAGE / 2 - 0.5, "#111", Math.min(10, MESSAGE - 1) + "px system-ui, sans-serif");
+}
+
+// drawGaps marks the longest gaps, with their causes where there is room.
+function drawGaps() {
+	for (const gap of gaps) {
+		const left = toX(gap.from), right = toX(gap.to), y = toY(gap.lane.y) + LANE / 2;
+		if (gap.lane.rank.folded || right < LEFT || left > view.width || right - left < 8) continue;
+		pen.globalAlpha = 1;
+		pen.strokeStyle = ink.before;
+		pen.lineWidth = 1.5;
+		pen.setLineDash([4, 3]);
+		pen.strokeRect(left + 1, toY(gap.lane.y) + 1, right - left - 2, gap.lane.height - 2);
+		pen.setLineDash([]);
+		const shown = Math.max(left, LEFT), text = fitting(span(gap.to - gap.from) + ": " + causeOf(gap), right - shown - 8);
+		if (text) write(text, shown + 5, y, ink.ink);
+	}
 }
 
 // drawMessages draws the arrows of the messages on the screen.

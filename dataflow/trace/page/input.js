@@ -86,7 +86,8 @@ canvas.addEventListener("pointerup", e => {
 			fold(head);
 			look(view.from, view.to);
 		} else {
-			choose(found);
+			const gap = found && found.kind !== "state" ? undefined : gapAt(toTime(underPointer(e).x), y - TOP + view.down);
+			choose(gap ? { kind: "task", rank: gap.lane.rank, what: gap.what } : found);
 		}
 	}
 	drag.on = false;

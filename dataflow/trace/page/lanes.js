@@ -133,6 +133,34 @@ const headAt = y => trace.ranks.find(r => r.name && y >= r.y && y < r.y + HEAD);
 const lanes = makeLanes();
 place();
 
+const GAPS = 6, WORTH = 0.01; // how many gaps are marked, and the share of the run from which they are
+
+// longestGaps are the longest times without a body on a worker, with the task that ended each.
+function longestGaps() {
+	const all = [];
+	for (const lane of lanes.filter(l => l.role === "worker")) {
+		const row = lane.bodies;
+		for (let i = 0; i < row.at.length; i++) {
+			const from = i > 0 ? row.end[i - 1] : lane.rank.begin || 0;
+			if (row.kind[i] === TASK && row.at[i] - from >= WORTH * trace.elapsed) all.push({ lane, from, to: row.at[i], what: row.what[i] });
+		}
+	}
+	return all.sort((a, b) => (b.to - b.from) - (a.to - a.from)).slice(0, GAPS);
+}
+
+const gaps = longestGaps();
+
+// gapAt is the marked gap at a time and a height of the page, or undefined.
+const gapAt = (t, y) => gaps.find(g => !g.lane.rank.folded && t >= g.from && t < g.to && y >= g.lane.y && y < g.lane.y + g.lane.height);
+
+// causeOf says why a gap is there: what the task that ended it waited for.
+function causeOf(gap) {
+	const rank = gap.lane.rank, last = lastPred(rank, gap.what);
+	if (last !== NONE && released(rank, last) > gap.from) return "waits for " + nameOf(rank, last);
+	if (rank.tasks.spawned[gap.what] > gap.from) return nameOf(rank, gap.what) + " is not submitted yet";
+	return nameOf(rank, gap.what) + " is ready";
+}
+
 // anchor is where an arrow touches a task: its lane and height, or null if it is
 // on none. A task without a body has the place of its first message.
 function anchor(rank, t) {

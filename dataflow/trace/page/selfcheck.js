@@ -6,10 +6,19 @@ function selfCheck() {
 	const failures = [];
 	let checks = 0;
 	const check = (ok, what) => { checks++; if (!ok && failures.length < 50) failures.push(what); };
-	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLayout, checkLoads, checkAnswer, checkFold]) {
+	for (const part of [checkCounts, checkRows, checkEdges, checkMessages, checkHits, checkPicture, checkClick, checkSearch, checkKeys, checkWheel, checkPath, checkText, checkLayout, checkLoads, checkAnswer, checkFold, checkGaps]) {
 		try { part(check); } catch (e) { check(false, part.name + ": " + e.stack); }
 	}
 	return { ok: failures.length === 0, failures, checks };
+}
+
+// checkGaps: nothing runs in a marked gap, and each has a cause.
+function checkGaps(check) {
+	for (const gap of gaps) {
+		check(covered(gap.lane.bodies, gap.from, gap.to) === 0, "a body in a gap of " + gap.lane.name);
+		check(causeOf(gap).length > 8, "the cause of a gap");
+		check(gapAt((gap.from + gap.to) / 2, gap.lane.y + 1) === gap, "the gap at its own place");
+	}
 }
 
 // checkFold: the lanes of a folded rank take no room and nothing is under them.
