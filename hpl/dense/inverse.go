@@ -6,7 +6,7 @@ import "github.com/weft-hpc/weft/tasks"
 var (
 	inverseSolve = call3Of((*Solver).solveIdentity, tasks.Declare4("solve", (*Solver).solveIdentity, tasks.Value, tasks.Value, tasks.Value, tasks.Inout))
 	inverseStore = call2Of((*Solver).storeColumns, tasks.Declare3("store", (*Solver).storeColumns, tasks.Value, tasks.Value, tasks.Output))
-	inverseLower = call3Of((*Solver).storeSquare, tasks.Declare4("multiply", (*Solver).storeSquare, tasks.Value, tasks.Value, tasks.Value, tasks.Output))
+	inverseLower = call3Of((*Solver).storeSquare, tasks.Declare4("multiply", (*Solver).storeSquare, tasks.Value, tasks.Value, tasks.Value, tasks.Inout)) // what is above its diagonal stays
 )
 
 // InvertLU replaces lu, from LU of a square matrix whose U has no zero on its diagonal, by the
