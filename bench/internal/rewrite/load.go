@@ -137,7 +137,7 @@ func (p *Program) add(l *listed) error {
 		return os.Open(p.exports[path])
 	}
 	pkg := &unitPackage{path: l.ImportPath, imports: importer.ForCompiler(p.fset, "gc", lookup)}
-	pkg.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	pkg.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{}}
 	var trees []*ast.File
 	for _, base := range l.GoFiles {
 		name := filepath.Join(l.Dir, base)

@@ -17,7 +17,8 @@ const deepest = 4 // calls of functions of the program that are followed
 type flight struct {
 	p     *Program
 	kinds map[types.BasicKind]bool
-	any   bool // of unknown kind
+	any   bool            // of unknown kind
+	args  *types.TypeList // type arguments of the function whose results are looked at
 	taken map[types.Object]bool
 	// private are slices that the function has made, and whose elements nothing else knows.
 	private map[types.Object]bool
@@ -37,14 +38,25 @@ func (fl *flight) receiving(f *file, x ast.Expr, depth int) {
 	case fn.Pkg() != nil && fn.Pkg().Path() == mpiPath && len(c.Args) > 0 && slices.Contains([]string{"Of", "One", "Strided", "Tile"}, fn.Name()):
 		fl.elements(f.pkg.info.TypeOf(c.Args[0]))
 	case fl.p.function(fn) != nil && depth > 0:
-		fl.returned(fl.p.function(fn), depth-1)
+		fl.returned(fl.p.function(fn), typeArguments(f, c), depth-1)
 	default:
 		fl.any = true
 	}
 }
 
-// returned adds the elements of the buffers that a function of the program returns.
-func (fl *flight) returned(fn *function, depth int) {
+// typeArguments returns those with which a generic function is called; nil for others.
+func typeArguments(f *file, c *ast.CallExpr) *types.TypeList {
+	if id := calleeName(c); id != nil {
+		return f.pkg.info.Instances[id].TypeArgs
+	}
+	return nil
+}
+
+// returned adds the elements of the buffers that a function of the program returns; args are its
+// type arguments.
+func (fl *flight) returned(fn *function, args *types.TypeList, depth int) {
+	defer func(outer *types.TypeList) { fl.args = outer }(fl.args)
+	fl.args = args
 	ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
 		if r, ok := n.(*ast.ReturnStmt); ok {
 			if len(r.Results) != 1 {
@@ -70,6 +82,13 @@ func (fl *flight) elements(t types.Type) {
 }
 
 func (fl *flight) kindsIn(t types.Type) {
+	if p, ok := t.(*types.TypeParam); ok && p.Index() < fl.args.Len() {
+		t = fl.args.At(p.Index())
+	}
+	if _, unknown := t.(*types.TypeParam); unknown {
+		fl.any = true
+		return
+	}
 	switch t := t.Underlying().(type) {
 	case *types.Basic:
 		fl.kinds[t.Kind()] = true
@@ -104,19 +123,25 @@ func (fl *flight) arriving(t types.Type) bool {
 	return false // pointers, slices, functions: no elements of messages
 }
 
-// callee returns the function that a call calls; nil if that is not known.
-func callee(f *file, c *ast.CallExpr) *types.Func {
+// calleeName returns the name that a call calls; nil if it calls something else.
+func calleeName(c *ast.CallExpr) *ast.Ident {
 	fun := ast.Unparen(c.Fun)
 	if x, ok := fun.(*ast.IndexExpr); ok {
 		fun = x.X
 	}
-	var id *ast.Ident
 	switch x := fun.(type) {
 	case *ast.Ident:
-		id = x
+		return x
 	case *ast.SelectorExpr:
-		id = x.Sel
-	default:
+		return x.Sel
+	}
+	return nil
+}
+
+// callee returns the function that a call calls; nil if that is not known.
+func callee(f *file, c *ast.CallExpr) *types.Func {
+	id := calleeName(c)
+	if id == nil {
 		return nil
 	}
 	fn, _ := f.pkg.info.Uses[id].(*types.Func)
