@@ -108,9 +108,8 @@ func consider(file string, r *advise.Run, min float64) *advice {
 		if it.Saving.Share >= min && it.Saving.Total > 0 && sure {
 			a.Items = append(a.Items, it)
 			a.Saving += it.Saving.Total
-			factor := it.Saving.Total / nonzero(it.Saving.PerPass)
-			a.Low += it.Saving.Low * factor
-			a.High += it.Saving.High * factor
+			a.Low += it.Saving.Low * it.Saving.Passes
+			a.High += it.Saving.High * it.Saving.Passes
 		} else {
 			a.Small = append(a.Small, it)
 		}
@@ -135,8 +134,7 @@ func fold(all map[string]*item) {
 	for k, x := range all {
 		for _, y := range all {
 			if x != y && x.File == y.File && y.Line <= x.Line && x.Last <= y.Last {
-				y.Saving.Total += x.Saving.Total
-				y.Saving.Share += x.Saving.Share
+				y.Saving.Add(x.Saving)
 				delete(all, k)
 				break
 			}
@@ -314,9 +312,8 @@ func (a *advice) add(i int, x *rewrite.Change, all map[string]*item) {
 		}
 		all[key] = it
 	} else {
-		it.Saving.Total += s.Total
-		it.Saving.Share += s.Share
-		it.Count = max(it.Count, c.Count)
+		it.Saving.Add(s)
+		it.Count += c.Count
 	}
 	it.chains = append(it.chains, i)
 }

@@ -179,10 +179,10 @@ func (s *study) predict(x *cell, program string) (*advice, error) {
 	a := consider(j.results, x.run, 0)
 	a.Items = append(a.Items, a.Small...)
 	for _, it := range a.Items {
-		factor := it.Saving.Total / nonzero(it.Saving.PerPass) / float64(x.Steps)
+		passes := it.Saving.Passes / float64(x.Steps)
 		x.Predicted += it.Saving.Total / float64(x.Steps)
-		x.Low += it.Saving.Low * factor
-		x.High += it.Saving.High * factor
+		x.Low += it.Saving.Low * passes
+		x.High += it.Saving.High * passes
 	}
 	return a, nil
 }

@@ -12,6 +12,7 @@ type Saving struct {
 	// estimate, they differ from it by its error for the time as written.
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
+	Passes    float64 `json:"passes"`    // occurrences, mean of all ranks
 	Total     float64 `json:"total"`     // seconds of the program, mean of all ranks
 	Share     float64 `json:"share"`     // of the program
 	Rehearsed bool    `json:"rehearsed"` // measured; otherwise estimated from the calibration
@@ -51,9 +52,21 @@ func (r *Run) Saving(chain int, calls []int) Saving {
 	}
 	most := measured
 	s.PerPass, s.Low, s.High = math.Min(s.PerPass, most), math.Min(s.Low, most), math.Min(s.High, most)
-	s.Total = s.PerPass * float64(c.Count) * float64(len(c.Ranks)) / float64(r.Ranks)
+	s.Passes = float64(c.Count) * float64(len(c.Ranks)) / float64(r.Ranks)
+	s.Total = s.PerPass * s.Passes
 	s.Share = s.Total / r.Seconds
 	return s
+}
+
+// Add adds the saving of another chain by the same change; times of an occurrence become means.
+func (s *Saving) Add(o Saving) {
+	if all := s.Passes + o.Passes; all > 0 {
+		mean := func(a, b float64) float64 { return (a*s.Passes + b*o.Passes) / all }
+		s.PerPass, s.Low, s.High = mean(s.PerPass, o.PerPass), mean(s.Low, o.Low), mean(s.High, o.High)
+		s.Passes = all
+	}
+	s.Total, s.Share = s.Total+o.Total, s.Share+o.Share
+	s.Rehearsed, s.Part = s.Rehearsed && o.Rehearsed, s.Part || o.Part
 }
 
 // estimate returns the times of some calls of a chain, as written and started together,

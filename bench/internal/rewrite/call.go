@@ -16,6 +16,9 @@ type Site struct {
 	Caller string // "file:line" of the call of its function; may be empty
 }
 
+// same reports whether two sites are one call in the source.
+func (s Site) same(o Site) bool { return s.File == o.File && s.Line == o.Line && s.API == o.API }
+
 // located is a site in the syntax tree.
 type located struct {
 	call *ast.CallExpr

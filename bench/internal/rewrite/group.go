@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -55,7 +56,8 @@ type group struct {
 
 // Chain finds the possible changes in the calls of a chain; every change has at least two
 // calls. Calls that stay unchanged are refusals, with reasons. A call that occurs more than
-// once in the chain is in a loop, or in a function that is called again.
+// once in the chain is in a loop, or in a function that is called again: each round is changed for
+// itself, to the same lines.
 func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals []Refusal) {
 	refuse := func(calls []int, reason string) {
 		s := sites[calls[len(calls)-1]]
@@ -65,13 +67,13 @@ func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals [
 	var g *group
 	for i, s := range sites {
 		f, l, u, why := p.understand(s)
-		if why == "" {
-			why = repeated(sites, i)
-		}
 		if why != "" {
 			refuse([]int{i}, why)
 			g = nil
 			continue
+		}
+		if g != nil && slices.ContainsFunc(g.calls, func(j int) bool { return sites[j].same(s) }) {
+			g = nil // the next round of a loop, or call of its function
 		}
 		if g != nil {
 			if why = e.apart(g, i); why == "" {
@@ -90,6 +92,9 @@ func (p *Program) Chain(sites []Site, e Evidence) (changes []*Change, refusals [
 	}
 	for _, g := range groups {
 		if len(g.units) < 2 {
+			if why := repeated(sites, g.calls[0]); why != "" {
+				refuse(g.calls, why)
+			}
 			continue
 		}
 		c, why := p.change(g, e)
@@ -126,7 +131,7 @@ func (p *Program) understand(s Site) (*file, *located, *unit, string) {
 // repeated says where a call that comes several times in a chain is repeated; "" if it comes once.
 func repeated(sites []Site, i int) string {
 	for j, s := range sites {
-		if j == i || s.File != sites[i].File || s.Line != sites[i].Line || s.API != sites[i].API {
+		if j == i || !s.same(sites[i]) {
 			continue
 		}
 		if s.Caller != sites[i].Caller {
