@@ -157,18 +157,24 @@ func (s *Solver) triangleColumns(alpha float64, t Triangle, b Matrix) {
 	s.multiply(alpha, whole, old, 0, b)
 }
 
-// expand stores t to a with zeros in the other triangle.
+// expand stores t to a, by columns, with zeros in the other triangle.
 func (t Triangle) expand(a Matrix) {
-	for j := range t.Cols {
-		for i := range t.Rows {
-			v := 0.0
-			switch {
-			case i == j && t.Unit:
-				v = 1
-			case i == j || i < j == t.Upper:
-				v = *t.At(i, j)
+	down, across := 1, t.LD // from an element to the next of its column, and of its row
+	if t.ByRows {
+		down, across = across, down
+	}
+	from, to, lower, unit, n := t.Data, a.Data, !t.Upper, t.Unit, t.Rows
+	for j := range n {
+		column := to[j*a.LD:][:n]
+		for i := range column {
+			column[i] = 0
+			if i > j == lower && i != j {
+				column[i] = from[i*down+j*across]
 			}
-			*a.At(i, j) = v
+		}
+		column[j] = 1
+		if !unit {
+			column[j] = from[j*(down+across)]
 		}
 	}
 }
@@ -204,13 +210,28 @@ func (s *Solver) symmetricColumns(x scale, a, b, c Matrix) {
 	}
 	m := take(n * n)
 	defer m.give()
-	whole := Matrix{Data: m.data, Rows: n, Cols: n, LD: n}
-	for j := range n {
-		for i := range n {
-			*whole.At(i, j) = *a.At(max(i, j), min(i, j))
+	fillSymmetric(m.data, a)
+	s.multiply(x.alpha, Matrix{Data: m.data, Rows: n, Cols: n, LD: n}, b, x.beta, c)
+}
+
+// fillSymmetric stores the symmetric matrix whose lower triangle is that of a.
+func fillSymmetric(whole []float64, a Matrix) {
+	n := a.Rows
+	for l := range n {
+		if a.ByRows {
+			line := a.Data[l*a.LD:][:l+1] // up to the diagonal
+			copy(whole[l*n:], line)
+			for j, v := range line {
+				whole[l+j*n] = v
+			}
+			continue
+		}
+		line := a.Data[l*a.LD+l:][:n-l] // from the diagonal on
+		copy(whole[l*n+l:], line)
+		for i, v := range line {
+			whole[l+(l+i)*n] = v
 		}
 	}
-	s.multiply(x.alpha, whole, b, x.beta, c)
 }
 
 // Finite reports whether a has neither NaN nor infinities. Any goroutine; it reads a once.

@@ -98,20 +98,33 @@ func (r *blasRoutines) canMultiply(tA, tB blas.Transpose, m, n, k int, alpha flo
 
 // Dsyrk is blas.Float64Level3's.
 func (r *blasRoutines) Dsyrk(uplo blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	if n*n*k < r.computer.triangle || !positive(n, k) || !isTriangle(blas.Left, uplo, tA, blas.Unit) || alpha == 0 || !fits(tA, n, k, a, lda) || !fits(blas.NoTrans, n, n, c, ldc) || !r.alone.Finite(matrix(tA, n, k, a, lda)) {
+	if n*n*k < r.computer.triangle || !r.syrk(uplo, tA, n, k, alpha, a, lda, beta, c, ldc) {
 		r.Implementation.Dsyrk(uplo, tA, n, k, alpha, a, lda, beta, c, ldc)
-		return
+	}
+}
+
+// syrk and the methods like it report whether they have done the work: not with arguments that
+// gonum has to judge. They are apart because a large frame costs a call of a few elements 2 ns.
+func (r *blasRoutines) syrk(uplo blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) bool {
+	if !positive(n, k) || !isTriangle(blas.Left, uplo, tA, blas.Unit) || alpha == 0 || !fits(tA, n, k, a, lda) || !fits(blas.NoTrans, n, n, c, ldc) || !r.alone.Finite(matrix(tA, n, k, a, lda)) {
+		return false
 	}
 	x, z := matrix(tA, n, k, a, lda), symmetric(uplo, n, c, ldc)
 	r.run(times(n, n, k)/2, func(s *dense.Solver) error { return s.MultiplyLower(alpha, x, x.T(), beta, z) })
+	return true
 }
 
 // Dsyr2k is blas.Float64Level3's.
 func (r *blasRoutines) Dsyr2k(uplo blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if n*n*k < r.computer.triangle || !positive(n, k) || !isTriangle(blas.Left, uplo, tA, blas.Unit) || alpha == 0 || !fits(tA, n, k, a, lda) || !fits(tA, n, k, b, ldb) ||
-		!fits(blas.NoTrans, n, n, c, ldc) || !r.alone.Finite(matrix(tA, n, k, a, lda)) || !r.alone.Finite(matrix(tA, n, k, b, ldb)) {
+	if n*n*k < r.computer.triangle || !r.syr2k(uplo, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
 		r.Implementation.Dsyr2k(uplo, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-		return
+	}
+}
+
+func (r *blasRoutines) syr2k(uplo blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) bool {
+	if !positive(n, k) || !isTriangle(blas.Left, uplo, tA, blas.Unit) || alpha == 0 || !fits(tA, n, k, a, lda) || !fits(tA, n, k, b, ldb) ||
+		!fits(blas.NoTrans, n, n, c, ldc) || !r.alone.Finite(matrix(tA, n, k, a, lda)) || !r.alone.Finite(matrix(tA, n, k, b, ldb)) {
+		return false
 	}
 	x, y, z := matrix(tA, n, k, a, lda), matrix(tA, n, k, b, ldb), symmetric(uplo, n, c, ldc)
 	r.run(times(n, n, k), func(s *dense.Solver) error {
@@ -120,6 +133,7 @@ func (r *blasRoutines) Dsyr2k(uplo blas.Uplo, tA blas.Transpose, n, k int, alpha
 		}
 		return s.MultiplyLower(alpha, y, x.T(), 1, z)
 	})
+	return true
 }
 
 // triangular returns the arguments of a call with a triangle on one side of b, or false.
@@ -148,16 +162,18 @@ func volume(s blas.Side, m, n int) int {
 
 // Dtrsm is blas.Float64Level3's.
 func (r *blasRoutines) Dtrsm(s blas.Side, uplo blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	if volume(s, m, n) < r.computer.triangle {
+	if volume(s, m, n) < r.computer.triangle || !r.trsm(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb) {
 		r.Implementation.Dtrsm(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb)
-		return
 	}
+}
+
+func (r *blasRoutines) trsm(s blas.Side, uplo blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) bool {
 	t, x, ok := r.triangular(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb)
 	if !ok || !regular(t) {
-		r.Implementation.Dtrsm(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb)
-		return
+		return false
 	}
 	r.run(times(t.Rows, m, n)/2, func(s *dense.Solver) error { return s.SolveTriangle(t, alpha, x) })
+	return true
 }
 
 // regular reports whether no element of the diagonal is zero.
@@ -172,32 +188,40 @@ func regular(t dense.Triangle) bool {
 
 // Dtrmm is blas.Float64Level3's.
 func (r *blasRoutines) Dtrmm(s blas.Side, uplo blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	if volume(s, m, n) < r.multiply {
+	if volume(s, m, n) < r.multiply || !r.trmm(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb) {
 		r.Implementation.Dtrmm(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb)
-		return
 	}
+}
+
+func (r *blasRoutines) trmm(s blas.Side, uplo blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) bool {
 	t, x, ok := r.triangular(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb)
 	if !ok {
-		r.Implementation.Dtrmm(s, uplo, tA, d, m, n, alpha, a, lda, b, ldb)
-		return
+		return false
 	}
 	r.run(times(t.Rows, m, n)/2, func(s *dense.Solver) error { return s.MultiplyTriangle(t, alpha, x) })
+	return true
 }
 
 // Dsymm is blas.Float64Level3's.
 func (r *blasRoutines) Dsymm(s blas.Side, uplo blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	if volume(s, m, n) < r.computer.triangle || !r.symm(s, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
+		r.Implementation.Dsymm(s, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
+	}
+}
+
+func (r *blasRoutines) symm(s blas.Side, uplo blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) bool {
 	order := m
 	if s == blas.Right {
 		order = n
 	}
-	if m*n*order < r.computer.triangle || !positive(m, n) || !isTriangle(s, uplo, blas.NoTrans, blas.Unit) || alpha == 0 || !fits(blas.NoTrans, order, order, a, lda) ||
+	if !positive(m, n) || !isTriangle(s, uplo, blas.NoTrans, blas.Unit) || alpha == 0 || !fits(blas.NoTrans, order, order, a, lda) ||
 		!fits(blas.NoTrans, m, n, b, ldb) || !fits(blas.NoTrans, m, n, c, ldc) || !r.alone.FiniteTriangle(dense.Triangle{Matrix: symmetric(uplo, order, a, lda)}) || !r.alone.Finite(matrix(blas.NoTrans, m, n, b, ldb)) {
-		r.Implementation.Dsymm(s, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
-		return
+		return false
 	}
 	sym, x, z := symmetric(uplo, order, a, lda), matrix(blas.NoTrans, m, n, b, ldb), matrix(blas.NoTrans, m, n, c, ldc)
 	if s == blas.Right {
 		x, z = x.T(), z.T()
 	}
 	r.run(times(order, m, n), func(s *dense.Solver) error { return s.MultiplySymmetric(alpha, sym, x, beta, z) })
+	return true
 }

@@ -34,19 +34,22 @@ func (r *lapackRoutines) Dgetrf(m, n int, a []float64, lda int, ipiv []int) (ok 
 
 // Dgetrs is lapack.Float64's.
 func (r *lapackRoutines) Dgetrs(trans blas.Transpose, n, nrhs int, a []float64, lda int, ipiv []int, b []float64, ldb int) {
-	lu := dense.Matrix{}
-	good := n*n*nrhs >= r.triangle && positive(n, nrhs) && isTranspose(trans) && fits(blas.NoTrans, n, n, a, lda) && fits(blas.NoTrans, n, nrhs, b, ldb) && len(ipiv) == n
-	if good {
-		lu = matrix(blas.NoTrans, n, n, a, lda)
-		good = regular(dense.Triangle{Matrix: lu}) && r.alone.Finite(lu) && r.alone.Finite(matrix(blas.NoTrans, n, nrhs, b, ldb))
-	}
-	if !good {
+	if n*n*nrhs < r.triangle || !r.getrs(trans, n, nrhs, a, lda, ipiv, b, ldb) {
 		r.Implementation.Dgetrs(trans, n, nrhs, a, lda, ipiv, b, ldb)
-		return
 	}
-	r.run(times(n, n, nrhs), func(s *dense.Solver) error {
-		return s.SolveLU(lu, ipiv, transposed(trans), matrix(blas.NoTrans, n, nrhs, b, ldb))
-	})
+}
+
+// getrs reports whether it has done the work, as syrk.
+func (r *lapackRoutines) getrs(trans blas.Transpose, n, nrhs int, a []float64, lda int, ipiv []int, b []float64, ldb int) bool {
+	if !positive(n, nrhs) || !isTranspose(trans) || !fits(blas.NoTrans, n, n, a, lda) || !fits(blas.NoTrans, n, nrhs, b, ldb) || len(ipiv) != n {
+		return false
+	}
+	lu, x := matrix(blas.NoTrans, n, n, a, lda), matrix(blas.NoTrans, n, nrhs, b, ldb)
+	if !regular(dense.Triangle{Matrix: lu}) || !r.alone.Finite(lu) || !r.alone.Finite(x) {
+		return false
+	}
+	r.run(times(n, n, nrhs), func(s *dense.Solver) error { return s.SolveLU(lu, ipiv, transposed(trans), x) })
+	return true
 }
 
 // Dgetri is lapack.Float64's. It needs no more of work than its length.
@@ -94,18 +97,21 @@ func (r *lapackRoutines) Dpotri(uplo blas.Uplo, n int, a []float64, lda int) (ok
 
 // Dpotrs is lapack.Float64's.
 func (r *lapackRoutines) Dpotrs(uplo blas.Uplo, n, nrhs int, a []float64, lda int, b []float64, ldb int) {
-	l := dense.Matrix{}
-	good := n*n*nrhs >= r.triangle && positive(n, nrhs) && (uplo == blas.Upper || uplo == blas.Lower) && fits(blas.NoTrans, n, n, a, lda) && fits(blas.NoTrans, n, nrhs, b, ldb)
-	if good {
-		l = symmetric(uplo, n, a, lda)
-		t := dense.Triangle{Matrix: l}
-		good = regular(t) && r.alone.FiniteTriangle(t) && r.alone.Finite(matrix(blas.NoTrans, n, nrhs, b, ldb))
-	}
-	if !good {
+	if n*n*nrhs < r.triangle || !r.potrs(uplo, n, nrhs, a, lda, b, ldb) {
 		r.Implementation.Dpotrs(uplo, n, nrhs, a, lda, b, ldb)
-		return
 	}
-	r.run(times(n, n, nrhs), func(s *dense.Solver) error { return s.SolveCholesky(l, matrix(blas.NoTrans, n, nrhs, b, ldb)) })
+}
+
+func (r *lapackRoutines) potrs(uplo blas.Uplo, n, nrhs int, a []float64, lda int, b []float64, ldb int) bool {
+	if !positive(n, nrhs) || uplo != blas.Upper && uplo != blas.Lower || !fits(blas.NoTrans, n, n, a, lda) || !fits(blas.NoTrans, n, nrhs, b, ldb) {
+		return false
+	}
+	l, x := symmetric(uplo, n, a, lda), matrix(blas.NoTrans, n, nrhs, b, ldb)
+	if t := (dense.Triangle{Matrix: l}); !regular(t) || !r.alone.FiniteTriangle(t) || !r.alone.Finite(x) {
+		return false
+	}
+	r.run(times(n, n, nrhs), func(s *dense.Solver) error { return s.SolveCholesky(l, x) })
+	return true
 }
 
 // Dgeqrf is lapack.Float64's. It needs no more of work than its length.

@@ -23,9 +23,15 @@ func (r *blasRoutines) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []flo
 
 // Dtrsv is blas.Float64Level2's.
 func (r *blasRoutines) Dtrsv(uplo blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
-	if n*n < r.vector || incX != 1 || n <= 0 || !isTriangle(blas.Left, uplo, tA, d) || !fits(blas.NoTrans, n, n, a, lda) || len(x) < n || !regular(triangle(uplo, tA, d, n, a, lda)) {
+	if n*n < r.vector || incX != 1 || !r.trsv(uplo, tA, d, n, a, lda, x) {
 		r.Implementation.Dtrsv(uplo, tA, d, n, a, lda, x, incX)
-		return
+	}
+}
+
+func (r *blasRoutines) trsv(uplo blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64) bool {
+	if n <= 0 || !isTriangle(blas.Left, uplo, tA, d) || !fits(blas.NoTrans, n, n, a, lda) || len(x) < n || !regular(triangle(uplo, tA, d, n, a, lda)) {
+		return false
 	}
 	r.k.Dtrsv(kernels.UpLo(uplo == blas.Lower), kernels.Transpose(!transposed(tA)), kernels.Diag(d == blas.Unit), n, a, lda, x, 1)
+	return true
 }
