@@ -54,17 +54,22 @@ func (r *lapackRoutines) getrs(trans blas.Transpose, n, nrhs int, a []float64, l
 
 // Dgetri is lapack.Float64's. It needs no more of work than its length.
 func (r *lapackRoutines) Dgetri(n int, a []float64, lda int, ipiv []int, work []float64, lwork int) (ok bool) {
-	lu := dense.Matrix{}
-	good := n >= r.inverse && lwork >= n && len(work) >= lwork && fits(blas.NoTrans, n, n, a, lda) && len(ipiv) == n
-	if good {
-		lu = matrix(blas.NoTrans, n, n, a, lda)
-		good = regular(dense.Triangle{Matrix: lu}) && r.alone.Finite(lu)
-	}
-	if !good {
+	if n < r.inverse || lwork < n || len(work) < lwork || !r.getri(n, a, lda, ipiv) {
 		return r.Implementation.Dgetri(n, a, lda, ipiv, work, lwork)
 	}
-	r.run(times(n, n, n), func(s *dense.Solver) error { return s.InvertLU(lu, ipiv) })
 	return r.Implementation.Dgetri(n, nil, lda, nil, work, -1)
+}
+
+func (r *lapackRoutines) getri(n int, a []float64, lda int, ipiv []int) bool {
+	if !fits(blas.NoTrans, n, n, a, lda) || len(ipiv) != n {
+		return false
+	}
+	lu := matrix(blas.NoTrans, n, n, a, lda)
+	if !regular(dense.Triangle{Matrix: lu}) || !r.alone.Finite(lu) {
+		return false
+	}
+	r.run(times(n, n, n), func(s *dense.Solver) error { return s.InvertLU(lu, ipiv) })
+	return true
 }
 
 // Dpotrf is lapack.Float64's.
@@ -81,15 +86,19 @@ func (r *lapackRoutines) Dpotrf(ul blas.Uplo, n int, a []float64, lda int) (ok b
 
 // Dpotri is lapack.Float64's.
 func (r *lapackRoutines) Dpotri(uplo blas.Uplo, n int, a []float64, lda int) (ok bool) {
-	l := dense.Matrix{}
-	good := n >= r.inverse && (uplo == blas.Upper || uplo == blas.Lower) && fits(blas.NoTrans, n, n, a, lda)
-	if good {
-		l = symmetric(uplo, n, a, lda)
-		t := dense.Triangle{Matrix: l}
-		good = regular(t) && r.alone.FiniteTriangle(t)
-	}
-	if !good {
+	if n < r.inverse || !r.potri(uplo, n, a, lda) {
 		return r.Implementation.Dpotri(uplo, n, a, lda)
+	}
+	return true
+}
+
+func (r *lapackRoutines) potri(uplo blas.Uplo, n int, a []float64, lda int) bool {
+	if uplo != blas.Upper && uplo != blas.Lower || !fits(blas.NoTrans, n, n, a, lda) {
+		return false
+	}
+	l := symmetric(uplo, n, a, lda)
+	if t := (dense.Triangle{Matrix: l}); !regular(t) || !r.alone.FiniteTriangle(t) {
+		return false
 	}
 	r.run(times(n, n, n)/3, func(s *dense.Solver) error { return s.InvertCholesky(l) })
 	return true
@@ -128,14 +137,19 @@ func (r *lapackRoutines) Dgeqrf(m, n int, a []float64, lda int, tau, work []floa
 
 // Dormqr is lapack.Float64's. It needs no more of work than its length.
 func (r *lapackRoutines) Dormqr(side blas.Side, trans blas.Transpose, m, n, k int, a []float64, lda int, tau, c []float64, ldc int, work []float64, lwork int) {
+	if k < r.apply || !r.ormqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork) {
+		r.Implementation.Dormqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork)
+	}
+}
+
+func (r *lapackRoutines) ormqr(side blas.Side, trans blas.Transpose, m, n, k int, a []float64, lda int, tau, c []float64, ldc int, work []float64, lwork int) bool {
 	order, other := m, n
 	if side == blas.Right {
 		order, other = n, m
 	}
-	if k < r.apply || k > order || other < r.columns || side != blas.Left && side != blas.Right || trans != blas.NoTrans && trans != blas.Trans || len(tau) != k ||
+	if k > order || other < r.columns || side != blas.Left && side != blas.Right || trans != blas.NoTrans && trans != blas.Trans || len(tau) != k ||
 		lwork < max(1, other) || len(work) < lwork || !fits(blas.NoTrans, order, k, a, lda) || !fits(blas.NoTrans, m, n, c, ldc) {
-		r.Implementation.Dormqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork)
-		return
+		return false
 	}
 	v, x, back := matrix(blas.NoTrans, order, k, a, lda), matrix(blas.NoTrans, m, n, c, ldc), trans == blas.Trans
 	if side == blas.Right { // c Q is the transpose of Q' c'
@@ -143,6 +157,7 @@ func (r *lapackRoutines) Dormqr(side blas.Side, trans blas.Transpose, m, n, k in
 	}
 	r.run(2*times(m, n, k), func(s *dense.Solver) error { return s.ApplyQ(v, tau, back, x) })
 	r.Implementation.Dormqr(side, trans, m, n, k, nil, lda, tau, nil, ldc, work, -1)
+	return true
 }
 
 // Dorgqr is lapack.Float64's. It needs no more of work than its length.
