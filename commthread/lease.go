@@ -68,6 +68,10 @@ import (
 // free (Serve, between.go). Before the thread sleeps with pending calls, it wakes a sleeping
 // worker, which has its own core and polls in place of the thread.
 //
+// The thread has no core of its own, so a worker without tasks that finds the engine in its hands (own)
+// lets it have the worker's core (giveWay). A worker with tasks is interrupted when the thread wakes up:
+// it has a nice value of -10, where that is allowed, and a short time slice.
+//
 // Workers borrow where each has its own core (executor.Port.Spacious), and the thread has
 // none. Where threads share cores, a polling waiter would keep the core from the threads
 // for which it waits.
@@ -116,6 +120,14 @@ func (l *lease) become(to int32) bool {
 		if l.state.CompareAndSwap(now, to) {
 			return true
 		}
+	}
+}
+
+// giveWay lets the thread have the core of a worker without tasks, if the engine is the thread's: it
+// has no core of its own, and may wait for this one.
+func (l *lease) giveWay() {
+	if l.state.Load() == own {
+		osthread.Yield()
 	}
 }
 

@@ -160,6 +160,7 @@ func (x *taskExecutor) Turn(holds bool) bool {
 	t := (*Thread)(x)
 	if !holds {
 		if !t.awaits.Load() && !t.lease.wakeRequested.Load() || !t.lease.take() {
+			t.lease.giveWay()
 			return false
 		}
 		t.borrowed()

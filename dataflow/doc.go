@@ -48,7 +48,8 @@
 //
 // queue.go and ready.go: the terms of this package, the queues, and the paths of ready tasks.
 // idle.go: sleep and wake-up, with the proof that no wake-up is lost. window.go: throttling.
-// spare.go: Block. share.go: worksharing tasks. bury.go: waits inside bodies. worker.go and end.go: bodies and their ends,
-// errors. stall.go: the stall report. port.go and lend.go: the communication thread.
-// runtime.go: start, Wait and Close, lock order, and the designs that were rejected.
+// spare.go: Block. share.go: worksharing tasks. bury.go: waits inside bodies. worker.go and
+// end.go: bodies and their ends, errors. stall.go: the stall report. port.go and lend.go: the
+// communication thread. runtime.go: start, Wait and Close, lock order, and the designs that were
+// rejected.
 package dataflow

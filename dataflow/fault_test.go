@@ -819,19 +819,10 @@ func init() {
 		}, dataflow.Workers(2)), "the next runtime has its cores")
 	}
 	programs["goexit inside New"] = func(t *testing.T) {
-		over := make(chan struct{})
-		go func() {
-			defer close(over)
-			rt, err := dataflow.New(dataflow.Workers(2))
-			require.NoError(t, err)
-			rt.Spawn("leaver", func(*tasks.Context) error { runtime.Goexit(); return nil }, tasks.If(false))
-			fmt.Println("went on")
-		}()
-		<-over
-		buf := make([]byte, 1<<20)
-		assert.Eventually(t, func() bool {
-			return !strings.Contains(string(buf[:runtime.Stack(buf, true)]), "dataflow.(*worker)")
-		}, patience/2, time.Millisecond, "the runtime is closed")
+		leavesInPlace(t, "leaver", func(*tasks.Context) { runtime.Goexit() })
+	}
+	programs["goexit in a part"] = func(t *testing.T) {
+		leavesInPlace(t, "sharer", func(ctx *tasks.Context) { ctx.Share(2, func(int) { runtime.Goexit() }) })
 	}
 	programs["goexit in serial mode"] = func(t *testing.T) {
 		over := make(chan struct{})
@@ -858,6 +849,23 @@ func init() {
 	}
 }
 
+// leavesInPlace runs a task in place that ends the goroutine of a runtime: the runtime is closed.
+func leavesInPlace(t *testing.T, name string, body func(ctx *tasks.Context)) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		rt, err := dataflow.New(dataflow.Workers(2))
+		require.NoError(t, err)
+		rt.Spawn(name, func(ctx *tasks.Context) error { body(ctx); return nil }, tasks.If(false))
+		fmt.Println("went on")
+	}()
+	<-over
+	buf := make([]byte, 1<<20)
+	assert.Eventually(t, func() bool {
+		return !strings.Contains(string(buf[:runtime.Stack(buf, true)]), "dataflow.(*worker)")
+	}, patience/2, time.Millisecond, "the runtime is closed")
+}
+
 func TestGoexit_on_the_submitting_goroutine(t *testing.T) {
 	out, code := child(t, "goexit")
 	assert.Zero(t, code, out)
@@ -867,6 +875,11 @@ func TestGoexit_on_the_submitting_goroutine(t *testing.T) {
 	out, code = child(t, "goexit inside New")
 	assert.Zero(t, code, out)
 	contains(t, out, `"leaver"`, "Goexit")
+	assert.NotContains(t, out, "went on")
+
+	out, code = child(t, "goexit in a part")
+	assert.Zero(t, code, out)
+	contains(t, out, `"sharer"`, "Goexit")
 	assert.NotContains(t, out, "went on")
 
 	out, code = child(t, "goexit in serial mode")

@@ -15,8 +15,8 @@ import (
 //	A goroutine queues a task           A worker runs out of work
 //	Q1  put it into a queue             S1  state = spinning, spinning++
 //	Q2  if parked == 0, done            S2  look at all queues, for 100 us
-//	Q3  if spinning > 0, done           S3  found: state = active; if --spinning
-//	Q4  spinning: 0 -> 1, for the           == 0 and there is more: Q2
+//	Q3  if spinning >= seekers, done    S3  found: state = active; if --spinning
+//	Q4  spinning++, for the                 < seekers and there is more: Q2
 //	    worker to be woken              S4  else state = parked, parked++, spinning--
 //	Q5  some worker: parked -> waking,  S5  look at all queues; found: parked -> active
 //	    parked--, leave a token             (if a waker was faster, take its token)
@@ -28,7 +28,9 @@ import (
 // could run it: if Q2 sees parked == 0, the sleeper has yet to do S4, and its S5 comes after
 // Q1. If Q3 sees a spinner, the spinner finds the task in S2, or finds another and wakes a
 // worker in S3, or comes to S5 after Q1; if the spinner is Q4's promise and Q5 finds no
-// worker, Q6 checks for the task. Wake-ups are chained: one wakes the next. A token
+// worker, Q6 checks for the task. Wake-ups are chained: one wakes the next. There is one chain, and
+// more (seekers) in a runtime with many workers, where one would take too long, once the first has
+// been launched: only one launch can be delayed. A token
 // (osthread.Parker) left for a worker that is awake only makes its next sleep return at once.
 //
 // A worker starts out as parked, without a goroutine: the first wake-up makes one, in the
@@ -68,7 +70,8 @@ const (
 )
 
 // idle looks for work until it finds a task, which it returns, or until done reports true,
-// and returns nil. It spins for the spin budget and then sleeps.
+// and returns nil. It spins for the spin budget, or while a body shares its work again and again, and then
+// sleeps.
 func (w *worker) idle(done func() bool) *task.Record {
 	rt := w.rt
 	w.publish()
@@ -86,7 +89,7 @@ func (w *worker) idle(done func() bool) *task.Record {
 			w.found()
 			return nil
 		}
-		if rt.offer.Load() != nil && w.joinsIdle() {
+		if rt.offer.Load().open() && w.joinsIdle() {
 			deadline = 0
 			continue
 		}
@@ -115,7 +118,7 @@ func (w *worker) idle(done func() bool) *task.Record {
 		switch now := osthread.Nanotime(); {
 		case deadline == 0:
 			deadline = now + int64(rt.spin)
-		case now > deadline:
+		case now > deadline && !rt.expectsOffer(now):
 			if r, stop := w.sleep(done); stop {
 				return r
 			}
@@ -124,11 +127,11 @@ func (w *worker) idle(done func() bool) *task.Record {
 	}
 }
 
-// found ends the spinning of w. Submitters wake no worker while one spins, so the last
-// spinner checks whether more workers are needed.
+// found ends the spinning of w. Submitters wake no worker while enough spin, so a spinner that leaves
+// fewer checks whether more workers are needed.
 func (w *worker) found() {
 	w.state.Store(active)
-	if w.rt.spinning.Add(-1) == 0 {
+	if w.rt.spinning.Add(-1) < w.rt.seekers.Load() {
 		w.rt.wakeMore()
 	}
 }
@@ -158,6 +161,9 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 	osthread.Step()
 	if !w.wanted() {
 		w.log.mark(EventPark)
+		if osthread.Simulating() {
+			w.slept = osthread.Nanotime()
+		}
 		w.parker.Park()
 		w.log.mark(EventUnpark)
 	}
@@ -173,12 +179,12 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 	return nil, false
 }
 
-// wake wakes one parked worker, unless one is looking for work already: that one will find
+// wake wakes one parked worker, unless enough are looking for work already: one of them will find
 // the task, and wake the next. The scan can miss a worker that parks behind it, and a
 // submitter may have skipped its own wake-up because of this one: so wake retries while
 // there is work.
 func (rt *Runtime) wake() {
-	for rt.parked.Load() > 0 && rt.spinning.CompareAndSwap(0, 1) {
+	for rt.parked.Load() > 0 && rt.promise() {
 		osthread.Step()
 		for _, v := range *rt.workers.Load() {
 			if v.state.Load() == parked && rt.rouse(v, false) {
@@ -190,6 +196,23 @@ func (rt *Runtime) wake() {
 		}
 	}
 }
+
+// promise counts a worker that is to be woken as spinning, unless enough are.
+func (rt *Runtime) promise() bool {
+	for {
+		n := rt.spinning.Load()
+		if n >= rt.seekers.Load() {
+			return false
+		}
+		if rt.spinning.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// seekersOf is how many of so many workers may look for work, or be on their way to it, before a
+// queued task wakes no more. With 64 workers, one chain of wake-ups of 30 us each takes 2 ms.
+func seekersOf(workers int) int32 { return int32(1 + workers/8) }
 
 // rouse wakes or starts v if it is parked, and reports whether it was. bound: for a task bound
 // to v. The caller has counted v as spinning.
@@ -213,7 +236,7 @@ func (rt *Runtime) wakeBound(w *worker) {
 	if rt.delayed.Load() == w {
 		rt.beginDelayed()
 	}
-	if rt.spinning.Add(-1) == 0 {
+	if rt.spinning.Add(-1) < rt.seekers.Load() {
 		rt.wakeMore()
 	}
 	w.parker.Unpark()

@@ -230,7 +230,7 @@ func (w *worker) look() *task.Record {
 	if w.heldBack() {
 		return w.lookSeldom()
 	}
-	if rt.offer.Load() != nil {
+	if rt.offer.Load().open() {
 		w.joinsFirst()
 	}
 	if r := w.next; r != nil {

@@ -34,7 +34,7 @@ import (
 //   - One shared ready queue: it serializes workers; priorities alone are global, because LU
 //     needs its panel before any update.
 //   - A wake-up for each queued task: it costs the submitter 12 us, more than most tasks.
-//     One spinning worker takes the task; wake-ups are chained.
+//     A spinning worker takes the task; wake-ups are chained.
 //   - time.Sleep for short waits: below 1 ms Go sleeps 1 ms.
 //   - More unpinned workers than cores: two spinners on one core hand over in 3.8 ms instead of
 //     0.2 us. Each worker owns a core, and spares replace sleeping bodies.
@@ -72,27 +72,30 @@ type Runtime struct {
 	logFile *os.File // of WEFT_TRACE; nil without
 
 	// Shared.
-	state     atomic.Uint32 // of the domains: task.Open ...
-	port      atomic.Pointer[port]
-	lender    atomic.Pointer[executor.Lender]
-	skip      atomic.Bool // tasks that have not started are skipped
-	workers   atomic.Pointer[[]*worker]
-	throttled atomic.Bool
-	late      atomic.Bool // a goroutine sleeps in wakeLater
-	_         [cacheLine]byte
-	ids       atomic.Uint64 // task numbers given out
-	_         [cacheLine]byte
-	tiny      atomic.Bool  // bodies are too short to share the tasks
-	parked    atomic.Int32 // workers in state parked
-	_         [cacheLine]byte
-	spinning  atomic.Int32 // workers in state spinning, and promised wake-ups
-	_         [cacheLine]byte
-	target    atomic.Uint64 // the submitter sleeps until this many tasks have ended
-	_         [cacheLine]byte
-	submitted submissionQueue
-	prio      priorities
-	offer     atomic.Pointer[offer] // of a body inside Share; nil without
-	inject    mailbox               // tasks made ready outside of any worker
+	state       atomic.Uint32 // of the domains: task.Open ...
+	port        atomic.Pointer[port]
+	lender      atomic.Pointer[executor.Lender]
+	skip        atomic.Bool // tasks that have not started are skipped
+	workers     atomic.Pointer[[]*worker]
+	throttled   atomic.Bool
+	late        atomic.Bool // a goroutine sleeps in wakeLater
+	_           [cacheLine]byte
+	ids         atomic.Uint64 // task numbers given out
+	_           [cacheLine]byte
+	tiny        atomic.Bool  // bodies are too short to share the tasks
+	parked      atomic.Int32 // workers in state parked
+	_           [cacheLine]byte
+	spinning    atomic.Int32 // workers in state spinning, and promised wake-ups
+	seekers     atomic.Int32 // chains of wake-ups: 1 until the first worker is launched, see idle.go
+	_           [cacheLine]byte
+	target      atomic.Uint64 // the submitter sleeps until this many tasks have ended
+	_           [cacheLine]byte
+	submitted   submissionQueue
+	prio        priorities
+	offer       atomic.Pointer[offer] // of a body inside Share; nil without
+	offered     atomic.Int64          // when the latest offer began or had no more parts
+	seriesBegan atomic.Int64          // when the present series of offers began
+	inject      mailbox               // tasks made ready outside of any worker
 
 	mu      sync.Mutex
 	spares  []*worker              // guarded by mu: idle ones
@@ -154,6 +157,7 @@ func New(opts ...Option) (*Runtime, error) {
 		return nil, err
 	}
 	rt := &Runtime{opt: o, spin: osthread.SpinBudget(spinBudget), home: osthread.HereHome()}
+	rt.seekers.Store(1)
 	if o.logFile != "" {
 		if rt.logFile, err = createLog(o.logFile); err != nil {
 			return nil, err

@@ -44,8 +44,9 @@ type offer struct {
 }
 
 const (
-	shareSpin = 50 * time.Microsecond // for the parts that others still run
-	shareWake = 100_000               // ns of parts ahead that are worth the wake-up of a worker
+	shareSpin  = 50 * time.Microsecond  // for the parts that others still run
+	offerPause = 600 * time.Microsecond // longest pause in a series of offers
+	shareWake  = 100_000                // ns of parts ahead that are worth the wake-up of a worker
 )
 
 // errPartExit is the panic of a body one of whose parts ended the goroutine of another worker.
@@ -92,11 +93,55 @@ func (w *worker) shareAlone(parts int, body func(part int)) {
 
 // shareOut runs the parts of o together with workers that join.
 func (w *worker) shareOut(o *offer) {
-	defer w.withdraw(o) // also if a part ends this goroutine
-	if w.rt.parked.Load() > 0 {
+	leaves := true
+	defer func() { // a part may end this goroutine: then that is what the body did
+		if w.withdraw(o); !leaves {
+			o.complain()
+		}
+	}()
+	if w.rt.noteOffer(); w.rt.parked.Load() > 0 {
+		w.rt.rouseSpinners()
 		w.wakeFor(o)
 	}
 	for o.takePart() {
+	}
+	w.rt.offered.Store(osthread.Nanotime())
+	leaves = false
+}
+
+// noteOffer keeps idle workers awake for another offerPause: a panel shares its products again and again,
+// and each is too short to wake anybody.
+func (rt *Runtime) noteOffer() {
+	now := osthread.Nanotime()
+	if before := rt.offered.Swap(now); now-before > int64(offerPause) {
+		rt.seriesBegan.Store(now)
+	}
+}
+
+// expectsOffer reports whether there may soon be another offer, and the workers have cores of their own
+// to spin until then.
+func (rt *Runtime) expectsOffer(now int64) bool {
+	return rt.spin >= spinBudget && now < rt.offered.Load()+int64(offerPause)
+}
+
+// rouseSpinners wakes, in virtual time, the workers that would be awake on the real machine, where they
+// spin, and see the offer.
+func (rt *Runtime) rouseSpinners() {
+	if !osthread.Simulating() {
+		return
+	}
+	since := min(osthread.Nanotime()-int64(spinBudget), rt.seriesBegan.Load())
+	for _, v := range *rt.workers.Load() {
+		if v.slept == 0 || v.slept < since {
+			continue
+		}
+		rt.spinning.Add(1)
+		if v.state.CompareAndSwap(parked, waking) {
+			rt.parked.Add(-1)
+			v.parker.UnparkSpinning()
+		} else {
+			rt.spinning.Add(-1)
+		}
 	}
 }
 
@@ -114,13 +159,17 @@ func (w *worker) wakeFor(o *offer) {
 	}
 }
 
-// withdraw ends an offer, and passes on what went wrong in a part.
+// withdraw ends an offer, and waits for the parts that others have taken.
 func (w *worker) withdraw(o *offer) {
 	w.rt.offer.Store(nil)
 	if taken := o.taken.Swap(o.parts); taken < o.parts { // this goroutine ends: nobody runs the rest
 		o.left.Add(taken - o.parts)
 	}
 	o.wait(w.rt.spin > 0 && !w.external)
+}
+
+// complain passes on what went wrong in a part.
+func (o *offer) complain() {
 	o.failed.Repanic()
 	if o.exited.Load() {
 		panic(errPartExit)
@@ -143,7 +192,7 @@ func (o *offer) wait(spins bool) {
 // whether it did anything. It is not for a worker inside a body.
 func (w *worker) joins(next int32) bool {
 	o := w.rt.offer.Load()
-	if o == nil || w.cur != nil || int64(o.priority) <= max(int64(next), w.rt.prio.top.Load()) || o.taken.Load() >= o.parts {
+	if !o.open() || w.cur != nil || int64(o.priority) <= max(int64(next), w.rt.prio.top.Load()) {
 		return false
 	}
 	w.log.add(EventJoin, o.task, 0)
@@ -177,8 +226,11 @@ func (w *worker) joinsIdle() bool {
 	return joined
 }
 
+// open reports whether there are parts that nobody has taken.
+func (o *offer) open() bool { return o != nil && o.taken.Load() < o.parts }
+
 // wakes reports whether the offer is worth the wake-up of one more worker.
-func (o *offer) wakes() bool { return o != nil && o.long.Load() && o.taken.Load() < o.parts }
+func (o *offer) wakes() bool { return o.open() && o.long.Load() }
 
 // takePart runs the next part, and reports whether there was one.
 func (o *offer) takePart() bool {

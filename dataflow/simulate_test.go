@@ -125,3 +125,65 @@ func BenchmarkSimulate_tasks(b *testing.B) {
 		})
 	}
 }
+
+// Many sleeping workers begin soon after there is work for all of them: wake-ups go on in several
+// chains, which one worker after the other would take a third of the time of these bodies.
+func TestSimulate_many_sleepers(t *testing.T) {
+	const workers, length = 64, 5 * time.Millisecond
+	var took time.Duration
+	_, err := osthread.Simulate(osthread.Simulation{Nodes: 1, Cores: workers, Waker: 5 * time.Microsecond, Sleeper: 25 * time.Microsecond}, func() {
+		assert.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+			round := func() {
+				for range workers {
+					rt.Spawn("body", func(*tasks.Context) error { osthread.Charge(length); return nil })
+				}
+				assert.NoError(t, rt.Wait())
+			}
+			round()
+			osthread.Sleep(10 * time.Millisecond) // all sleep
+			start := osthread.Nanotime()
+			round()
+			took = time.Duration(osthread.Nanotime() - start)
+			return nil
+		}, dataflow.Workers(workers)))
+	})
+	require.NoError(t, err)
+	assert.Greater(t, took, length+100*time.Microsecond, "wake-ups take time")
+	assert.Less(t, took, length+700*time.Microsecond)
+	t.Log(took)
+}
+
+// A long offer wakes workers. Short ones find them awake if they follow soon, and nobody is woken for
+// one that comes late.
+func TestSimulate_short_offers(t *testing.T) {
+	const workers, parts, offers = 4, 8, 10
+	const length = 5 * time.Microsecond
+	share := func(pause time.Duration) (took time.Duration) {
+		_, err := osthread.Simulate(osthread.Simulation{Nodes: 1, Cores: workers, Waker: 5 * time.Microsecond, Sleeper: 25 * time.Microsecond}, func() {
+			assert.NoError(t, dataflow.Run(func(rt *dataflow.Runtime) error {
+				for range workers { // all threads begin
+					rt.Spawn("body", func(*tasks.Context) error { osthread.Charge(5 * time.Millisecond); return nil })
+				}
+				assert.NoError(t, rt.Wait())
+				rt.Spawn("panel", func(ctx *tasks.Context) error {
+					ctx.Share(parts, func(int) { osthread.Charge(200 * time.Microsecond) })
+					for range offers {
+						osthread.Charge(pause)
+						osthread.Settle()
+						start := osthread.Nanotime()
+						ctx.Share(parts, func(int) { osthread.Charge(length); osthread.Settle() })
+						took += time.Duration(osthread.Nanotime() - start)
+					}
+					return nil
+				})
+				return rt.Wait()
+			}, dataflow.Workers(workers)))
+		})
+		require.NoError(t, err)
+		return took / offers
+	}
+	soon, late := share(300*time.Microsecond), share(2*time.Millisecond)
+	t.Log(soon, late)
+	assert.Less(t, soon, parts*length*2/3)
+	assert.Equal(t, parts*length, late)
+}

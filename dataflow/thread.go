@@ -141,6 +141,7 @@ func (s *starter) next() (d delayedLaunch, more bool) {
 func (rt *Runtime) reserve() {
 	if !rt.started {
 		rt.started = true
+		rt.seekers.Store(seekersOf(rt.opt.workers))
 		rt.addProcs(osthread.Procs{Compute: 2*rt.opt.goroutines() - 1})
 	}
 }

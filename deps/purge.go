@@ -1,5 +1,7 @@
 package deps
 
+import "slices"
+
 // recall decides how many idle entries a table keeps. Dropping them keeps lists of overlaps
 // short and the rest in the cache, but a program that comes back to its regions after their
 // tasks have ended must then enter them again. So a set of hashes notes the dropped
@@ -63,7 +65,7 @@ func (m *recall) adapt() {
 func (t *table) purge() {
 	t.sift()
 	t.root = weed(t.root)
-	for _, e := range t.alive {
+	for _, e := range t.entries {
 		e.weedLinks()
 	}
 	for _, e := range t.dead {
@@ -71,7 +73,7 @@ func (t *table) purge() {
 	}
 	t.adapt()
 	n := t.room
-	for n < 4*len(t.alive) {
+	for n < 4*len(t.entries) {
 		n *= 2
 	}
 	if n > len(t.slots) || 8*n <= len(t.slots) {
@@ -80,29 +82,26 @@ func (t *table) purge() {
 		clear(t.slots)
 	}
 	t.setShift()
-	t.live = 0
-	for _, e := range t.alive {
+	for _, e := range t.entries {
 		t.insert(e)
 	}
-	clear(t.alive)
 	clear(t.dead)
 }
 
-// sift sorts the entries into alive and dead ones, and marks dead ones by an empty region.
+// sift takes the dead entries out of the list, oldest first, and marks them by an empty region. The
+// order decides on the locks and the capacities of later entries: if it were that of the hashes, two
+// runs of a program in virtual time would differ with the addresses of its data.
 func (t *table) sift() {
-	t.alive, t.dead = t.alive[:0], t.dead[:0]
-	for i := range t.slots {
-		e := t.slots[i].e
-		switch {
-		case e == nil:
-		case e.active() || e.reducing() || t.keep && !e.covered():
-			t.alive = append(t.alive, e)
-		default:
-			t.forget(&e.region)
-			e.region = Region{}
-			t.dead = append(t.dead, e)
+	t.dead = t.dead[:0]
+	t.entries = slices.DeleteFunc(t.entries, func(e *Entry) bool {
+		if e.active() || e.reducing() || t.keep && !e.covered() {
+			return false
 		}
-	}
+		t.forget(&e.region)
+		e.region = Region{}
+		t.dead = append(t.dead, e)
+		return true
+	})
 }
 
 func isDead(e *Entry) bool { return e.region.Empty() }

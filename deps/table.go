@@ -101,17 +101,17 @@ func (e *Entry) prune() {
 // table finds entries by region: known regions by hash, new ones and overlaps by an
 // interval tree.
 type table struct {
-	slots []slot // open addressing, a power of two, at most half full
-	shift uint
-	live  int
-	keep  bool // never purge
-	root  *Entry
-	rng   uint32
-	pool  *Entry // free entries, joined by left
-	nears []*near
+	slots   []slot // open addressing, a power of two, at most half full
+	shift   uint
+	entries []*Entry // in the order in which they were made
+	keep    bool     // never purge
+	root    *Entry
+	rng     uint32
+	pool    *Entry // free entries, joined by left
+	nears   []*near
 
 	recall
-	alive, dead []*Entry // used by purge
+	dead []*Entry // used by purge
 }
 
 type slot struct {
@@ -144,11 +144,12 @@ func (t *table) find(r Region) *Entry {
 
 // add makes the entry of region r. The table must have none.
 func (t *table) add(r Region) *Entry {
-	if 2*(t.live+1) > len(t.slots) {
+	if 2*(len(t.entries)+1) > len(t.slots) {
 		t.purge()
 	}
 	e := t.newEntry(r)
 	t.insert(e)
+	t.entries = append(t.entries, e)
 	if !r.IsHandle() {
 		t.connect(e)
 	}
@@ -177,7 +178,6 @@ func (t *table) insert(e *Entry) {
 		i++
 	}
 	t.slots[i&mask] = slot{h, e}
-	t.live++
 }
 
 // connect links e with the live entries that it overlaps and inserts it into the tree.
@@ -204,12 +204,11 @@ func (t *table) recycle(e *Entry) {
 }
 
 func (t *table) reset() {
-	for i := range t.slots {
-		if e := t.slots[i].e; e != nil {
-			t.recycle(e)
-			t.slots[i] = slot{}
-		}
+	for _, e := range t.entries {
+		t.recycle(e)
 	}
-	t.live, t.root = 0, nil
+	clear(t.entries)
+	clear(t.slots)
+	t.entries, t.root = t.entries[:0], nil
 	t.meetAfresh()
 }

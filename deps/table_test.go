@@ -20,8 +20,8 @@ func (t *table) audit() error {
 			all = append(all, s.e)
 		}
 	}
-	if len(all) != t.live {
-		return fmt.Errorf("%d entries, counted %d", len(all), t.live)
+	if len(all) != len(t.entries) {
+		return fmt.Errorf("%d entries, counted %d", len(all), len(t.entries))
 	}
 	memory := 0
 	for _, e := range all {
@@ -181,6 +181,31 @@ func TestTableRemembersWorkingSet(t *testing.T) {
 			}
 			assert.LessOrEqual(t, w.Live(), 8*regions)
 		})
+	}
+}
+
+// Entries come back into use in an order that does not depend on addresses: they keep their locks
+// and the capacity of their groups, on which the order of tasks depends.
+func TestTableReusesEntriesInOrder(t *testing.T) {
+	reused := func(offset int) (order []int) {
+		var table table
+		number := map[*Entry]int{}
+		for i := range 40 {
+			e := table.add(far(offset+64*i, 64))
+			if _, met := number[e]; !met {
+				number[e] = i
+			}
+			order = append(order, number[e])
+		}
+		table.reset()
+		for i := range 40 {
+			order = append(order, number[table.add(far(offset+64*i, 64))])
+		}
+		return order
+	}
+	first := reused(0)
+	for offset := range 20 {
+		require.Equal(t, first, reused(4096*offset), "%d KiB further", 4*offset)
 	}
 }
 

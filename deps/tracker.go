@@ -391,7 +391,7 @@ func (t *Tracker) Forgive() {
 }
 
 // Live returns the number of regions that the tracker remembers.
-func (t *Tracker) Live() int { return t.table.live }
+func (t *Tracker) Live() int { return len(t.table.entries) }
 
 // Reset forgets every region. The caller has released all nodes of the domain.
 func (t *Tracker) Reset() {

@@ -232,7 +232,7 @@ func newChecker(t *testing.T) *checker {
 	require.NoError(t, err)
 	c := &checker{map[string]string{}, string(ci)}
 	bin := t.TempDir()
-	build := []string{"build", "-o", bin + string(filepath.Separator)}
+	build := []string{"build", "-ldflags=-s -w", "-o", bin + string(filepath.Separator)}
 	for _, pattern := range []string{"../bench/*/main.go", "[0-9][0-9]-*/main.go"} {
 		all, err := filepath.Glob(pattern)
 		require.NoError(t, err)

@@ -21,7 +21,7 @@ func (s *solver) agree() error {
 		{"ColumnMajor", number(c.ColumnMajor)}, {"Variant", int64(c.Variant)}, {"Depth", int64(c.Depth)},
 		{"PFact", int64(c.PFact)}, {"RFact", int64(c.RFact)}, {"NBMin", int64(c.NBMin)}, {"NDiv", int64(c.NDiv)},
 		{"Bcast", int64(c.Bcast)}, {"Swap", int64(c.Swap)}, {"SwapThreshold", int64(c.SwapThreshold)},
-		{"L1NoTrans", number(c.L1NoTrans)}, {"NoEquil", number(c.NoEquil)}, {"Seed", int64(c.Seed)},
+		{"L1NoTrans", number(c.L1NoTrans)}, {"NoEquil", number(c.NoEquil)}, {"Without", int64(c.Without)}, {"Seed", int64(c.Seed)},
 		{"Kernels", int64(name.Sum32())},
 	}
 	least, most := make([]int64, len(fields)), make([]int64, len(fields))

@@ -8,21 +8,19 @@ func runBlocking(s *solver) error {
 		return err
 	}
 	defer d.close()
-	if err := s.start(); err != nil {
+	if err := d.start(); err != nil {
 		return err
 	}
 	p := d.panels[0]
 	for k := range s.blocks {
 		s.setPanel(p, k)
-		if s.grid.col == p.col {
-			if err := s.factor(p, d.team); err != nil {
-				return err
-			}
-		}
-		if err := d.broadcast(p).Wait(); err != nil {
+		if err := d.factorHere(p); err != nil {
 			return err
 		}
-		if err := s.unpack(p); err != nil {
+		if err := d.send(p).wait(); err != nil {
+			return err
+		}
+		if err := d.take(p); err != nil {
 			return err
 		}
 		if err := d.apply(p, s.matrix.nq-p.next, nil); err != nil {
@@ -30,5 +28,5 @@ func runBlocking(s *solver) error {
 		}
 		s.report(p)
 	}
-	return s.finish(d.team)
+	return d.finish()
 }

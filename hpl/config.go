@@ -77,14 +77,12 @@ type Config struct {
 	Workers int    // worker goroutines of this rank, at least 1
 	Seed    uint64 // of the generator; 100 is netlib's
 
-	// NoLease makes the communication thread of the Task driver make every call; otherwise
-	// workers may hold its lease (commthread.Lease).
-	NoLease bool
+	Without Refinement // what the driver Task leaves away; 0 is the best. The other drivers ignore it
 
 	Kernels blas.Kernels // nil: blas.Default(); all ranks need kernels of the same name, because panels travel packed
 
 	Progress func(Progress) // called by rank 0 after each panel if not nil; must return at once
-	Log      *dataflow.Log  // the Task driver records its events there if not nil
+	Log      *dataflow.Log  // the driver records its tasks, or its steps, and its messages there if not nil
 }
 
 // alloc allocates n numbers for matrices, or for buffers of messages. Free them with

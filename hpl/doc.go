@@ -59,6 +59,8 @@
 //	run...            drivers without tasks                       blocking.go, lookahead.go
 //	spawnPlain        the plain graph of tasks                    taskplain.go
 //	taskRun           the tuned graph of tasks          task.go, taskgraph.go, taskbody.go
+//	Refinement        what it does beyond spawnPlain, and its worth       refinement.go
+//	journal           the log of a driver without tasks                   journal.go
 //
 // Folder blas has the arithmetic, internal/bcast the broadcasts of panels, internal/swap the
 // exchanges of rows.

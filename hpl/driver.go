@@ -16,6 +16,8 @@ type driver struct {
 	work   []float64   // for an exchange of rows
 	raw    []float64   // U as received
 	u      [][]float64 // U packed, for a chunk of columns: one per worker
+
+	journal *journal
 }
 
 // newDriver allocates for n panels, on all ranks or on none. Collective.
@@ -111,6 +113,34 @@ func (s *solver) broadcast(p *panel) *route.Run {
 // panelTags is the number of tags for panels: more than can be in flight.
 const panelTags = 1024
 
+// factorHere factors p with the team, in the process column of p.
+func (d *driver) factorHere(p *panel) error {
+	if d.grid.col != p.col {
+		return nil
+	}
+	defer d.journal.step(stepFactor)()
+	return d.factor(p, d.team)
+}
+
+// take unpacks p, which has arrived.
+func (d *driver) take(p *panel) error {
+	defer d.journal.step(stepUnpack)()
+	return d.unpack(p)
+}
+
+// start starts the clock, and the journal.
+func (d *driver) start() error {
+	err := d.solver.start()
+	d.journal = newJournal(d.solver)
+	return err
+}
+
+// finish ends the journal, solves and stops the clock.
+func (d *driver) finish() error {
+	d.journal.finish()
+	return d.solver.finish(d.team)
+}
+
 // apply applies p to the next n columns. While arriving reports true, apply takes the
 // columns in chunks of one block and calls arriving again between two chunks; then it does
 // the rest at once. arriving may be nil.
@@ -121,6 +151,7 @@ func (d *driver) apply(p *panel, n int, arriving func() (bool, error)) error {
 	if n <= 0 {
 		return nil
 	}
+	defer d.journal.step(stepUpdate)()
 	if d.grid.p > 1 {
 		if err := d.swapAcross(p, first, last, p.k%panelTags, d.work, d.raw); err != nil {
 			return err

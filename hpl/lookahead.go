@@ -13,7 +13,7 @@ func runLookAhead(s *solver) error {
 		return err
 	}
 	defer d.close()
-	if err := s.start(); err != nil {
+	if err := d.start(); err != nil {
 		return err
 	}
 	for k := range depth {
@@ -31,7 +31,7 @@ func runLookAhead(s *solver) error {
 			return err
 		}
 	}
-	return s.finish(d.team)
+	return d.finish()
 }
 
 // prologue factors and broadcasts panel k, one of the first depth, and applies it to the
@@ -39,15 +39,13 @@ func runLookAhead(s *solver) error {
 func (d *driver) prologue(k, depth int) error {
 	p := d.panels[k]
 	d.setPanel(p, k)
-	if d.grid.col == p.col {
-		if err := d.factor(p, d.team); err != nil {
-			return err
-		}
-	}
-	if err := d.broadcast(p).Wait(); err != nil {
+	if err := d.factorHere(p); err != nil {
 		return err
 	}
-	if err := d.unpack(p); err != nil {
+	if err := d.send(p).wait(); err != nil {
+		return err
+	}
+	if err := d.take(p); err != nil {
 		return err
 	}
 	ahead := d.matrix.cols.before(min(depth*d.cfg.NB, d.cfg.N))
@@ -70,23 +68,23 @@ func (d *driver) step(k int) error {
 				return err
 			}
 		}
-		if err := d.factor(p, d.team); err != nil {
-			return err
-		}
 	}
-	run := d.broadcast(p)
+	if err := d.factorHere(p); err != nil {
+		return err
+	}
+	panel := d.send(p)
 	arriving := func() (bool, error) {
-		done, err := run.Test()
+		done, err := panel.test()
 		return !done, err
 	}
 	if err := d.apply(oldest, d.matrix.nq-oldest.next, arriving); err != nil {
 		return err
 	}
-	if err := run.Wait(); err != nil {
+	if err := panel.wait(); err != nil {
 		return err
 	}
 	copy(d.panels, d.panels[1:])
 	d.panels[last] = oldest
 	d.report(p)
-	return d.unpack(p)
+	return d.take(p)
 }

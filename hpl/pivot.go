@@ -212,6 +212,8 @@ func (t *pivotExchange) wait(all ...*mpi.Request) error {
 		took := time.Duration(osthread.Nanotime() - begin)
 		if !done && took >= osthread.SpinBudget(awakeLimit) {
 			err = mpi.Waitall(all...)
+			took = time.Duration(osthread.Nanotime() - begin)
+			osthread.Spun(min(took, awakeLimit))
 		} else if !done {
 			continue
 		}

@@ -27,7 +27,8 @@ import (
 // The block column of the next panel has the highest priority; the others follow from left
 // to right, because they are the next panels. The update of the next panel's column, and
 // all updates when few columns are left, are cut by rows: solve, and then up to as many
-// multiply tasks as there are workers. A long panel travels in parts (inParts), which are
+// multiply tasks as there are workers. Idle workers take part in factor, and in the solve of the
+// next panel's column. A long panel travels in parts (inParts), which are
 // rows of L2: the update for the next panel begins with the first part, and in a ring of
 // processes a rank forwards a part before the next one arrives.
 //
@@ -111,7 +112,7 @@ func (t *taskRun) run(opts []dataflow.Option) error {
 		return commthread.Run(t.grid.all, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
 			t.rt, t.ct = rt, ct
 			return t.factorize(ct.Log)
-		}, opts, commthread.Lease(!t.cfg.NoLease))
+		}, opts, commthread.Lease(t.with(Leases)))
 	}
 	return dataflow.Run(func(rt *dataflow.Runtime) error {
 		t.rt = rt

@@ -21,8 +21,8 @@ var (
 	unpack     = tasks.DeclareCtx3("unpack", unpackPanel, tasks.Value, tasks.Input, tasks.Inout, tasks.HighPriority)
 	pack       = tasks.Declare3("pack", packRows, tasks.Value, tasks.Input, tasks.Inout)
 	exchange   = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, tasks.Input, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent, tasks.Leased)
-	update     = tasks.Declare3("update", updateBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
-	solve      = tasks.Declare3("solve", solveBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
+	update     = tasks.DeclareCtx3("update", updateBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
+	solve      = tasks.DeclareCtx3("solve", solveBlockColumn, tasks.Value, tasks.Input, tasks.Inout)
 	multiply   = tasks.Declare3("multiply", multiplyRows, tasks.Value, tasks.Input, tasks.Concurrent)
 	substitute = tasks.DeclareCtx1("substitute", substituteBack, tasks.Value, tasks.HighPriority)
 	report     = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
@@ -33,7 +33,15 @@ var (
 // computes, or on a worker.
 func factorPanel(ctx *tasks.Context, st job, _, _ []float64) error {
 	st.t.onComm = st.t.grid.p > 1 && ctx.Worker() >= st.t.rt.Workers()
-	return st.t.factor(st.p, shared{ctx, st.t.cfg.Workers})
+	return st.t.factor(st.p, st.t.sharing(ctx))
+}
+
+// sharing lets idle workers take part in the body of ctx.
+func (t *taskRun) sharing(ctx *tasks.Context) shared {
+	if !t.with(Shares) {
+		return shared{ctx, 1}
+	}
+	return shared{ctx, t.cfg.Workers}
 }
 
 func unpackPanel(_ *tasks.Context, st job, _, _ []float64) error {
@@ -56,17 +64,34 @@ func exchangeRows(ctx *tasks.Context, st job, _, _, _ []float64) error {
 	return nil
 }
 
-// solveBlockColumn computes U from the rows that have arrived.
-func solveBlockColumn(st job, _, _ []float64) {
+// solveBlockColumn computes U from the rows that have arrived. Columns are independent.
+func solveBlockColumn(ctx *tasks.Context, st job, _, _ []float64) error {
 	t, p, b := st.t, st.p, st.b
 	defer t.watch.since(osthread.Nanotime(), timeUpdate)
-	if t.grid.p == 1 {
-		t.swapHere(p, st.first, st.last)
-	} else {
+	if t.grid.p > 1 && t.with(Exchanges) {
 		t.unpackRows(st)
 	}
-	t.solve(p, st.first, st.last, b.raw, b.u)
+	workers := shared{ctx, 1}
+	if t.urgent(p, b) {
+		workers = t.sharing(ctx)
+	}
+	_, nr := t.kernels.Strips()
+	grain := max(nr, solveWorth/(p.jb*p.jb)/nr*nr)
+	workers.parts(st.last-st.first, grain, func(_, from, to int) {
+		var raw []float64
+		if t.grid.p == 1 {
+			t.swapHere(p, st.first+from, st.first+to)
+		} else {
+			raw = b.raw[from*p.jb:]
+		}
+		t.solve(p, st.first+from, st.first+to, raw, b.u[from*p.jb:])
+	})
+	return nil
 }
+
+// solveWorth is how many multiplications of a triangle are worth a part of solve: some 20
+// microseconds.
+const solveWorth = 400_000
 
 func (t *taskRun) unpackRows(st job) {
 	defer t.watch.since(osthread.Nanotime(), timeSwap)
@@ -85,10 +110,11 @@ func substituteBack(ctx *tasks.Context, t *taskRun) error {
 }
 
 // updateBlockColumn is solve and multiply of all rows.
-func updateBlockColumn(st job, panel, columns []float64) {
-	solveBlockColumn(st, panel, columns)
+func updateBlockColumn(ctx *tasks.Context, st job, panel, columns []float64) error {
+	err := solveBlockColumn(ctx, st, panel, columns)
 	st.bottom = st.p.m2
 	multiplyRows(st, panel, columns)
+	return err
 }
 
 func reportPanel(st job, _ []float64, _ *meter) { st.t.report(st.p) }

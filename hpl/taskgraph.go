@@ -59,7 +59,7 @@ func (t *taskRun) spawnReport(p *panel) {
 // must wait for, or nil. An exchange that neither of the next two panels needs starts after
 // the next panel is factored, if this process factors it.
 func (t *taskRun) exchangeAfter(next *panel, b *blockColumn) []float64 {
-	if next == nil || next.col != t.grid.col || t.panelIn(b) <= next.k+t.grid.q {
+	if !t.with(Late) || next == nil || next.col != t.grid.col || t.panelIn(b) <= next.k+t.grid.q {
 		return nil
 	}
 	return next.msg
@@ -130,7 +130,7 @@ const (
 // inParts returns the number of parts in which a panel travels: the update of the next
 // panel's column with the first rows need not wait for the last ones.
 func (t *taskRun) inParts(p *panel) int {
-	if t.grid.q == 1 {
+	if t.grid.q == 1 || !t.with(Parts) {
 		return 1
 	}
 	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
@@ -161,9 +161,12 @@ func (t *taskRun) spawnUpdate(p *panel, b *blockColumn, first []float64) {
 		return
 	}
 	prio := t.priority(p, b)
-	if t.grid.p > 1 {
+	switch {
+	case t.grid.p > 1 && t.with(Exchanges):
 		pack.Spawn(t.rt, st, p.memory, b.columns, prio)
 		exchange.Spawn(t.rt, st, p.memory, b.columns, first, prio)
+	case t.grid.p > 1:
+		plainExchange.Spawn(t.rt, t.solver, p, b, tasks.OnComm, prio)
 	}
 	pieces := t.pieces(p, b)
 	if len(pieces) == 1 {
@@ -188,6 +191,9 @@ func (t *taskRun) priority(p *panel, b *blockColumn) tasks.Clause {
 	if t.urgent(p, b) {
 		return tasks.HighPriority
 	}
+	if !t.with(Priorities) {
+		return tasks.Priority(0)
+	}
 	return tasks.Priority(t.blocks + 1 - t.panelIn(b))
 }
 
@@ -195,7 +201,7 @@ func (t *taskRun) priority(p *panel, b *blockColumn) tasks.Clause {
 func (t *taskRun) pieces(p *panel, b *blockColumn) (rows [][2]int) {
 	workers := t.rt.Workers()
 	n := 1
-	if left := len(t.blockColumns) - t.blockColumnOf(p.right).number; t.urgent(p, b) || left <= 2*workers {
+	if left := len(t.blockColumns) - t.blockColumnOf(p.right).number; t.urgent(p, b) || left <= 2*workers || !t.with(Cuts) {
 		n = workers
 		if t.urgent(p, b) {
 			n = max(n, t.inParts(p))

@@ -130,13 +130,19 @@ func (h *helper) work(body func(worker int), number int) {
 	osthread.Settle()
 }
 
+// polls is the number of checks between two that let another thread have the core.
+const polls = 16
+
 // await returns when ready reports true. It spins for a while and then sleeps between
 // checks; the goroutine that makes ready true unparks p afterwards. A leftover token only
 // causes one more check.
 func await(spin time.Duration, p *osthread.Parker, ready func() bool) {
-	for end := osthread.Nanotime() + int64(osthread.SpinBudget(spin)); osthread.Nanotime() < end; osthread.Relax() {
-		if ready() {
-			return
+	for end := osthread.Nanotime() + int64(osthread.SpinBudget(spin)); osthread.Nanotime() < end; osthread.Yield() {
+		for range polls {
+			if ready() {
+				return
+			}
+			osthread.Relax()
 		}
 	}
 	for !ready() {

@@ -88,6 +88,9 @@ func (c Config) Validate() error {
 			return fmt.Errorf("hpl: Config.%s is %d: it has to be %s", f.name, f.value, f.all)
 		}
 	}
+	if c.Without > allRefinements {
+		return fmt.Errorf("hpl: Config.Without is %#x: it has to be a set of Refinements", uint(c.Without))
+	}
 	if c.N > maxOrder {
 		return fmt.Errorf("hpl: Config.N is %d: it can be at most %d", c.N, maxOrder)
 	}

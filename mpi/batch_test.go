@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -86,4 +87,49 @@ func TestBatch_wrong(t *testing.T) {
 	st, err := b.Result(2)
 	require.NoError(t, err)
 	require.Equal(t, mpi.ProcNull, st.Source)
+}
+
+// The calls come from a pool: a program that repeats a batch makes no garbage.
+func TestBatch_allocates_nothing(t *testing.T) {
+	if invariant.Race {
+		t.Skip("with the race detector a pool forgets at random")
+	}
+	e, c := newManual(0, 2)
+	x := make([]int32, 8)
+	e.onAwait = func() {}
+	once := func() {
+		e.open = e.open[:0]
+		var b mpi.Batch
+		b.Sendrecv(c, mpi.Of(x[:1]), 1, 5, mpi.Of(x[1:2]), 1, 6)
+		b.Sendrecv(c, mpi.Of(x[2:3]), 1, 5, mpi.Of(x[3:4]), 1, 6)
+		b.Recv(c, mpi.Of(x[4:5]), 1, 8)
+		for i := range e.open {
+			e.end(i, nil)
+		}
+		if err := b.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	once()
+	require.Less(t, testing.AllocsPerRun(100, once), 1.0)
+}
+
+// Calls beyond the eighth are as the others.
+func TestBatch_long(t *testing.T) {
+	e, c := newManual(0, 2)
+	x := make([]int32, 40)
+	var b mpi.Batch
+	for i := range 20 {
+		b.Recv(c, mpi.Of(x[i:i+1]), 1, i)
+	}
+	require.Len(t, e.open, 20)
+	for i := range e.open {
+		e.end(i, nil)
+	}
+	for i := range 20 {
+		st, err := b.Result(i)
+		require.NoError(t, err)
+		require.Equal(t, i, st.Tag)
+	}
+	require.NoError(t, b.Wait())
 }

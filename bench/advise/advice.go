@@ -12,24 +12,25 @@ import (
 
 // advice holds the findings on one run.
 type advice struct {
-	File      string         `json:"file"`
-	Run       *advise.Run    `json:"-"`
-	Program   string         `json:"program"`
-	Ranks     int            `json:"ranks"`
-	Size      float64        `json:"size,omitempty"`
-	Seconds   float64        `json:"seconds"`
-	Tool      float64        `json:"tool_seconds"`
-	Items     []*item        `json:"advice"`  // worth it, even at the lower end of the spread, and proven
-	Small     []*item        `json:"small"`   // proven, but below -min, or no saving at all
-	Refused   []refusal      `json:"refused"` // with reasons
-	Merges    []advise.Merge `json:"merges,omitempty"`
-	Laters    []advise.Later `json:"later_waits,omitempty"`
-	Saving    float64        `json:"saving_seconds"` // of Items
-	Low       float64        `json:"saving_low"`
-	High      float64        `json:"saving_high"`
-	Speedup   float64        `json:"speedup"`
-	Followed  bool           `json:"followed,omitempty"` // the changes have been made: Saving is what was predicted then
-	Races     []race         `json:"races,omitempty"`
+	File      string          `json:"file"`
+	Run       *advise.Run     `json:"-"`
+	Program   string          `json:"program"`
+	Ranks     int             `json:"ranks"`
+	Size      float64         `json:"size,omitempty"`
+	Seconds   float64         `json:"seconds"`
+	Tool      float64         `json:"tool_seconds"`
+	Items     []*item         `json:"advice"`  // worth it, even at the lower end of the spread, and proven
+	Small     []*item         `json:"small"`   // proven, but below -min, or no saving at all
+	Refused   []refusal       `json:"refused"` // with reasons
+	Merges    []advise.Merge  `json:"merges,omitempty"`
+	Laters    []advise.Later  `json:"later_waits,omitempty"`
+	Enoughs   []advise.Enough `json:"one_is_enough,omitempty"`
+	Saving    float64         `json:"saving_seconds"` // of Items
+	Low       float64         `json:"saving_low"`
+	High      float64         `json:"saving_high"`
+	Speedup   float64         `json:"speedup"`
+	Followed  bool            `json:"followed,omitempty"` // the changes have been made: Saving is what was predicted then
+	Races     []race          `json:"races,omitempty"`
 	program   *rewrite.Program
 	overlaps  map[[2]rewrite.Site]int // pairs of calls that have shared memory, and how often
 	noProgram map[string]string       // by file: why its source cannot be used
@@ -90,7 +91,7 @@ type race struct {
 
 // consider makes the advice for a run; min is the share from which it is given.
 func consider(file string, r *advise.Run, min float64) *advice {
-	a := &advice{File: file, Run: r, Program: r.Program, Ranks: r.Ranks, Size: r.Size, Seconds: r.Seconds, Tool: r.Tool, Merges: r.Merges(), Laters: r.Laters()}
+	a := &advice{File: file, Run: r, Program: r.Program, Ranks: r.Ranks, Size: r.Size, Seconds: r.Seconds, Tool: r.Tool, Merges: r.Merges(), Laters: r.Laters(), Enoughs: r.Enoughs()}
 	a.load()
 	all := map[string]*item{}
 	a.findOverlaps()
@@ -315,7 +316,9 @@ func (a *advice) add(i int, x *rewrite.Change, all map[string]*item) {
 		it.Saving.Add(s)
 		it.Count += c.Count
 	}
-	it.chains = append(it.chains, i)
+	if !slices.Contains(it.chains, i) {
+		it.chains = append(it.chains, i)
+	}
 }
 
 // races collects the races that the run saw and those that the source shows.

@@ -22,6 +22,7 @@ import (
 // sizes, which the tool has not seen.
 type corpus struct {
 	sizes, ranks []int
+	nas          bool                          // the plain NAS benchmarks, too
 	spoil        func(files map[string][]byte) // breaks the changed source, in tests
 	shop         *workshop
 	programs     []*corpusProgram
@@ -81,6 +82,12 @@ func tryCorpus(x *corpus, stdout, stderr io.Writer) error {
 			if err := x.compare(before, after, n, ranks); err != nil {
 				return err
 			}
+		}
+	}
+	if x.nas {
+		progress.Say("corpus: NAS IS and MG")
+		if err := x.tryNAS(); err != nil {
+			return err
 		}
 	}
 	progress.Clear()

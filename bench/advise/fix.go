@@ -140,19 +140,34 @@ func (c *config) print(d *document, w io.Writer) error {
 	return nil
 }
 
-// changed returns the new contents of the files that the advice changes. Several runs
-// may advise the same.
+// changed returns the changed files. Each is changed as the run advises that changes the most calls in
+// it: with fewer ranks, or another size, some messages may have no peer.
 func (d *document) changed() (map[string][]byte, error) {
-	out := map[string][]byte{}
+	from, most := map[string]*advice{}, map[string]int{}
 	for _, a := range d.Runs {
 		if a.program == nil {
 			continue
 		}
+		calls := map[string]int{}
+		for _, it := range a.Items {
+			calls[it.File] += len(it.change.Calls)
+		}
+		for name, n := range calls {
+			if n > most[name] {
+				from[name], most[name] = a, n
+			}
+		}
+	}
+	out := map[string][]byte{}
+	for _, a := range d.Runs {
 		var changes []*rewrite.Change
 		for _, it := range a.Items {
-			if out[it.File] == nil {
+			if from[it.File] == a {
 				changes = append(changes, it.change)
 			}
+		}
+		if len(changes) == 0 {
+			continue
 		}
 		files, err := a.program.Apply(changes)
 		if err != nil {

@@ -35,6 +35,13 @@ func printProjection(w io.Writer, p *advise.Projection) {
 	for _, c := range p.Chains {
 		if c.Saving > 0 {
 			fmt.Fprintf(w, "    %s saved by %s, %.0f bytes a pass\n", duration(c.Saving), c.Key, c.Bytes)
+			for _, x := range c.Transfers {
+				way := "sends"
+				if x.Receive {
+					way = "receives"
+				}
+				fmt.Fprintf(w, "        %s %s %.0f bytes: %s\n", x.Call, way, x.Bytes, x.Curve)
+			}
 		}
 	}
 	for _, text := range p.Warnings {

@@ -26,9 +26,11 @@
 // -svg draws both.
 //
 // -measure does all of that with example 10 at five sizes in one, two and three dimensions, and
-// looks for false advice on other programs.
+// looks for false advice on other programs. -measure -apps does it with fifteen mini-applications
+// (testdata/miniapps) on networks and sizes other than those that the predictions were fitted on, and
+// projects four of them to larger sizes and more ranks.
 //
-// -corpus tries advice on some sixty small programs (testdata/corpus): it changes those that can
+// -corpus tries advice on some sixty small programs (testdata/corpus), and NAS IS and MG: it changes those that can
 // be changed, leaves the others, and runs all of them before and after the changes.
 //
 // # Reading the source
@@ -37,7 +39,8 @@
 // source allows (package bench/internal/rewrite); text.go prints the result, fix.go changes
 // files, forecast.go projects, picture.go draws, tracefile.go and tasks.go are for timelines,
 // flags.go has the flags; study.go is -measure, with workshop.go, which builds and runs,
-// verdict.go, which assesses, and innocent.go, the other programs; corpus.go is -corpus.
+// verdict.go, which assesses, and innocent.go, the other programs; apps.go and foretell.go are
+// -apps; corpus.go is -corpus.
 package main
 
 import (
@@ -58,7 +61,10 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return commandline.Help(stdout, err)
 	}
 	if c.corpus {
-		return tryCorpus(&corpus{sizes: []int{33, 128, 300}, ranks: []int{1, 2, 3, 5, 8}}, stdout, stderr)
+		return tryCorpus(&corpus{sizes: []int{33, 128, 300}, ranks: []int{1, 2, 3, 5, 8}, nas: true}, stdout, stderr)
+	}
+	if c.study && c.apps {
+		return c.measureApps(stdout, stderr)
 	}
 	if c.study {
 		return c.measure(stdout, stderr)

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		original = filepath.Join(dir, "border.exe")
 		var out []byte
-		if out, err = exec.Command("go", "build", "-o", original, "./testdata/border").CombinedOutput(); err != nil {
+		if out, err = exec.Command("go", "build", "-ldflags=-s -w", "-o", original, "./testdata/border").CombinedOutput(); err != nil {
 			err = fmt.Errorf("%w: %s", err, out)
 		}
 	}
@@ -81,7 +81,7 @@ func (l *lab) build(source []byte) {
 func (l *lab) compile(args ...string) {
 	l.t.Helper()
 	l.program = filepath.Join(l.dir, "border.exe")
-	out, err := exec.Command("go", append([]string{"build", "-o", l.program}, args...)...).CombinedOutput()
+	out, err := exec.Command("go", append([]string{"build", "-ldflags=-s -w", "-o", l.program}, args...)...).CombinedOutput()
 	require.NoError(l.t, err, "%s", out)
 }
 
@@ -118,7 +118,7 @@ func TestAdvise(t *testing.T) {
 	for _, s := range []string{"#1  main.go:", "start all, then wait once", "mpi.Batch", ".Wait()", "measured with messages of", "@@ -", "Together: "} {
 		assert.Contains(t, out, s)
 	}
-	assert.Regexp(t, "rehearsed|estimated", out)
+	assert.Regexp(t, "replayed|rehearsed|estimated", out)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	pairs, ok := report.Parse(lines[len(lines)-1])
 	require.True(t, ok)

@@ -3,13 +3,16 @@ package main
 import (
 	"encoding/csv"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/internal/advise"
 )
 
 // The whole way, small: advice, change, build, runs, tables.
@@ -28,6 +31,45 @@ func TestMeasure(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, table, 3)
 	assert.FileExists(t, name+"-speedup.svg")
+}
+
+// So with mini-applications: the changed ones give the bytes of the originals.
+func TestMeasure_apps(t *testing.T) {
+	if os.Getenv("WEFT_LONG") != "1" {
+		t.Skip("WEFT_LONG=1 runs it: it builds and runs programs")
+	}
+	name := filepath.Join(t.TempDir(), "apps")
+	out, complaints, code := advised("-measure", "-apps", "-quick", "-reps", "1", "-loop", "0.05", "-out", name)
+	require.Zero(t, code, complaints)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	pairs, ok := report.Parse(lines[len(lines)-1])
+	require.True(t, ok, out)
+	assert.Equal(t, "0", pairs["other_results"], out)
+	assert.FileExists(t, name+".csv")
+}
+
+// A set of runs with more and fewer peers is changed as the run says that has the most messages.
+func TestChanged(t *testing.T) {
+	l := newLab(t)
+	l.compile("./testdata/miniapps")
+	var files []string
+	for _, ranks := range []string{"2", "4"} {
+		file := filepath.Join(l.dir, ranks+".json")
+		cmd := exec.Command(l.program, "-app", "jacobi", "-n", "64", "-ranks", ranks, "-net", "gige", "-steps", "200")
+		cmd.Env = append(os.Environ(), advise.FileVariable+"="+file, advise.RehearseVariable+"=100ms")
+		problems, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", problems)
+		files = append(files, file)
+	}
+	count := func(files ...string) int {
+		out, complaints, code := advised(append([]string{"-min", "0", "-diff"}, files...)...)
+		require.Zero(t, code, complaints)
+		return strings.Count(out, "+\tbatch")
+	}
+	two, four := count(files[0]), count(files[1])
+	assert.Less(t, two, four, "the control: on two ranks nobody is left or right")
+	assert.Equal(t, four, count(files...))
+	assert.Equal(t, four, count(files[1], files[0]))
 }
 
 // A prediction is judged where the saving is a tenth of the step, and advice is false where
@@ -54,7 +96,7 @@ func TestVerdict(t *testing.T) {
 
 // Flags that do not go together are usage errors.
 func TestMeasure_usage(t *testing.T) {
-	for _, args := range [][]string{{"-measure", "x.json"}, {"-measure", "-dims", "4"}, {"-measure", "-ranks", "2,2"}, {"-measure", "-ranks", "2,2,1"}, {"-measure", "-reps", "0"}, {"-measure", "-loop", "0"}} {
+	for _, args := range [][]string{{"-measure", "x.json"}, {"-measure", "-dims", "4"}, {"-measure", "-ranks", "2,2"}, {"-measure", "-ranks", "2,2,1"}, {"-measure", "-reps", "0"}, {"-measure", "-loop", "0"}, {"-apps"}, {"-apps", "x.json"}} {
 		_, _, code := advised(args...)
 		assert.Equal(t, 2, code, args)
 	}

@@ -17,7 +17,7 @@ func (a *advice) printText(w io.Writer, min float64) {
 	if r.Size > 0 {
 		fmt.Fprintf(w, ", size %g", r.Size)
 	}
-	fmt.Fprintf(w, ", engine %s; %d chains, %d messages, tool %.1f %% of the run, rehearsal %s\n", r.Engine, len(r.Chains), r.Messages, 100*r.Tool/r.Seconds, duration(r.Rehearsed))
+	fmt.Fprintf(w, ", engine %s; %d chains, %d messages, tool %.1f %% of the run, replays and rehearsals %s\n", r.Engine, len(r.Chains), r.Messages, 100*r.Tool/r.Seconds, duration(r.Rehearsed))
 	printCalibration(w, r)
 	if r.HeapBuffers > 0 {
 		fmt.Fprintf(w, "%d buffers could not be watched for touches (heap memory): the source decides\n", r.HeapBuffers)
@@ -62,7 +62,10 @@ func printCalibration(w io.Writer, r *advise.Run) {
 // print prints a change, in the manner of the paper (section 4).
 func (it *item) print(w io.Writer, r *advise.Run, n int) {
 	how := "estimated"
-	if it.Saving.Rehearsed {
+	switch {
+	case it.Saving.Replayed:
+		how = "replayed"
+	case it.Saving.Rehearsed:
 		how = "rehearsed"
 	}
 	if it.Saving.Part {
@@ -73,10 +76,7 @@ func (it *item) print(w io.Writer, r *advise.Run, n int) {
 		duration(it.Saving.Low), duration(it.Saving.High), how, duration(it.Saving.Total), 100*it.Saving.Share)
 	fmt.Fprintf(w, "    %s\n", it.Seen)
 	for _, i := range it.chains {
-		if c := &r.Chains[i]; c.Trial != nil {
-			fmt.Fprintf(w, "    as written it took %s in the run and %s in the rehearsal, changed %s in the rehearsal\n", duration(c.Written.Mean),
-				duration(report.Median(c.Trial.Written)), duration(report.Median(c.Trial.Fixed)))
-		}
+		printTrial(w, &r.Chains[i], r.Trial(i, it.change.Calls))
 	}
 	fmt.Fprintf(w, "    %d calls wait for one another, though none needs the others: start all, then wait once. Please change\n%s    to\n%s", it.Calls, quote(it.Before), quote(it.After))
 	for _, i := range it.chains {
@@ -86,6 +86,22 @@ func (it *item) print(w io.Writer, r *advise.Run, n int) {
 				fmt.Fprintf(w, " (%s)", r.Sites[e.Site].String())
 			}
 			fmt.Fprintln(w)
+		}
+	}
+}
+
+// printTrial says what the saving rests on.
+func printTrial(w io.Writer, c *advise.Chain, t *advise.Trial) {
+	switch {
+	case t == nil:
+	case t.Replayed:
+		fmt.Fprintf(w, "    replayed with all calls and the computation between: from one pass to the next %s as written, %s changed\n",
+			duration(report.Median(t.Written)), duration(report.Median(t.Fixed)))
+	default:
+		fmt.Fprintf(w, "    as written it took %s in the run and %s in the rehearsal, changed %s in the rehearsal\n", duration(c.Written.Mean),
+			duration(report.Median(t.Written)), duration(report.Median(t.Fixed)))
+		if c.NoReplay != "" {
+			fmt.Fprintf(w, "    (its messages alone: the program could not be replayed around it, because %s)\n", c.NoReplay)
 		}
 	}
 }
@@ -116,6 +132,13 @@ func (a *advice) printRest(w io.Writer, min float64) {
 		if l.Share >= min {
 			fmt.Fprintf(w, "\nCould wait later: %s\n    What it receives is first touched %s after its end: put the wait there (up to %s each, %s in all, %.1f %%, besides what is advised above).\n",
 				a.Run.Key(l.Chain), duration(l.Slack), duration(l.PerPass), duration(l.Total), 100*l.Share)
+		}
+	}
+	for _, e := range a.Enoughs {
+		if e.Share >= min {
+			c := &a.Run.Chains[e.Chain]
+			fmt.Fprintf(w, "\nWaiting for one of several would be enough: %s\n    %s needs what %s exchanges, and nothing of the other %d: wait for that one before it, for the others after it (estimated: %s each, %s in all, %.1f %%, besides what is advised above; a mpi.Batch with this call in it does so).\n",
+				a.Run.Key(e.Chain), a.Run.Sites[e.Because].String(), a.Run.Sites[c.Sites[e.Call]].String(), len(c.Sites)-1, duration(e.PerPass), duration(e.Total), 100*e.Share)
 		}
 	}
 	if len(a.Small) > 0 {

@@ -11,8 +11,8 @@ import (
 type Options struct {
 	File string  // of the results, written by rank 0; an existing file is overwritten
 	Size float64 // problem size, for sets of runs; 0: not told
-	// Rehearse is how long the rehearsal may take; 0: 2 s, or a fifth of the run if that is
-	// longer; less than 0: there is none.
+	// Rehearse is how long the measurements after the run may take; 0: 2 s, or a fifth of the run if that is
+	// longer; less than 0: there are none.
 	Rehearse time.Duration
 	Say      func(text string) // is given the line at the end of the run; nil: there is none
 }

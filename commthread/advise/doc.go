@@ -7,14 +7,14 @@
 //
 // Programs that start with mpi/world need no more than the variable; others wrap their body
 // with [Wrap]. Two more variables: WEFT_ADVISE_SIZE tells the problem size, a number, for
-// sets of runs, and WEFT_ADVISE_REHEARSE how long the rehearsal after the run may take
-// (500ms; 0: there is none).
+// sets of runs, and WEFT_ADVISE_REHEARSE how long the measurements after the run may take
+// (500ms; 0: there are none).
 //
-// Savings are measured, not modelled: after the run the same messages are exchanged again
-// in both forms, in turn. The run itself makes every call unchanged, so results, errors and
-// the order of messages are the same as without the analysis. The method comes from Natvig
-// and Elster, "Run-Time Analysis and Instrumentation for Communication Overlap Potential"
-// (EuroMPI 2010).
+// Savings are measured, not modelled: after the run, pieces of it are replayed in both forms, in
+// turn, with all their calls and as much computation between. The run itself makes every call
+// unchanged, so results, errors and the order of messages are the same as without the analysis.
+// The method comes from Natvig and Elster, "Run-Time Analysis and Instrumentation for
+// Communication Overlap Potential" (EuroMPI 2010).
 //
 // # What is not guaranteed
 //

@@ -41,7 +41,10 @@ func TestUnderLauncher(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			run := exec.CommandContext(ctx, l.launcher, append(l.args, "-np", "2", program)...)
-			run.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+			sessions, err := os.MkdirTemp("", "ompi") // of its own: launchers that start together fail at times to make the usual one
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = os.RemoveAll(sessions) })
+			run.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_orte_tmpdir_base="+sessions)
 			run.WaitDelay = 5 * time.Second
 			out, err = run.CombinedOutput()
 			require.NoError(t, err, "%s", out)

@@ -104,8 +104,8 @@ func (r *run) causesOf(i int, one *Summary, a *account) (all []Bottleneck) {
 	return all
 }
 
-// waitsInside returns how long the bodies of a rank, on any worker, had messages of their own
-// under way, the label with the most of it, and the longest such body.
+// waitsInside returns how long the bodies on the workers of a rank had messages of their own
+// under way, for each worker, the label with the most of it, and the longest such body.
 func (r *run) waitsInside(i int) (sum int64, label string, longest interval) {
 	p := &r.ranks[i]
 	own := map[int32][]message{}
@@ -117,7 +117,7 @@ func (r *run) waitsInside(i int) (sum int64, label string, longest interval) {
 	byLabel := map[string]int64{}
 	for id, messages := range own {
 		t := &p.tasks[id]
-		if t.start == none || t.end <= t.start {
+		if t.start == none || t.end <= t.start || !p.tracks[t.track].role.worker() {
 			continue
 		}
 		body := interval{t.start, t.end}

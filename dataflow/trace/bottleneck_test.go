@@ -66,6 +66,16 @@ func TestBottleneck(t *testing.T) {
 		b.waiting(12 * ms)
 		return b
 	}
+	beside := func() *builder { // the same on the communication thread, while the worker computes
+		b := started(1, "worker 0", "comm")
+		factor := b.spawn(0, 0, "factor", 0)
+		b.run(1, 0, 8*ms, factor)
+		b.message(dataflow.Message{Kind: "recv", Peer: 1, Bytes: 8, Task: factor}, ms, ms, 4*ms)
+		b.message(dataflow.Message{Kind: "recv", Peer: 1, Bytes: 8, Task: factor}, 5*ms, 5*ms, 8*ms)
+		b.run(0, 0, 12*ms, b.spawn(0, 0, "update", 0))
+		b.waiting(12 * ms)
+		return b
+	}
 	tiny := func() *builder {
 		b := started(1, "worker 0")
 		for i := range 1000 {
@@ -108,6 +118,7 @@ func TestBottleneck(t *testing.T) {
 		{"messages", []*builder{exposed(0)}, CauseMessages, 4 * ms, 5 * ms, 9 * ms, "from 5.00 ms to 9.00 ms"},
 		{"thread", []*builder{exposed(4500 * us)}, CauseThread, 3500 * us, 5 * ms, 8500 * us, ""},
 		{"inside", []*builder{inside()}, CauseMessages, 6 * ms, 0, 8 * ms, "in factor"},
+		{"beside", []*builder{beside()}, CauseWork, 0, 0, 12 * ms, "of the work in update"},
 		{"small", []*builder{tiny()}, CauseSmall, 600 * us, 0, 1400 * us, ""},
 		{"submission", []*builder{slow()}, CauseSubmission, 255 * us, 0, 950 * us, ""},
 		{"imbalance", []*builder{loaded(0, 12), loaded(1, 4)}, CauseImbalance, 4 * ms, 0, 12 * ms, "rank 0, "},

@@ -49,6 +49,9 @@ func SideBySide(before, after []*dataflow.Log) (all []*dataflow.Log) {
 			c := *l
 			c.Rank += first
 			c.Host = name
+			if first > 0 {
+				c.Host = fmt.Sprintf("%s, its rank %d", name, l.Rank)
+			}
 			c.Start = time.Unix(0, 0).Add(l.Start.Sub(start))
 			c.Messages = slices.Clone(l.Messages)
 			for k := range c.Messages {

@@ -49,7 +49,7 @@ func TestSideBySide(t *testing.T) {
 	assert.Len(t, r.pairs, 4, "two in each run")
 	assert.Equal(t, r.ranks[0].shift, r.ranks[2].shift)
 	assert.Equal(t, r.ranks[1].shift, r.ranks[3].shift)
-	assert.Equal(t, "after", r.ranks[2].host)
+	assert.Equal(t, "after, its rank 0", r.ranks[2].host)
 	assert.Equal(t, 0, before[0].Rank, "the logs given do not change")
 	assert.Equal(t, "alpha", before[0].Host)
 	for _, p := range r.pairs {

@@ -126,7 +126,8 @@ func (s *Summary) most(of func(one *RankSummary) float64) *RankSummary {
 // MessageSummary holds the figures of the messages of one rank, or of all.
 //
 // A message is under way from its post to the MPI engine to the moment at which its
-// completion was seen. Time that messages share counts once. Time under way is overlapped
+// completion was seen; a receive from the later one of its post and that of its send, if the
+// log of the sender is there. Time that messages share counts once. Time under way is overlapped
 // while at least one body runs on the same rank, and exposed otherwise. Bodies on the
 // communication thread count, unless their tasks have messages themselves. Matched,
 // Backward and Skew belong to the run: in the figures of one rank of several they are 0.

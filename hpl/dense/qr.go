@@ -95,7 +95,8 @@ func tooMany(call string, a Matrix, k int) error {
 	return nil
 }
 
-// blockSizeQR is blockSize for QR, where a panel costs more; measured likewise.
+// blockSizeQR is blockSize for QR, where a panel costs more; measured likewise: within 3 % of the
+// best from order 500 on, 9 % at 200.
 func blockSizeQR(n int) int {
 	if n <= 1400 {
 		return 48

@@ -1,8 +1,8 @@
 package gonum
 
 // sizes are the limits below which gonum's own methods are as fast: measured on AMD EPYC cores
-// (Zen 4 and Zen 5) with the kernels for AVX-512 and for AVX2, by bench/dense and by
-// BenchmarkSizes and BenchmarkParallel.
+// with the kernels for AVX-512 and for AVX2, from product to order on Zen 5 by bench/dense, the
+// others and vector on Zen 4 by BenchmarkSizes and BenchmarkParallel.
 type sizes struct {
 	product   int // Dgemm: multiplications
 	triangle  int // Dtrsm, Dsymm, Dsyrk, Dsyr2k and solutions: the product of the three dimensions

@@ -92,7 +92,8 @@ func (t *tracker) close(reason string, site int) {
 			reason += " " + *place
 		}
 	}
-	s.ends[End{Reason: reason, Site: site}]++
+	s.ends[End{Reason: reason, Site: site, Call: t.needed}]++
+	t.needed = none
 	t.remember(s)
 	if t.last != nil {
 		d := t.last.next[s.index]

@@ -18,8 +18,13 @@
 //	occurrence  one pass of the program through a chain
 //	pattern     peers, tags, sizes and layouts of the requests of an occurrence
 //	written     the chain as written: every call waits for its own messages
-//	fixed       the chain after the rewrite: all requests started in the order of the calls,
-//	            and one Waitall in place of the last call
+//	fixed       the chain after the rewrite: the calls of an mpi.Batch, and one Wait in place of
+//	            the last call
+//	cycle       from the beginning of an occurrence to that of the next
+//	window      several cycles of the run, the same on all ranks
+//	replay      a window once more: all calls of the program, and as much computation before
+//	            each as was measured
+//	rehearsal   the messages of a chain alone, with pauses in place of what lies between
 //	slack       time from the completion of a chain to the first touch of a received buffer
 //
 // # The life of a run
@@ -30,11 +35,26 @@
 //  2. During the body: calls are noted, chains recognised and timed. The tool changes no
 //     call, so results, statuses, errors and the order of messages are the same as without
 //     it.
-//  3. After the body, if it succeeded on all ranks: rank 0 merges the chains of all ranks,
-//     and the ranks rehearse them. They exchange the messages of a chain again, with
-//     scratch buffers of the same layout, and pauses of as much work as was measured (its
-//     median). Blocks of some 5 ms alternate between written and fixed (ABBA). The median
-//     difference of a pair of blocks is the saving. Rank 0 writes the file.
+//  3. After the body, if it succeeded on all ranks: rank 0 merges the chains of all ranks.
+//     Windows of the run are replayed, with one chain as written and changed in turn (ABBA): the
+//     saving is the median difference of a pair. Rank 0 writes the file.
+//
+// # What a replay is, and when there is none
+//
+// Each rank has recorded its first 32768 calls, with the computation before each, its messages as
+// they came (also those from any source), and its collective calls. A replay makes them again on
+// private communicators, with buffers of the same layouts, and computes as long as the program did,
+// rank by rank. So ranks wait for each other as in the program: a change may shorten waits
+// elsewhere, or move a wait only. (The paper's estimate, a formula for the messages of a chain, is
+// off by up to three times where waits matter; a replay by 10 % typically.)
+//
+// A window must be closed: its sends are those that its receives took. All ranks compare sums of
+// their messages and collective calls; if they differ, if the program made non-blocking or one-sided
+// calls, reductions of its own, or communicators in a window, or if a chain came too seldom, there
+// is no replay. Then the messages of the chain are rehearsed alone, in blocks of some 5 ms, with
+// pauses of as much work as was measured (its median). That needs a closed pattern: every send has
+// its receive. What is neither is estimated from the calibration ([Network.Written],
+// [Network.Fixed]), and marked so.
 //
 // # What ends a chain
 //
@@ -48,7 +68,7 @@
 //   - the first touch of a received page, if a [Watch] reports it. Touches are looked for in
 //     the first 16 chains and in every 64th; the other chains end at the same calls.
 //
-// # Why the fixed form is rehearsed and not tried inside the run
+// # Why the fixed form is replayed and not tried inside the run
 //
 // The paper starts the requests of every second occurrence non-blocking, under page
 // protection, inside the run. Four things forbid that here. A slice of the Go heap shares
@@ -56,14 +76,9 @@
 // after a protection fault without a handler outside Go. mpi returns the status by value, so
 // a call cannot return a true status before it has completed. And the last call of a chain may
 // have no neighbour (ProcNull): then the tool does not see it, and would miss the wait in its
-// place. A rehearsal changes no byte of the program, costs nothing while it runs, and works
-// for buffers of any origin. It does not see the imbalance of the ranks: waiting caused by
-// imbalance is in the measured time of the chain and in neither side of the rehearsal, so
-// it is never promised as a saving.
-//
-// A rehearsal needs a closed set of messages: every send of the pattern has its
-// receive. Chains whose counts differ between ranks, and patterns that do not close, are
-// estimated from the calibration ([Network.Written], [Network.Fixed]), and marked so.
+// place. A replay after the run changes no byte of the program, costs nothing while it runs, and
+// works for buffers of any origin. It does not see what the program's memory accesses and those of
+// the messages cost each other in the caches.
 //
 // # Buffers and touches
 //

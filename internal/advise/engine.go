@@ -75,6 +75,7 @@ func (e *rankEngine) pass(calls []*engine.Call, start int64) {
 	if len(calls) == 0 {
 		return
 	}
+	e.t.record.other()
 	for _, c := range calls[1:] {
 		e.t.show(c)
 	}
@@ -114,13 +115,23 @@ func (e *rankEngine) Await(any bool, calls []*engine.Call) {
 	e.Engine.Await(any, inner)
 	after := osthread.Nanotime()
 	e.t.waits += after - before
+	e.t.inside += after - before
 	e.t.verify.settle(calls)
+	e.t.record.other()
 	e.t.lastEnd = osthread.Nanotime()
+	e.t.idle = e.t.lastEnd
 	e.t.tool += before - start + e.t.lastEnd - after
+}
+
+// Create implements engine.Engine.
+func (e *rankEngine) Create(h engine.Handle, members []int, seq uint32) (engine.Handle, error) {
+	e.t.record.other()
+	return e.Engine.Create(h, members, seq)
 }
 
 // NewWindow implements engine.Engine.
 func (e *rankEngine) NewWindow(h engine.Handle, b engine.Buffer) (engine.Handle, error) {
+	e.t.record.other()
 	return e.Engine.NewWindow(h, e.t.view(b))
 }
 

@@ -120,11 +120,18 @@ func (r *Run) check() error {
 				return fmt.Errorf("chain %d refers to site %d of %d", i, s, len(r.Sites))
 			}
 		}
+		for _, e := range c.Ends {
+			if e.Call >= len(c.Sites) || e.Site >= len(r.Sites) {
+				return fmt.Errorf("chain %d was ended by call %d of %d and site %d of %d", i, e.Call, len(c.Sites), e.Site, len(r.Sites))
+			}
+		}
 		if c.Successor >= len(r.Chains) {
 			return fmt.Errorf("chain %d is followed by chain %d of %d", i, c.Successor, len(r.Chains))
 		}
-		if c.Trial != nil && (len(c.Trial.Written) == 0 || len(c.Trial.Written) != len(c.Trial.Fixed)) {
-			return fmt.Errorf("chain %d was rehearsed %d times as written and %d times fixed", i, len(c.Trial.Written), len(c.Trial.Fixed))
+		for _, t := range []*Trial{c.Trial, c.Split} {
+			if t != nil && (len(t.Written) == 0 || len(t.Written) != len(t.Fixed)) {
+				return fmt.Errorf("chain %d was measured %d times as written and %d times fixed", i, len(t.Written), len(t.Fixed))
+			}
 		}
 	}
 	for _, p := range r.Collectives {

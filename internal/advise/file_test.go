@@ -81,7 +81,7 @@ func TestFile_damaged(t *testing.T) {
 		"site 7":      func(r *Run) { r.Chains[0].Sites[1] = 7 },
 		"patterns":    func(r *Run) { r.Chains[0].Patterns = nil },
 		"followed by": func(r *Run) { r.Chains[0].Successor = 1 },
-		"rehearsed":   func(r *Run) { r.Chains[0].Trial = &Trial{Written: []float64{1}} },
+		"measured":    func(r *Run) { r.Chains[0].Trial = &Trial{Written: []float64{1}} },
 		"race":        func(r *Run) { r.Races = []Race{{Request: 1, Other: 2}} },
 		"collective":  func(r *Run) { r.Collectives = []Place{{Site: 9}} },
 		"calls":       func(r *Run) { r.Chains[0].Calls = nil },

@@ -14,7 +14,7 @@ type Curve struct {
 	Scale     float64 `json:"scale"`
 	SizePower float64 `json:"size_power"`
 	RankPower float64 `json:"rank_power"`
-	Error     float64 `json:"error"` // root mean square of the relative errors at the samples
+	Error     float64 `json:"error"` // weighted root mean square of the relative errors at the samples
 }
 
 // Powers that a curve may have: of edges, faces and volumes, and of shares of ranks in one,
@@ -29,42 +29,63 @@ func (c *Curve) At(size, ranks float64) float64 {
 	return c.Base + c.Scale*math.Pow(size, c.SizePower)*math.Pow(ranks, c.RankPower)
 }
 
-// String writes the curve as a formula.
+// String writes the curve as a formula: "8 n", "50 + 2 n^2 p^-0.5".
 func (c *Curve) String() string {
-	s := fmt.Sprintf("%.3g", c.Base)
 	if c.Scale == 0 {
+		return fmt.Sprintf("%.3g", c.Base)
+	}
+	s := fmt.Sprintf("%.3g", c.Scale) + power("n", c.SizePower) + power("p", c.RankPower)
+	if c.Base == 0 {
 		return s
 	}
-	s += fmt.Sprintf(" + %.3g n^%.3g", c.Scale, c.SizePower)
-	if c.RankPower != 0 {
-		s += fmt.Sprintf(" p^%.3g", c.RankPower)
+	return fmt.Sprintf("%.3g + ", c.Base) + s
+}
+
+func power(of string, x float64) string {
+	switch x {
+	case 0:
+		return ""
+	case 1:
+		return " " + of
 	}
-	return s
+	return fmt.Sprintf(" %s^%.2g", of, x)
 }
 
 // fit finds the curve with the smallest relative errors (least squares, weighted by the
 // values). It prefers a constant to a curve that is not much better, and a power of the size
 // without a base to a power with a base. It tries powers of the ranks if their number varies.
-func fit(all []sample) Curve {
-	best := constant(all)
+func fit(all []sample) Curve { return search(all, constant(all), sizePowers, 0.9) }
+
+// fitWork is fit for the time of computation: a whole power of the size, for edges, faces or
+// volumes, unless another curve misses a quarter as much. Times of three sizes are too few, and too
+// noisy, to tell n^2 from n^2.5, whose extrapolations to four times the size differ by two.
+func fitWork(all []sample) Curve {
+	known := search(all, constant(all), []float64{0, 1, 2, 3}, 0.9)
+	return search(all, known, sizePowers, 0.25)
+}
+
+// search returns the best curve with some powers of the size, if its error is less than a fraction of
+// that of a known one.
+func search(all []sample, known Curve, powers []float64, fraction float64) Curve {
 	if !varies(all, func(s sample) float64 { return s.size }) && !varies(all, func(s sample) float64 { return s.ranks }) {
-		return best
+		return known
 	}
 	ranks := rankPowers[:1]
 	if varies(all, func(s sample) float64 { return s.ranks }) {
 		ranks = rankPowers
 	}
+	best, limit := known, fraction*known.Error
 	for _, withBase := range []bool{false, true} {
 		if withBase && len(all) < 3 {
 			break
 		}
-		for _, k := range sizePowers {
+		for _, k := range powers {
 			for _, m := range ranks {
 				if k == 0 && m == 0 {
 					continue
 				}
-				if c, ok := fitPowers(all, k, m, withBase); ok && c.Error < 0.9*best.Error-1e-12 {
-					best = c
+				if c, ok := fitPowers(all, k, m, withBase); ok && c.Error < limit-1e-12 {
+					best, limit = c, 0.9*c.Error
 				}
 			}
 		}
@@ -82,30 +103,46 @@ func varies(all []sample, of func(sample) float64) bool {
 }
 
 func constant(all []sample) Curve {
-	c := Curve{}
-	for _, s := range all {
-		c.Base += s.value / float64(len(all))
+	c, sum := Curve{}, 0.0
+	weights := weigh(all)
+	for i, s := range all {
+		c.Base, sum = c.Base+s.value*weights[i], sum+weights[i]
 	}
+	c.Base /= math.Max(sum, 1e-12)
 	c.Error = misses(&c, all)
 	return c
 }
 
-// misses returns the root mean square of the relative errors.
-func misses(c *Curve, all []sample) float64 {
-	sum := 0.0
+// weigh returns the weights of relative errors: large runs tell more about still larger ones.
+func weigh(all []sample) []float64 {
+	largest := 0.0
 	for _, s := range all {
-		d := c.At(s.size, s.ranks) - s.value
-		sum += d * d / math.Max(s.value*s.value, 1e-24)
+		largest = math.Max(largest, s.size)
 	}
-	return math.Sqrt(sum / float64(max(len(all), 1)))
+	weights := make([]float64, len(all))
+	for i, s := range all {
+		weights[i] = s.size / largest
+	}
+	return weights
+}
+
+// misses returns the weighted root mean square of the relative errors.
+func misses(c *Curve, all []sample) float64 {
+	sum, total := 0.0, 0.0
+	for i, w := range weigh(all) {
+		d := (c.At(all[i].size, all[i].ranks) - all[i].value) / math.Max(math.Abs(all[i].value), 1e-12)
+		sum, total = sum+w*w*d*d, total+w*w
+	}
+	return math.Sqrt(sum / math.Max(total, 1e-12))
 }
 
 // fitPowers fits base and scale for given powers; ok is false if one of them is negative.
 func fitPowers(all []sample, k, m float64, withBase bool) (c Curve, ok bool) {
 	c.SizePower, c.RankPower = k, m
 	var ww, wx, xx, wy, xy float64
-	for _, s := range all {
-		w := 1 / math.Max(math.Abs(s.value), 1e-12)
+	weights := weigh(all)
+	for i, s := range all {
+		w := weights[i] / math.Max(math.Abs(s.value), 1e-12)
 		x := math.Pow(s.size, k) * math.Pow(s.ranks, m) * w
 		ww, wx, xx, wy, xy = ww+w*w, wx+w*x, xx+x*x, wy+w*s.value*w, xy+x*s.value*w
 	}
@@ -125,7 +162,7 @@ func fitPowers(all []sample, k, m float64, withBase bool) (c Curve, ok bool) {
 	return c, c.Base >= 0 && c.Scale >= 0
 }
 
-// line fits y = base + slope*x, neither negative, with equal relative weights.
+// line fits y = base + slope*x, neither negative.
 func line(x, y []float64) (base, slope float64) {
 	all := make([]sample, len(x))
 	for i := range x {

@@ -18,6 +18,7 @@ type rankData struct {
 	Tool       float64
 	Collective map[int]Summary // by site
 	Waits      float64
+	Inside     float64
 	Memory     float64
 	Messages   int
 	Thread     int
@@ -47,7 +48,7 @@ type rankChain struct {
 // gather brings the data of all ranks to rank 0, which merges them; nil on others.
 func (s *session) gather() (*Run, error) {
 	t := s.t
-	d := &rankData{Sites: t.places.sites, Races: t.verify.found(), Seconds: s.took, Tool: seconds(t.tool), Waits: seconds(t.waits),
+	d := &rankData{Sites: t.places.sites, Races: t.verify.found(), Seconds: s.took, Tool: seconds(t.tool), Waits: seconds(t.waits), Inside: seconds(t.inside),
 		Memory: s.grown(), Messages: t.messages, Thread: t.threadCalls, Heap: t.heap}
 	d.Collective = map[int]Summary{}
 	for site, sum := range t.collectives {
@@ -128,7 +129,9 @@ func merge(all []*rankData, size float64) *Run {
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(len(b.sites), len(a.sites)) })
 	places := map[[2]int]int{}
 	for _, it := range items {
-		places[[2]int{it.rank, it.index}] = m.add(it.rank, it.sites, &all[it.rank].Chains[it.index])
+		at := m.add(it.rank, it.sites, &all[it.rank].Chains[it.index])
+		places[[2]int{it.rank, it.index}] = at
+		m.run.Chains[at].index[it.rank] = it.index
 	}
 	for _, it := range items {
 		c := &m.run.Chains[places[[2]int{it.rank, it.index}]]
@@ -162,6 +165,7 @@ func (m *merger) totals(d *rankData, ranks int) {
 	r.Tool = max(r.Tool, d.Tool)
 	r.Memory = max(r.Memory, d.Memory)
 	r.Waits += d.Waits / float64(ranks)
+	r.Inside += d.Inside / float64(ranks)
 	r.Messages += d.Messages
 	r.TaskCalls += d.Thread
 	r.HeapBuffers += d.Heap
@@ -205,13 +209,14 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 	if into < 0 {
 		into = len(m.run.Chains)
 		at = identity(len(sites))
-		m.run.Chains = append(m.run.Chains, Chain{Sites: sites, Even: true, Successor: -1, Calls: make([]float64, len(sites)), Gaps: make([]float64, len(sites)), Movable: make([]int, len(sites)), Count: c.Count})
+		m.run.Chains = append(m.run.Chains, Chain{Sites: sites, Even: true, Successor: -1, Calls: make([]float64, len(sites)), Gaps: make([]float64, len(sites)), Movable: make([]int, len(sites)), Count: c.Count, index: map[int]int{}, at: map[int][]int{}})
 		m.of = append(m.of, make([]int, len(sites)))
 	}
 	have := &m.run.Chains[into]
 	have.Even = have.Even && about(c.Count, have.Count)
 	have.Count = max(have.Count, c.Count)
 	have.Ranks = append(have.Ranks, rank)
+	have.at[rank] = at
 	have.Varied = have.Varied || c.Varied
 	have.Peers = have.Peers || c.Peers
 	have.Written.Merge(c.Written)
@@ -226,6 +231,9 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 		m.of[into][p]++
 	}
 	for _, e := range c.Ends {
+		if e.Call >= 0 {
+			e.Call = at[e.Call]
+		}
 		have.addEnd(e)
 	}
 	p := c.Pattern
@@ -239,7 +247,7 @@ func (m *merger) add(rank int, sites []int, c *rankChain) int {
 
 func (c *Chain) addEnd(e End) {
 	for i := range c.Ends {
-		if c.Ends[i].Reason == e.Reason && c.Ends[i].Site == e.Site {
+		if c.Ends[i].Reason == e.Reason && c.Ends[i].Site == e.Site && c.Ends[i].Call == e.Call {
 			c.Ends[i].Count += e.Count
 			return
 		}
@@ -278,7 +286,7 @@ func (m *merger) finish() {
 			c.Gaps[j] /= float64(m.of[i][j])
 		}
 		slices.SortFunc(c.Ends, func(a, b End) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Site, b.Site))
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Call, b.Call))
 		})
 		c.Pause /= float64(len(c.Ranks))
 		slices.Sort(c.Ranks)

@@ -120,7 +120,7 @@ func TestJoin(t *testing.T) {
 	send := func(call, peer int) Message { return Message{Call: call, Peer: peer, Blocks: 1, Block: 8} }
 	recv := func(call, peer int) Message { return Message{Call: call, Recv: true, Peer: peer, Blocks: 1, Block: 8} }
 	chain := func(rank int, m ...Message) Chain {
-		return Chain{Ranks: []int{rank}, Count: 10, Patterns: []Pattern{{Rank: rank, Requests: m}}}
+		return Chain{Ranks: []int{rank}, Count: 10, Even: true, Patterns: []Pattern{{Rank: rank, Requests: m}}}
 	}
 	row := func() *Run {
 		return &Run{Ranks: 4, Chains: []Chain{chain(0, send(0, 1), recv(1, 1)), chain(1, recv(0, 0), send(1, 0), send(2, 2), recv(3, 2)), chain(2, recv(0, 1), send(1, 1)), chain(3, send(0, 0))}}
@@ -129,6 +129,7 @@ func TestJoin(t *testing.T) {
 	parts := join(r, []int{0, 1, 2, 3}, 0)
 	require.Len(t, parts, 1)
 	assert.Equal(t, []int{0, 1, 2}, parts[0].Chains)
+	assert.True(t, parts[0].Alone)
 	assert.Empty(t, r.Chains[0].NoTrial)
 	assert.Contains(t, r.Chains[3].NoTrial, "do not match")
 
@@ -137,8 +138,9 @@ func TestJoin(t *testing.T) {
 	assert.Empty(t, join(r, []int{0, 1, 2, 3}, 0), "another number of times")
 	r = row()
 	r.Chains[0].Patterns[0].Requests = []Message{recv(0, 1), send(1, 1)}
-	assert.Empty(t, join(r, []int{0, 1, 2, 3}, 0), "both wait for a message")
-	assert.Equal(t, stuck, r.Chains[0].NoTrial)
+	parts = join(r, []int{0, 1, 2, 3}, 0)
+	require.Len(t, parts, 1)
+	assert.False(t, parts[0].Alone, "both wait for a message: a replay of the whole program only")
 }
 
 func TestMerge_of_ranks(t *testing.T) {
@@ -187,8 +189,17 @@ func TestFit(t *testing.T) {
 		assert.InEpsilon(t, c.f(1024, c.ranks[0]), curve.At(1024, c.ranks[0]), 0.02, "%s: %v", name, &curve)
 		assert.Less(t, curve.Error, 0.02, name)
 	}
+	assert.Equal(t, "50 + 2 n^2", (&Curve{Base: 50, Scale: 2, SizePower: 2}).String())
+	assert.Equal(t, "7", (&Curve{Base: 7}).String())
 	noisy := []sample{{32, 4, 5}, {64, 4, 1}, {128, 4, 9}, {256, 4, 2}}
 	assert.Greater(t, (func() float64 { c := fit(noisy); return c.Error })(), 0.1, "the control: what follows no curve has a large error")
+	noise := []float64{1, 1.06, 0.95, 1.04}
+	volume, root := at(func(n, p float64) float64 { return n * n }, 4), at(func(n, p float64) float64 { return math.Pow(n, 1.5) }, 4)
+	for i, f := range noise {
+		volume[i].value *= f
+	}
+	assert.Equal(t, 2.0, (func() float64 { c := fitWork(volume); return c.SizePower })(), "a noisy whole power")
+	assert.Equal(t, 1.5, (func() float64 { c := fitWork(root); return c.SizePower })(), "a power that is plainly another")
 	base, slope := line([]float64{100, 200, 400}, []float64{1.5, 2.5, 4.5})
 	assert.InDelta(t, 0.5, base, 1e-9)
 	assert.InDelta(t, 0.01, slope, 1e-9)
@@ -208,8 +219,8 @@ func synthetic(n, p float64) *Run {
 		}
 	}
 	c.Count = 100
-	c.Written = Summary{N: 200, Mean: written}
-	c.Before = Summary{N: 200, Mean: compute}
+	c.Written = Summary{N: 100 * r.Ranks, Mean: written}
+	c.Before = Summary{N: 100 * r.Ranks, Mean: compute}
 	c.Calls = []float64{written / 2, written / 2}
 	c.Trial = &Trial{Written: []float64{written}, Fixed: []float64{fixed}}
 	r.Seconds = 100*(written+compute) + 1e-3
@@ -239,6 +250,11 @@ func TestProject(t *testing.T) {
 	assert.Less(t, p.Error, 0.2)
 	require.Len(t, p.Chains, 1)
 	assert.InEpsilon(t, 4*8*1024/4, p.Chains[0].Bytes, 0.05)
+	require.NotEmpty(t, p.Chains[0].Transfers)
+	for _, x := range p.Chains[0].Transfers {
+		assert.InEpsilon(t, 8*1024/4, x.Bytes, 0.05)
+		assert.Equal(t, "8 n p^-0.5", x.Curve)
+	}
 	assert.Contains(t, lines(p.Warnings), "outside the measured")
 
 	inside := s.Project(200, 4)

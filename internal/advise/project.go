@@ -10,12 +10,18 @@ import (
 
 // Set is several runs of one program with different problem sizes, and perhaps numbers
 // of ranks (the paper, section 3.4: an analysis set).
+//
+// The time of a pass through a chain is its computation, as much longer as ranks share cores, and the rest, which
+// is communication. Computation follows a curve in the size and the number of ranks. The rest is a line in the bytes of a pass; what a change saves, in their root. Lines
+// come from the runs with about as many ranks, since latencies depend on who talks to whom.
 type Set struct {
-	runs   []*Run
-	chains []*chainSet
-	rest   Curve // of the time outside the chains and the computation before them
-	memory Curve
-	usable func(r *Run, chain int) []int // calls that would be started together; nil: none
+	runs      []*Run
+	chains    []*chainSet
+	computing Curve // seconds of a rank, by pass
+	passes    Curve // of a rank, through all chains
+	bytes     Curve // that a rank sends and receives in a pass, mean of all chains
+	memory    Curve
+	usable    func(r *Run, chain int) []int // calls that would be started together; nil: none
 }
 
 // chainSet is a chain in the runs of a set.
@@ -23,13 +29,17 @@ type chainSet struct {
 	key    string
 	in     []*Run
 	number []int // of the chain in each of them
-	count  Curve
-	before Curve
-	bytes  Curve   // sent and received in an occurrence, mean of the ranks
-	kept   float64 // written = kept + perByte * bytes
-	per    float64
-	fixed  float64 // and the same with the change
-	fixPer float64
+	count  Curve // passes of a rank
+	bytes  Curve // sent and received in a pass, mean of the ranks
+
+	transfers []transfer
+}
+
+// transfer is a message of a chain: the one that a call sends, or receives.
+type transfer struct {
+	call    int
+	receive bool
+	bytes   Curve // mean of the ranks that have it
 }
 
 // Unknown is the error of a projection from too few runs to tell.
@@ -53,6 +63,16 @@ type ChainForecast struct {
 	Bytes   float64 `json:"bytes"`
 	Saving  float64 `json:"saving_seconds"`  // of the program
 	PerPass float64 `json:"saving_per_pass"` // of an occurrence
+
+	Transfers []Transfer `json:"transfers"`
+}
+
+// Transfer is a message of a chain, with its curve.
+type Transfer struct {
+	Call    string  `json:"call"` // "Sendrecv at file:line"
+	Receive bool    `json:"receive"`
+	Curve   string  `json:"curve"` // bytes, of the size n and p ranks
+	Bytes   float64 `json:"bytes"` // at the projected point
 }
 
 // NewSet fits a set of runs. usable returns the calls of a chain that are to be started
@@ -111,44 +131,182 @@ func (s *Set) collect() {
 }
 
 func (s *Set) fit() {
-	var rest, memory []sample
+	var computing, passes, bytes, memory []sample
 	for _, r := range s.runs {
-		left := r.Seconds
-		for _, c := range s.chains {
-			if i := slices.Index(c.in, r); i >= 0 {
-				x := &r.Chains[c.number[i]]
-				left -= x.Written.Sum()/float64(len(x.Ranks)) + x.Before.Sum()/float64(len(x.Ranks))
-			}
-		}
-		rest = append(rest, sample{r.Size, float64(r.Ranks), math.Max(left, 0)})
-		memory = append(memory, sample{r.Size, float64(r.Ranks), r.Memory})
+		at := func(v float64) sample { return sample{r.Size, float64(r.Ranks), v} }
+		n, b := r.passes()
+		work, _ := s.split(r)
+		computing, passes, bytes, memory = append(computing, at(work)), append(passes, at(n)), append(bytes, at(b)), append(memory, at(r.Memory))
 	}
-	s.rest, s.memory = fit(rest), fit(memory)
+	s.computing, s.passes, s.bytes, s.memory = fitWork(computing), fit(passes), fit(bytes), fit(memory)
 	for _, c := range s.chains {
-		s.fitChain(c)
+		var count, bytes []sample
+		for i, r := range c.in {
+			x := &r.Chains[c.number[i]]
+			count = append(count, sample{r.Size, float64(r.Ranks), float64(x.Written.N) / float64(r.Ranks)})
+			bytes = append(bytes, sample{r.Size, float64(r.Ranks), x.meanBytes()})
+		}
+		c.count, c.bytes = fit(count), fit(bytes)
+		c.fitTransfers()
 	}
 }
 
-func (s *Set) fitChain(c *chainSet) {
-	var count, before, bytes []sample
-	var b, written, fixed []float64
-	for i, r := range c.in {
-		x := &r.Chains[c.number[i]]
-		at := sample{r.Size, float64(r.Ranks), 0}
-		add := func(list *[]sample, v float64) { at.value = v; *list = append(*list, at) }
-		add(&count, float64(x.Written.N)/float64(len(x.Ranks)))
-		add(&before, x.Before.Sum()/math.Max(float64(x.Written.N), 1))
-		add(&bytes, x.meanBytes())
-		w := x.Written.Mean
-		f := w
-		if calls := s.usable(r, c.number[i]); calls != nil {
-			f = w - r.Saving(c.number[i], calls).PerPass
+// fitTransfers fits the bytes of each message of the chain.
+func (c *chainSet) fitTransfers() {
+	for call := range c.in[0].Chains[c.number[0]].Sites {
+		for _, receive := range []bool{false, true} {
+			var all []sample
+			for i, r := range c.in {
+				if b, have := r.Chains[c.number[i]].transfer(call, receive); have {
+					all = append(all, sample{r.Size, float64(r.Ranks), b})
+				}
+			}
+			if len(all) > 0 {
+				c.transfers = append(c.transfers, transfer{call, receive, fit(all)})
+			}
 		}
-		b, written, fixed = append(b, x.meanBytes()), append(written, w), append(fixed, f)
 	}
-	c.count, c.before, c.bytes = fit(count), fit(before), fit(bytes)
-	c.kept, c.per = line(b, written)
-	c.fixed, c.fixPer = line(b, fixed)
+}
+
+// transfer returns the bytes that a call sends, or receives: the mean of the ranks where it does.
+func (c *Chain) transfer(call int, receive bool) (bytes float64, have bool) {
+	sum, n := 0, 0
+	for i := range c.Patterns {
+		for _, m := range c.Patterns[i].Requests {
+			if m.Call == call && m.Recv == receive {
+				sum, n = sum+m.Bytes(), n+1
+			}
+		}
+	}
+	return float64(sum) / math.Max(float64(n), 1), n > 0
+}
+
+// forecasts returns the transfers at a point.
+func (c *chainSet) forecasts(n, p float64) (all []Transfer) {
+	r := c.in[0]
+	for i := range c.transfers {
+		x := &c.transfers[i]
+		all = append(all, Transfer{r.Sites[r.Chains[c.number[0]].Sites[x.call]].String(), x.receive, x.bytes.String(), x.bytes.At(n, p)})
+	}
+	return all
+}
+
+// passes returns how often a rank passed through a chain, and the mean bytes of a pass.
+func (r *Run) passes() (n, bytes float64) {
+	for i := range r.Chains {
+		c := &r.Chains[i]
+		x := float64(c.Written.N) / float64(r.Ranks)
+		n += x
+		bytes += x * c.meanBytes()
+	}
+	return n, bytes / math.Max(n, 1)
+}
+
+// computing returns the seconds of a rank outside calls, and without the tool. Files of older
+// versions do not have the time inside.
+func (r *Run) computing() float64 {
+	inside := r.Inside
+	if inside == 0 {
+		inside = r.Waits
+		for i := range r.Chains {
+			inside += r.Chains[i].Written.Sum() / float64(r.Ranks)
+		}
+		for _, p := range r.Collectives {
+			inside += p.Seconds
+		}
+	}
+	return math.Max(r.Seconds-inside-r.Tool, 0)
+}
+
+// crowd returns how many ranks share a core, at least 1, if there are p of them. Programs whose
+// ranks were all on one machine stay there.
+func (r *Run) crowd(p float64) float64 {
+	if r.Cores == 0 {
+		return 1
+	}
+	together := float64(r.Together)
+	if r.Together == r.Ranks {
+		together = p
+	}
+	return math.Max(together/float64(r.Cores), 1)
+}
+
+// split returns the seconds of a pass that a rank computes, and the rest. What changes save was
+// measured and belongs to the rest: on shared cores some of the time outside calls is that of others.
+func (s *Set) split(r *Run) (computing, communicating float64) {
+	n, _ := r.passes()
+	n = math.Max(n, 1)
+	crowd := r.crowd(float64(r.Ranks))
+	communicating = math.Max(r.Seconds-r.computing()*crowd, 0) / n
+	saved := 0.0
+	for _, c := range s.chains {
+		if i := slices.Index(c.in, r); i >= 0 {
+			saved += s.saved(c, i) * float64(r.Chains[c.number[i]].Written.N) / float64(r.Ranks) / n
+		}
+	}
+	communicating = math.Min(math.Max(communicating, saved), r.Seconds/n)
+	return (r.Seconds/n - communicating) / crowd, communicating
+}
+
+// saved returns what the change of a chain saves in a pass of its run number i.
+func (s *Set) saved(c *chainSet, i int) float64 {
+	r := c.in[i]
+	calls := s.usable(r, c.number[i])
+	if calls == nil {
+		return 0
+	}
+	return math.Max(r.Saving(c.number[i], calls).PerPass, 0)
+}
+
+// alike returns the runs with the number of ranks that is nearest to p, among those with two sizes;
+// all runs if there is none.
+func alike(runs []*Run, p float64) []*Run {
+	by := map[int][]*Run{}
+	for _, r := range runs {
+		by[r.Ranks] = append(by[r.Ranks], r)
+	}
+	var best []*Run
+	for n, group := range by {
+		if group[0].Size == group[len(group)-1].Size && !slices.ContainsFunc(group, func(r *Run) bool { return r.Size != group[0].Size }) {
+			continue
+		}
+		if best == nil || apart(n, p) < apart(best[0].Ranks, p) {
+			best = group
+		}
+	}
+	if best == nil {
+		return runs
+	}
+	return best
+}
+
+func apart(n int, p float64) float64 { return math.Abs(math.Log(float64(n) / p)) }
+
+// communication returns the time of a pass with some bytes on p ranks.
+func (s *Set) communication(bytes, p float64) float64 {
+	var x, y []float64
+	for _, r := range alike(s.runs, p) {
+		_, b := r.passes()
+		_, rest := s.split(r)
+		x, y = append(x, b), append(y, rest)
+	}
+	base, slope := line(x, y)
+	return base + slope*bytes
+}
+
+// saving returns what the change of a chain saves in a pass with some bytes on p ranks. It grows
+// with the root of the bytes, between a latency, which does not grow, and a transfer that is hidden whole.
+func (s *Set) saving(c *chainSet, bytes, p float64) float64 {
+	var x, y []float64
+	near := alike(c.in, p)
+	for i, r := range c.in {
+		if !slices.Contains(near, r) {
+			continue
+		}
+		x, y = append(x, math.Sqrt(r.Chains[c.number[i]].meanBytes())), append(y, s.saved(c, i))
+	}
+	base, slope := line(x, y)
+	return base + slope*math.Sqrt(bytes)
 }
 
 // meanBytes returns the bytes that a rank sends and receives in an occurrence, mean of the
@@ -178,16 +336,16 @@ func (s *Set) project(size float64, ranks int) Projection {
 	}
 	n, p := size, float64(ranks)
 	out := Projection{Size: size, Ranks: ranks}
-	out.Written = s.rest.At(n, p)
+	passes := math.Max(s.passes.At(n, p), 1)
+	exposed := passes * s.communication(s.bytes.At(n, p), p)
+	out.Written = passes*s.computing.At(n, p)*largest.crowd(p) + exposed
 	out.Fixed = out.Written
 	for _, c := range s.chains {
 		bytes, count := c.bytes.At(n, p), c.count.At(n, p)
-		w := count * (c.kept + c.per*bytes)
-		f := math.Min(count*(c.fixed+c.fixPer*bytes), w)
-		between := count * c.before.At(n, p)
-		out.Written += w + between
-		out.Fixed += f + between
-		out.Chains = append(out.Chains, ChainForecast{c.key, bytes, w - f, (w - f) / math.Max(count, 1e-9)})
+		saved := math.Min(count*s.saving(c, bytes, p), exposed)
+		exposed -= saved
+		out.Fixed -= saved
+		out.Chains = append(out.Chains, ChainForecast{c.key, bytes, saved, saved / math.Max(count, 1e-9), c.forecasts(n, p)})
 	}
 	slices.SortFunc(out.Chains, func(a, b ChainForecast) int { return int(math.Copysign(1, b.Saving-a.Saving)) })
 	out.Speedup = out.Written / math.Max(out.Fixed, 1e-12)

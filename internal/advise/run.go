@@ -22,6 +22,9 @@ type Run struct {
 	HeapBuffers int       `json:"heap_buffers"`   // requests whose buffer no Watch covers
 	Collectives []Place   `json:"collectives"`    // where collective calls stand, and their time
 	Waits       float64   `json:"waits"`          // seconds in waits of the program, mean of the ranks
+	Inside      float64   `json:"inside_seconds"` // in calls of package mpi, mean of the ranks
+	Together    int       `json:"together"`       // ranks on the machine of rank 0
+	Cores       int       `json:"cores"`          // that they can use
 	Sources     []Source  `json:"sources"`        // files that the sites stand in
 	Watched     string    `json:"watched"`        // whether first touches were seen, and why not
 	Rehearsed   float64   `json:"rehearsed_time"` // how long the rehearsal took
@@ -60,26 +63,31 @@ type Site struct {
 
 // Chain is a series of related calls, merged over the ranks that have it.
 type Chain struct {
-	Sites     []int     `json:"sites"`     // indices of Run.Sites, in the order of the calls
-	Ranks     []int     `json:"ranks"`     // that passed through it
-	Count     int       `json:"count"`     // occurrences, the most of any rank
-	Even      bool      `json:"even"`      // all these ranks had about as many: within a quarter
-	Written   Summary   `json:"written"`   // of an occurrence in the run, over all ranks
-	Between   Summary   `json:"between"`   // of the time between its calls, in an occurrence
-	Before    Summary   `json:"before"`    // of the computation before it
-	Pause     float64   `json:"pause"`     // its median, mean of the ranks
-	Slack     Summary   `json:"slack"`     // from its end to the first touch, if a Watch told
-	Calls     []float64 `json:"calls"`     // mean time of each call
-	Gaps      []float64 `json:"gaps"`      // mean time before each call but the first
-	Movable   []int     `json:"movable"`   // by call: how often the chain before did not end because of it
-	Ends      []End     `json:"ends"`      // why it ended, most frequent first
-	Patterns  []Pattern `json:"patterns"`  // per rank, the most frequent one
-	Varied    bool      `json:"varied"`    // a rank had more than one pattern
-	Peers     bool      `json:"peers"`     // with other peers
-	Trial     *Trial    `json:"trial"`     // of the rehearsal; nil if there was none
-	NoTrial   string    `json:"no_trial"`  // why not
-	Successor int       `json:"successor"` // the chain that follows most often, -1 if none
-	Distance  float64   `json:"distance"`  // mean time to it
+	Sites     []int     `json:"sites"`           // indices of Run.Sites, in the order of the calls
+	Ranks     []int     `json:"ranks"`           // that passed through it
+	Count     int       `json:"count"`           // occurrences, the most of any rank
+	Even      bool      `json:"even"`            // all these ranks had about as many: within a quarter
+	Written   Summary   `json:"written"`         // of an occurrence in the run, over all ranks
+	Between   Summary   `json:"between"`         // of the time between its calls, in an occurrence
+	Before    Summary   `json:"before"`          // of the computation before it
+	Pause     float64   `json:"pause"`           // its median, mean of the ranks
+	Slack     Summary   `json:"slack"`           // from its end to the first touch, if a Watch told
+	Calls     []float64 `json:"calls"`           // mean time of each call
+	Gaps      []float64 `json:"gaps"`            // mean time before each call but the first
+	Movable   []int     `json:"movable"`         // by call: how often the chain before did not end because of it
+	Ends      []End     `json:"ends"`            // why it ended, most frequent first
+	Patterns  []Pattern `json:"patterns"`        // per rank, the most frequent one
+	Varied    bool      `json:"varied"`          // a rank had more than one pattern
+	Peers     bool      `json:"peers"`           // with other peers
+	Trial     *Trial    `json:"trial"`           // of the rehearsal; nil if there was none
+	Split     *Trial    `json:"split,omitempty"` // the same with batches that end at computation
+	NoTrial   string    `json:"no_trial"`        // why not
+	NoReplay  string    `json:"no_replay"`       // why the trial is of its messages alone
+	Successor int       `json:"successor"`       // the chain that follows most often, -1 if none
+	Distance  float64   `json:"distance"`        // mean time to it
+
+	index map[int]int   // by rank: its number there
+	at    map[int][]int // and the numbers here of the calls there
 }
 
 // EndOverlap is the reason of a chain that ended because the next call shares memory with it,
@@ -90,6 +98,7 @@ const EndOverlap = "overlap"
 type End struct {
 	Reason string `json:"reason"`
 	Site   int    `json:"site"` // of the call that ended it, -1 if none did
+	Call   int    `json:"call"` // of the chain: the only one whose message was needed, -1 if not known
 	Count  int    `json:"count"`
 }
 
@@ -120,12 +129,15 @@ func (m *Message) Bytes() int { return m.Blocks * m.Block }
 // span returns the bytes from the first to the last.
 func (m *Message) span() int { return max((m.Blocks-1)*m.Stride+m.Block, 0) }
 
-// Trial is the result of the rehearsal of a chain: the time of an occurrence, including the
+// Trial is the result of a rehearsal or replay of a chain: the time of an occurrence, including the
 // pauses between its calls, mean of the ranks, by pairs of blocks.
 type Trial struct {
 	Written []float64 `json:"written"`
 	Fixed   []float64 `json:"fixed"`
 	Passes  int       `json:"passes"` // occurrences per block
+	// Replayed says that the program's other calls and computation were part of it: the times are
+	// those from an occurrence to the next one.
+	Replayed bool `json:"replayed,omitempty"`
 }
 
 // Race is a use of the buffer of a request before its wait.

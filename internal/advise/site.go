@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+
+	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 const (
@@ -11,13 +13,14 @@ const (
 	callers = 3  // return addresses above the call, as in the paper
 )
 
-// places finds the site of a call from the stack. The program counters are a fast key; sites
-// that print the same are one site.
+// places finds the site of a call from the stack. The return addresses are a fast key; sites
+// that print the same are one site. It belongs to one goroutine.
 type places struct {
 	byPCs  map[[depth]uintptr]int
 	byText map[string]int
 	sites  []Site
 	tasks  []bool // by site: made by the communication thread
+	pcs    [depth]uintptr
 }
 
 func newPlaces() *places {
@@ -27,12 +30,13 @@ func newPlaces() *places {
 // here returns the index of the site from which package mpi has been called; skip is the
 // number of frames of this package above.
 func (p *places) here(skip int) int {
-	var pcs [depth]uintptr
-	n := runtime.Callers(skip+2, pcs[:])
-	if i, known := p.byPCs[pcs]; known {
+	clear(p.pcs[:])
+	osthread.Returns(p.pcs[:])
+	if i, known := p.byPCs[p.pcs]; known {
 		return i
 	}
-	s, task := resolve(pcs[:n])
+	var pcs [depth]uintptr
+	s, task := resolve(pcs[:runtime.Callers(skip+2, pcs[:])])
 	text := fmt.Sprint(s, task)
 	i, known := p.byText[text]
 	if !known {
@@ -41,7 +45,7 @@ func (p *places) here(skip int) int {
 		p.tasks = append(p.tasks, task)
 		p.byText[text] = i
 	}
-	p.byPCs[pcs] = i
+	p.byPCs[p.pcs] = i
 	return i
 }
 

@@ -13,6 +13,9 @@ import (
 // nanoseconds: half the cost of a short message over a network of 1 Gbit/s.
 const farApart = 20_000
 
+// endAgain is the reason of a chain that ended because its first call came again.
+const endAgain = "the same call again"
+
 // noted is a call of the program that waits for its messages.
 type noted struct {
 	site       int
@@ -26,6 +29,9 @@ type noted struct {
 	n          int  // of the three above
 	clash      bool // overlaps a request of the chain so far
 	free       bool // overlaps none of the chain before, which ended by an overlap
+
+	gap               int64  // computation before it
+	source, tag, came [2]int // of the received messages: what they were in the end
 }
 
 // wish is a request of a noted call.
@@ -40,6 +46,7 @@ type tracker struct {
 	rank    int
 	places  *places
 	verify  *verifier
+	record  *recording
 	watch   Watch
 	cur     noted
 	have    bool // cur is a call, and not yet part of the chain
@@ -50,13 +57,16 @@ type tracker struct {
 	last    *chainStats // the chain before
 	lastAt  int64       // when it ended
 	nearest map[[2]int]int64
-	apart   int64 // farApart, but for tests
+	cycle   map[int]int // by site: the one at which the chain with it began when it first came round
+	apart   int64       // farApart, but for tests
 	seed    maphash.Seed
 
+	idle        int64            // since when the program computes
 	chainTool   int64            // tool time since the chain began
 	before      int64            // computation before the chain
 	lastEnd     int64            // of the communication before
 	tool        int64            // nanoseconds spent in the tool
+	inside      int64            // nanoseconds in calls
 	collectives map[int]*Summary // by site
 	waits       int64            // for requests that the program started
 	messages    int
@@ -66,12 +76,13 @@ type tracker struct {
 	touchPlace  atomic.Pointer[string]
 	disarms     []func()
 	touches     map[[2]int]bool // between two sites, when last looked at
+	needed      int             // call of the chain that ends, -1: not known
 	ended       int             // chains
 	looks       bool            // the buffers of this chain are watched: the first chains, and a sample of the others
 }
 
 func newTracker(c *mpi.Comm, w Watch) *tracker {
-	t := &tracker{rank: c.Rank(), places: newPlaces(), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, touches: map[[2]int]bool{}, collectives: map[int]*Summary{}, apart: farApart, seed: maphash.MakeSeed()}
+	t := &tracker{rank: c.Rank(), places: newPlaces(), record: newRecording(c.Rank(), c.Size()), watch: w, stats: map[string]*chainStats{}, nearest: map[[2]int]int64{}, cycle: map[int]int{}, needed: none, touches: map[[2]int]bool{}, collectives: map[int]*Summary{}, apart: farApart, seed: maphash.MakeSeed()}
 	t.verify = newVerifier(t)
 	return t
 }
@@ -93,7 +104,7 @@ func (t *tracker) enter(site int, c *engine.Call, now int64) {
 			t.chainTool = 0
 			t.looks = t.watch != nil && (t.ended < closely || t.ended%sometimes == 0)
 		}
-		t.cur = noted{site: site, open: true}
+		t.cur = noted{site: site, open: true, gap: now - t.idle}
 		t.have = true
 	}
 	cur := &t.cur
@@ -132,6 +143,23 @@ func clashes(chain []noted, w *wish) bool {
 	return false
 }
 
+// onlyClash returns the call of the chain that c clashes with; none if it clashes with several.
+func onlyClash(chain []noted, c *noted) int {
+	only := none
+	for i := range chain {
+		for j := range c.n {
+			if !clashes(chain[i:i+1], &c.requests[j]) {
+				continue
+			}
+			if only != none && only != i {
+				return none
+			}
+			only = i
+		}
+	}
+	return only
+}
+
 // wish describes a call of the engine as a request.
 func (t *tracker) wish(c *engine.Call) wish {
 	b := c.Send
@@ -163,7 +191,11 @@ func (t *tracker) unrelated(site int, now int64) string {
 		mixed = mixed || t.chain[i].site != t.chain[0].site
 	}
 	if mixed && site == t.chain[0].site {
-		return "the same call again"
+		t.learnCycle()
+		return endAgain
+	}
+	if start, known := t.cycle[t.chain[0].site]; known && site == start {
+		return endAgain // an interruption has ended the chain before too early: here it begins again
 	}
 	gap := now - last.end
 	if known, seen := t.nearest[pair]; !seen || gap < known {
@@ -173,6 +205,15 @@ func (t *tracker) unrelated(site int, now int64) string {
 		return "computation"
 	}
 	return ""
+}
+
+// learnCycle notes where the present chain, which has come round, begins.
+func (t *tracker) learnCycle() {
+	for i := range t.chain {
+		if _, known := t.cycle[t.chain[i].site]; !known {
+			t.cycle[t.chain[i].site] = t.chain[0].site
+		}
+	}
 }
 
 // touchesBetween reports whether received buffers of the chain were touched between two
@@ -212,10 +253,25 @@ func (t *tracker) left(start, before, after int64) {
 	}
 	cur.end = after
 	t.lastEnd = after
+	t.inside += after - before
+	cur.learn()
 	t.arm(cur)
-	spent := before - start + osthread.Nanotime() - after
+	t.idle = osthread.Nanotime()
+	spent := before - start + t.idle - after
 	t.tool += spent
 	t.chainTool += spent
+}
+
+// learn keeps what the results of received messages say: their calls may be used again soon.
+func (cur *noted) learn() {
+	for i, c := range cur.calls[:cur.n] {
+		if c.Kind.Receives() && c.Done() {
+			cur.source[i], cur.tag[i], cur.came[i] = c.Status.Source, c.Status.Tag, c.Status.Bytes
+			if cur.source[i] >= 0 {
+				cur.source[i] = c.Comm.World(cur.source[i])
+			}
+		}
+	}
 }
 
 // poll hears of touches.
@@ -270,6 +326,7 @@ func (t *tracker) commit() {
 	}
 	t.have = false
 	if t.cur.clash {
+		t.needed = onlyClash(t.chain, &t.cur)
 		prior := append(t.prior[:0], t.chain...)
 		t.close(EndOverlap, t.cur.site)
 		t.prior = prior
@@ -280,6 +337,7 @@ func (t *tracker) commit() {
 		t.chainTool = 0
 	}
 	t.cur.calls = [2]*engine.Call{} // they are the program's
+	t.record.add(&t.cur)
 	if t.cur.free = len(t.prior) > 0; t.cur.free {
 		for i := range t.cur.n {
 			t.cur.free = t.cur.free && !clashes(t.prior, &t.cur.requests[i])
@@ -301,13 +359,17 @@ func (t *tracker) interrupted(c *engine.Call, start int64) {
 	if c.Kind.Collective() && c.Recv.Bytes() > 0 && !c.Recv.IsInPlace() {
 		t.verify.against(engine.CellsOf(c.Recv), true, -1)
 	}
+	t.cur.gap = start - t.idle
 	t.tool += osthread.Nanotime() - start
 }
 
 // resumed notes the return of such a call, which was inside the engine from before.
 func (t *tracker) resumed(c *engine.Call, before int64) {
 	t.lastEnd = osthread.Nanotime()
+	t.idle = t.lastEnd
+	t.inside += t.lastEnd - before
 	if !c.Kind.Collective() || ofThread(c) {
+		t.record.other()
 		return
 	}
 	site := t.places.here(1)
@@ -315,7 +377,9 @@ func (t *tracker) resumed(c *engine.Call, before int64) {
 		t.collectives[site] = &Summary{}
 	}
 	t.collectives[site].Add(seconds(t.lastEnd - before))
-	t.tool += osthread.Nanotime() - t.lastEnd
+	t.record.collective(c, site, t.cur.gap)
+	t.idle = osthread.Nanotime()
+	t.tool += t.idle - t.lastEnd
 }
 
 // end is called after the body.

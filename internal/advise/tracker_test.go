@@ -219,6 +219,37 @@ func TestMerges(t *testing.T) {
 	assert.Empty(t, r.Merges(), "the control: nothing was ever free to move")
 }
 
+// A chain that ends because one of its messages is needed need not wait for the others.
+func TestEnoughs(t *testing.T) {
+	const n = 12
+	run := func(first, count int) *Run { // what the third call sends: from which element, how many
+		return analysed(t, 2, nil, func(c *mpi.Comm) error {
+			u := make([]float64, n*n)
+			left, right := ring(c)
+			for range steps {
+				_, e1 := c.Sendrecv(mpi.Of(u[:n]), right, 0, mpi.Of(u[n:2*n]), left, 0)
+				_, e2 := c.Sendrecv(mpi.Of(u[3*n:4*n]), right, 1, mpi.Of(u[2*n:3*n]), left, 1)
+				_, e3 := c.Sendrecv(mpi.Of(u[first:first+count]), right, 2, mpi.Of(u[5*n:7*n]), left, 2)
+				if err := errors.Join(e1, e2, e3, c.Barrier()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for call, first := range []int{n, 2 * n} {
+		r := run(first, n)
+		r.Network = Network{Points: []Point{{8, 1e-6}, {8000, 1e-3}}}
+		all := r.Enoughs()
+		require.Len(t, all, 1)
+		assert.Equal(t, call, all[0].Call)
+		c := r.Chains[all[0].Chain]
+		assert.Equal(t, r.Sites[c.Sites[1]].Line+1, r.Sites[all[0].Because].Line)
+		assert.Positive(t, all[0].PerPass)
+	}
+	assert.Empty(t, run(n, 2*n).Enoughs(), "the control: it needs both")
+}
+
 // Calls in both blocks of an if meet: they are rehearsed together.
 func TestChain_of_pairs(t *testing.T) {
 	r := analysed(t, 2, nil, func(c *mpi.Comm) error {
@@ -398,4 +429,31 @@ func TestWatch_chain(t *testing.T) {
 		slices.Sort(lengths)
 		assert.Equal(t, map[bool][]int{false: {2}, true: {1, 1}}[early], lengths)
 	}
+}
+
+// An interruption ends a chain too early once: after that it begins where it began before, and not
+// at another call for ever.
+func TestChain_begins_again_after_an_interruption(t *testing.T) {
+	o := &Options{File: filepath.Join(t.TempDir(), "run.json"), Rehearse: -1, apart: int64(time.Hour)}
+	require.NoError(t, local.Run(1, Wrap(o, func(c *mpi.Comm) error {
+		u := make([]byte, 40)
+		for i := range steps {
+			_, e1 := c.Sendrecv(mpi.Of(u[:10]), 0, 0, mpi.Of(u[10:20]), 0, 0)
+			if i == 5 {
+				if err := c.Barrier(); err != nil {
+					return err
+				}
+			}
+			_, e2 := c.Sendrecv(mpi.Of(u[20:30]), 0, 0, mpi.Of(u[30:]), 0, 0)
+			if err := errors.Join(e1, e2); err != nil {
+				return err
+			}
+		}
+		return nil
+	})))
+	r, err := ReadFile(o.File)
+	require.NoError(t, err)
+	require.Len(t, r.Chains, 3)
+	assert.Len(t, r.Chains[0].Sites, 2)
+	assert.GreaterOrEqual(t, r.Chains[0].Count, steps-2)
 }

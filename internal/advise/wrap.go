@@ -19,8 +19,8 @@ const (
 	FileVariable = "WEFT_ADVISE"
 	// SizeVariable tells the problem size of the run, a number, for sets of runs.
 	SizeVariable = "WEFT_ADVISE_SIZE"
-	// RehearseVariable tells how long the rehearsal may take, as time.ParseDuration reads
-	// it; 0: there is none.
+	// RehearseVariable tells how long replays and rehearsals may take, as time.ParseDuration
+	// reads it; 0: there are none.
 	RehearseVariable = "WEFT_ADVISE_REHEARSE"
 )
 
@@ -29,8 +29,8 @@ type Options struct {
 	File  string  // of the results, written by rank 0; an existing file is overwritten
 	Size  float64 // problem size; 0: not told
 	Watch Watch   // nil: touches are not seen
-	// Rehearse is how long the rehearsal may take; 0: 2 s, or a fifth of the run if that is
-	// longer; less than 0: there is none.
+	// Rehearse is how long replays and rehearsals may take; 0: 2 s, or a fifth of the run if
+	// that is longer; less than 0: there are none.
 	Rehearse time.Duration
 	Say      func(text string) // is given the line at the end of the run
 
@@ -126,7 +126,7 @@ func begin(o *Options, c *mpi.Comm) (*session, error) {
 	s.restore = (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { return &rankEngine{Engine: next, t: s.t} })
 	s.memory = resident()
 	s.began = osthread.Nanotime()
-	s.t.lastEnd = s.began
+	s.t.lastEnd, s.t.idle = s.began, s.began
 	return s, nil
 }
 
@@ -140,19 +140,37 @@ func (s *session) stop() error {
 	return s.restore()
 }
 
-// conclude merges, rehearses and writes.
+// conclude merges, measures and writes.
 func (s *session) conclude() error {
 	run, err := s.gather()
 	if err != nil {
 		return err
 	}
-	if err := s.rehearseAll(run); err != nil {
+	if err := s.neighbours(run); err != nil {
+		return err
+	}
+	if err := s.measureAll(run); err != nil {
 		return err
 	}
 	if s.c.Rank() == 0 {
 		err = s.write(run)
 	}
 	return s.agree(err)
+}
+
+// neighbours counts the ranks that share the machine of rank 0, and its cores.
+func (s *session) neighbours(run *Run) error {
+	c, err := s.c.SplitShared()
+	if err != nil {
+		return err
+	}
+	if run != nil {
+		run.Together, run.Cores = c.Size(), osthread.Online()
+		if (*engine.Comm)(s.c).Engine().Name() == "local" {
+			run.Cores = osthread.NumCores()
+		}
+	}
+	return c.Free()
 }
 
 // agree returns the error of rank 0 on all ranks.

@@ -21,10 +21,15 @@ type Port struct {
 // Exchange is a receive and a send for Sendrecv. Open holds the calls to post: none for
 // ProcNull.
 type Exchange struct {
-	inUse atomic.Bool
-	Calls [2]Call
-	Open  [2]*Call
+	inUse  atomic.Bool
+	shared bool // it belongs to exchanges, not to a port
+	Calls  [2]Call
+	Open   [2]*Call
 }
+
+// exchanges are those beyond the one of each port: a program that has several under way makes no
+// garbage.
+var exchanges = sync.Pool{New: func() any { return &Exchange{shared: true} }}
 
 // Engine returns the engine of the rank, with its tools.
 func (p *Port) Engine() Engine { return *p.current.Load() }
@@ -51,14 +56,18 @@ func (p *Port) Exchange() *Exchange {
 	if p.pair.inUse.CompareAndSwap(false, true) {
 		return &p.pair
 	}
-	return new(Exchange)
+	return exchanges.Get().(*Exchange)
 }
 
-// Release returns the calls to the port.
+// Release returns the calls, which have completed or were never posted.
 func (x *Exchange) Release() {
 	x.Calls[0].Reset()
 	x.Calls[1].Reset()
 	x.Open = [2]*Call{}
+	if x.shared {
+		exchanges.Put(x)
+		return
+	}
 	x.inUse.Store(false)
 }
 

@@ -78,3 +78,10 @@ func BenchmarkClaimCores(b *testing.B) {
 		ClaimCores(1).Release()
 	}
 }
+
+// BenchmarkYield is the cost of a yield without another thread on the core.
+func BenchmarkYield(b *testing.B) {
+	for b.Loop() {
+		Yield()
+	}
+}

@@ -51,6 +51,19 @@ func TestCharge_nice(t *testing.T) {
 	assert.Equal(t, []time.Duration{12 * ms, 6 * ms}, ends)
 }
 
+// A thread that says that it has spun postpones what computes on its core, and nothing else.
+func TestSpun(t *testing.T) {
+	ends := onCores(t, []int{0, 0, 1}, func(i int) {
+		if i != 1 {
+			Charge(10 * ms)
+			return
+		}
+		Sleep(4 * ms)
+		Spun(3 * ms)
+	})
+	assert.Equal(t, []time.Duration{13 * ms, 4 * ms, 10 * ms}, ends)
+}
+
 // What is owed is paid before a thread sleeps, and its clock is ahead until then. A token that
 // comes meanwhile is not lost.
 func TestCharge_is_paid_before_a_sleep(t *testing.T) {

@@ -13,7 +13,7 @@ func calmMonitor() bool {
 	const looks = 20
 	for range looks {
 		if tid, ok := monitorThread(); ok {
-			return setBatch(tid) == nil
+			return stepBack(tid) == nil
 		}
 		Sleep(50 * time.Microsecond)
 	}
@@ -41,11 +41,13 @@ func monitorThread() (tid int, ok bool) {
 	return tid, err == nil
 }
 
-func setBatch(tid int) error {
+func stepBack(tid int) error {
 	attr, err := unix.SchedGetAttr(tid, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {
 		return err // the program chose another policy
 	}
-	attr.Policy = unix.SCHED_BATCH
+	attr.Nice = lowest
 	return unix.SchedSetAttr(tid, attr, 0)
 }
+
+const lowest = 19 // of the nice values

@@ -74,6 +74,8 @@ func setTimeSlice(d time.Duration) error {
 	return nil
 }
 
+func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
 func setNice(n int) error {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err == nil {

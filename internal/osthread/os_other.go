@@ -25,6 +25,8 @@ func setTimeSlice(time.Duration) error {
 	return fmt.Errorf("osthread: time slice on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+func yield() {}
+
 func setNice(int) error {
 	return fmt.Errorf("osthread: nice value on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }

@@ -79,6 +79,19 @@ func (p *Parker) Unpark() {
 	}
 }
 
+// UnparkSpinning is Unpark for an owner that spins on the real machine, where Park is left out: on a
+// simulated one the wake-up costs nothing.
+func (p *Parker) UnparkSpinning() {
+	m := here()
+	if m == nil {
+		p.Unpark()
+		return
+	}
+	m.spins = true
+	p.Unpark()
+	m.spins = false
+}
+
 // sleep is step P2.
 func (p *Parker) sleep(d time.Duration) {
 	if m := here(); m != nil {

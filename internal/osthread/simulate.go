@@ -56,6 +56,7 @@ type machine struct {
 	computed int64         // time that they have paid, together
 	moved    int64         // time of the last move, see checkIdle
 	idle     int           // turns since then
+	spins    bool          // the thread that is being woken spins on the real machine
 
 	o        Simulation
 	nodes    []*node

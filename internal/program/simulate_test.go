@@ -20,7 +20,7 @@ func simulated(t *testing.T, p *program.Program, seed uint64) (*program.Outcome,
 	var out *program.Outcome
 	var failed error
 	dice := rand.New(rand.NewPCG(seed, 1))
-	workers := 1 + int(seed%8)
+	workers := [...]int{1, 2, 3, 4, 5, 6, 8, 24}[seed%8]
 	s, err := osthread.Simulate(osthread.Simulation{Seed: seed + 1, Interrupt: true, Limit: time.Minute}, func() {
 		out, failed = program.Run(p, program.Config{
 			Options: []dataflow.Option{dataflow.Workers(workers), dataflow.Pin(false), dataflow.Window(1 + int(seed%5)*7)},
@@ -34,14 +34,14 @@ func simulated(t *testing.T, p *program.Program, seed uint64) (*program.Outcome,
 	return out, s
 }
 
-// Every program computes in virtual time what its text says, on 1 to 8 workers; a seed gives
-// the same run each time.
+// Every program computes in virtual time what its text says, on 1 to 24 workers; a seed
+// gives the same run each time.
 func TestPrograms_simulated(t *testing.T) {
 	for seed := range seeds.From(t, 1, 25) {
 		p := program.Generate(seed)
 		out, s := simulated(t, p, seed)
 		require.Empty(t, program.Compare(program.Interpret(p), out), "seed %d", seed)
-		if seed%10 == 0 {
+		if seed%2 == 0 {
 			_, again := simulated(t, p, seed)
 			assert.Equal(t, s, again, "seed %d", seed)
 		}

@@ -44,7 +44,8 @@ func (x *givens) fill(p *Record) {
 		}
 		x.tree = append(x.tree, g)
 	})
-	slices.SortFunc(x.tree, func(a, b given) int { return cmp.Compare(a.region.Base(), b.region.Base()) })
+	// Stable: the order of equal bases must not depend on the addresses.
+	slices.SortStableFunc(x.tree, func(a, b given) int { return cmp.Compare(a.region.Base(), b.region.Base()) })
 	reach(x.tree)
 }
 

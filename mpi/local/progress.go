@@ -187,8 +187,8 @@ func anyDone(calls []*engine.Call) bool {
 // spinRound is the number of spins between two readings of the clock.
 const spinRound = 32
 
-// waitStep is one step of waiting until ready: a spin, and after enough of them a sleep,
-// which ends some time before the next due time. Owner only.
+// waitStep is one step of waiting until ready: a spin, now and then a turn for another thread on this
+// core, and after enough of them a sleep, which ends some time before the next due time. Owner only.
 func (e *endpoint) waitStep() {
 	if e.spins++; e.spins == 1 && e.world.timed {
 		e.waitingSince = min(e.waitingSince, e.world.clock())
@@ -210,7 +210,9 @@ func (e *endpoint) waitStep() {
 	if (e.world.spin == 0 || time.Duration(now-e.spinStart) > e.world.spin) && left > e.world.lead {
 		e.park(left-e.world.lead, false)
 		e.spins = 0
+		return
 	}
+	osthread.Yield() // the rank that is waited for may be on this core
 }
 
 // park sleeps until wakeIfAsleep, or for d. If wakeable, it does not sleep after a Wake.

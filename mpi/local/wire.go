@@ -74,5 +74,6 @@ func (x *transfer) inPlace() bool {
 func (x *transfer) waitInPlace() {
 	for !x.inPlace() {
 		osthread.Relax()
+		osthread.Yield()
 	}
 }

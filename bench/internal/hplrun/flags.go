@@ -22,11 +22,12 @@ import (
 type options struct {
 	dat                      string
 	n, nb, p, q, depth, cast []int // lists; nil: not given
-	variants                 []hpl.Variant
+	drivers                  []driver
+	without                  hpl.Refinement
 	workers                  int // of each rank; 0: its share of the cores
 	seed                     uint64
 	reps                     int // 0: the default
-	compare, timing, noLease bool
+	compare, ablate, timing  bool
 	netlibExit               bool
 	trace                    string
 	kernels                  blas.Kernels     // nil: the default
@@ -35,6 +36,20 @@ type options struct {
 
 	line *commandline.Line
 	file *hpldat.File // the tests; no Grids: a grid that fits the ranks; no N: sized for the machine
+}
+
+// driver is a driver with or without some refinements.
+type driver struct {
+	variant hpl.Variant
+	without hpl.Refinement
+}
+
+// String names the driver: "task without parts".
+func (d driver) String() string {
+	if d.without == 0 {
+		return Variants[d.variant]
+	}
+	return Variants[d.variant] + " without " + d.without.String()
 }
 
 // Variants are the names of the drivers on the command line.
@@ -47,7 +62,7 @@ var Broadcasts = []string{
 
 // flags declares the flags.
 func (p Program) flags() *options {
-	o := &options{variants: []hpl.Variant{hpl.Task}}
+	o := &options{drivers: []driver{{}}}
 	set := commandline.New(p.Name, p.about())
 	set.Exits("0 all tests passed, 1 a test failed or could not be run, 2 usage, a bad HPL.dat included")
 	o.line = set
@@ -60,13 +75,17 @@ func (p Program) flags() *options {
 	set.Func("bcast", "panel broadcast, `0 to 5` or 1rg, 1rM, 2rg, 2rM, Lng, LnM (default 1rM)", listFlag(&o.cast, 0, Broadcasts))
 	runs := "`runs` of each test (default 1"
 	if p.Fixed != nil {
-		o.variants = []hpl.Variant{*p.Fixed}
+		o.drivers = []driver{{variant: *p.Fixed}}
 	} else {
 		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
-		set.Lease(&o.noLease)
-		set.StringVar(&o.trace, "trace", "", "write what the tasks did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .dot (graphviz) or .log; one run of a driver with tasks, its first 16 ranks")
-		runs += "; 5 with -compare, of each driver"
+		set.Func("without", "the driver task without some `refinements`, separated by commas: priorities, cuts, parts, exchanges, late, shares, leases (go doc hpl.Refinement)", func(s string) (err error) {
+			o.without, err = hpl.ParseRefinements(s)
+			return err
+		})
+		set.BoolVar(&o.ablate, "ablate", false, "run task with all refinements, and without each of them, in turn, and tell medians and ratios")
+		set.StringVar(&o.trace, "trace", "", "write what the run did to `FILE`.html (any browser), .json (Perfetto), .txt (summary), .dot (graphviz) or .log; one run, its first 16 ranks; drivers without tasks show their steps")
+		runs += "; 5 with -compare and -ablate, of each driver"
 	}
 	set.IntVar(&o.reps, "reps", 0, runs+")")
 	set.IntVar(&o.workers, "workers", 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
@@ -89,7 +108,7 @@ func (o *options) setVariant(name string) error {
 	if i < 0 {
 		return fmt.Errorf("there is no driver %q: there are %s", name, strings.Join(Variants, ", "))
 	}
-	o.variants = []hpl.Variant{hpl.Variant(i)}
+	o.drivers = []driver{{variant: hpl.Variant(i)}}
 	return nil
 }
 
@@ -198,19 +217,38 @@ func (o *options) replace() error {
 	return nil
 }
 
+// choose chooses the drivers that take turns.
+func (o *options) choose() error {
+	several := o.compare || o.ablate
+	switch {
+	case o.compare && o.ablate:
+		return errors.New("-compare and -ablate choose the drivers: give one of them")
+	case several && (o.line.Given("variant") || o.without != 0):
+		return errors.New("-compare and -ablate choose the drivers: leave -variant and -without out")
+	case o.without != 0 && o.drivers[0].variant != hpl.Task:
+		return fmt.Errorf("-without takes refinements away from the driver task: %v has none", o.drivers[0])
+	case o.compare:
+		o.drivers = []driver{{variant: hpl.Task}, {variant: hpl.LookAhead}, {variant: hpl.Blocking}}
+	case o.ablate:
+		for _, x := range hpl.Refinements() {
+			o.drivers = append(o.drivers, driver{without: x})
+		}
+	default:
+		o.drivers[0].without = o.without
+	}
+	return nil
+}
+
 // check says which flags do not go together.
 func (o *options) check() error {
 	if !o.line.Given("reps") {
 		o.reps = 1
-		if o.compare {
+		if o.compare || o.ablate {
 			o.reps = 5
 		}
 	}
-	if o.compare {
-		if o.line.Given("variant") {
-			return errors.New("-compare runs all drivers: leave -variant out")
-		}
-		o.variants = []hpl.Variant{hpl.Task, hpl.LookAhead, hpl.Blocking}
+	if err := o.choose(); err != nil {
+		return err
 	}
 	switch {
 	case o.reps < 1 || o.reps > mostReps:
@@ -219,18 +257,16 @@ func (o *options) check() error {
 		return fmt.Errorf("-workers %d: it has to be at least 1, or 0 for the default", o.workers)
 	case o.line.Given("trace") && o.trace == "":
 		return errors.New("-trace is empty: name a file")
-	case o.trace != "" && (o.compare || o.variants[0] != hpl.Task && o.variants[0] != hpl.TaskPlain):
-		return errors.New("-trace shows tasks: use -variant task or tasks-plain, without -compare")
-	case o.trace != "" && (o.tests() > 1 || o.reps > 1):
-		return errors.New("-trace is for a single run: give one value to each list")
+	case o.trace != "" && (o.tests() > 1 || o.reps > 1 || len(o.drivers) > 1):
+		return errors.New("-trace is for a single run: give one value to each list, and neither -compare nor -ablate")
 	}
 	if o.trace != "" {
 		if err := trace.CheckName(o.trace); err != nil {
 			return fmt.Errorf("-trace: %w", err)
 		}
 	}
-	if o.depth != nil && !slices.Contains(o.variants, hpl.LookAhead) {
-		o.file.Notes = append(o.file.Notes, fmt.Sprintf("-depth is for the driver lookahead: %s has none", Variants[o.variants[0]]))
+	if o.depth != nil && !slices.ContainsFunc(o.drivers, func(d driver) bool { return d.variant == hpl.LookAhead }) {
+		o.file.Notes = append(o.file.Notes, fmt.Sprintf("-depth is for the driver lookahead: %s has none", o.drivers[0]))
 	}
 	if !o.line.Given("ranks") {
 		o.world.Ranks = 0

@@ -36,7 +36,7 @@ func (r *rank) plan() (stop bool, err error) {
 	}
 	r.chooseBlocks()
 	for c := range f.Tests() {
-		if err := r.prepared(c, r.options.variants[0]).Validate(); err != nil {
+		if err := r.prepared(c, r.options.drivers[0]).Validate(); err != nil {
 			return refuse("%w", err)
 		}
 	}
@@ -67,10 +67,9 @@ func Squarest(ranks int) hpldat.Grid {
 }
 
 // prepared adds the settings to a test that an HPL.dat lacks.
-func (r *rank) prepared(c hpl.Config, v hpl.Variant) hpl.Config {
+func (r *rank) prepared(c hpl.Config, d driver) hpl.Config {
 	o := r.options
-	c.NoLease = o.noLease
-	c.Variant, c.Workers, c.Seed, c.Kernels = v, o.workers, o.seed, r.kernels()
+	c.Variant, c.Without, c.Workers, c.Seed, c.Kernels = d.variant, d.without, o.workers, o.seed, r.kernels()
 	if c.Workers == 0 {
 		c.Workers = world.Workers(r.Comm)
 	}
@@ -93,7 +92,7 @@ func (r *rank) sizeMatrix() error {
 	if r.options.nb != nil {
 		c.NB = r.options.nb[0]
 	}
-	c = r.prepared(c, r.options.variants[0])
+	c = r.prepared(c, r.options.drivers[0])
 	if err := r.Barrier(); err != nil {
 		return err
 	}
@@ -146,7 +145,7 @@ func (r *rank) chooseBlocks() {
 func (r *rank) biggest() (biggest hpl.Config) {
 	most := int64(-1)
 	for c := range r.file.Tests() {
-		c = r.prepared(c, r.options.variants[0])
+		c = r.prepared(c, r.options.drivers[0])
 		if bytes := hpl.Bytes(c); bytes > most {
 			biggest, most = c, bytes
 		}

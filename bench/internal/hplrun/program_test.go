@@ -167,10 +167,12 @@ func TestRun_stops_on_what_is_wrong(t *testing.T) {
 		"-ranks 0":                          "-ranks 0",
 		"-isa abacus":                       "abacus",
 		"-net pigeon":                       "pigeon",
-		"-compare -variant task":            "leave -variant out",
-		"-trace x.json -variant lookahead":  "-trace shows tasks",
-		"-lease maybe":                      `"maybe" is neither on nor off`,
-		"-trace x.json -compare":            "-trace shows tasks",
+		"-compare -variant task":            "leave -variant and -without out",
+		"-without wings":                    `there is no refinement "wings"`,
+		"-without parts -variant blocking":  "takes refinements away from the driver task",
+		"-ablate -without parts":            "leave -variant and -without out",
+		"-ablate -compare":                  "give one of them",
+		"-trace x.json -compare":            "single run",
 		"-trace x.json -n 1,2":              "single run",
 		"-trace x.json -n 1 -nb 1,2":        "single run",
 		"-trace x.json -nb 1,2":             "single run",
@@ -350,7 +352,7 @@ func TestRun_sizes_the_matrix(t *testing.T) {
 }
 
 func TestRun_traces(t *testing.T) {
-	for _, args := range []string{"", " -q 2", " -q 2 -ranks 3"} {
+	for _, args := range []string{"", " -q 2", " -q 2 -ranks 3", " -q 2 -variant lookahead", " -q 2 -variant blocking"} {
 		file := filepath.Join(t.TempDir(), "run.txt")
 		r := launch(Program{}, "-n 100 -nb 16 -workers 1 -trace "+file+args)
 		require.Zero(t, r.code, r.errors)
@@ -467,4 +469,17 @@ func TestResidualsAboveTheHealthyAreRemarked(t *testing.T) {
 	assert.Contains(t, r.errors, "residual 0.5: a healthy one is")
 	r = launch(faked(hpl.Result{Seconds: 1, GFlops: 1, Residual: 0.5}), "-n 2")
 	assert.NotContains(t, r.errors, "healthy")
+}
+
+func TestRun_ablates(t *testing.T) {
+	r := launch(Program{}, "-n 120 -nb 16 -q 2 -ablate -reps 1 -workers 1")
+	require.Zero(t, r.code, r.errors)
+	all := pairs(t, r.out)
+	require.Len(t, all, 9)
+	assert.NotContains(t, all[0], "without")
+	assert.Equal(t, "priorities", all[1]["without"])
+	assert.Contains(t, r.out, "task without leases")
+	r = launch(Program{}, "-n 120 -nb 16 -q 2 -without parts,late -workers 1")
+	require.Zero(t, r.code, r.errors)
+	assert.Equal(t, "parts,late", pairs(t, r.out)[0]["without"])
 }

@@ -18,7 +18,7 @@ import (
 func (r *rank) report() error {
 	var text bytes.Buffer
 	r.describe(&text)
-	if r.options.compare {
+	if len(r.options.drivers) > 1 {
 		r.comparison(&text)
 	}
 	r.results(&text)
@@ -107,6 +107,9 @@ func (r *rank) pairs(o *outcome) []string {
 		report.Integer("ranks", r.Size()), report.Integer("workers", c.Workers), report.Text("isa", c.Kernels.Name()),
 		report.Text("net", r.network()), report.Integer("reps", len(o.results)), fmt.Sprintf("seed=%d", c.Seed),
 	}
+	if c.Without != 0 {
+		pairs = append(pairs, report.Text("without", c.Without.String()))
+	}
 	if m := r.options.machine; m != nil {
 		pairs = append(pairs, report.Text("machine", m.Name))
 	}
@@ -115,20 +118,20 @@ func (r *rank) pairs(o *outcome) []string {
 
 // comparison prints a table of the drivers for each test.
 func (r *rank) comparison(w io.Writer) {
-	n := len(r.options.variants)
+	n := len(r.options.drivers)
 	for i := 0; i < len(r.outcomes); i += n {
 		c := r.outcomes[i].config
 		fmt.Fprintf(w, "\nN=%d NB=%d P=%d Q=%d BCAST=%s DEPTH=%d, %d interleaved run(s) of each driver\n",
 			c.N, c.NB, c.P, c.Q, Broadcasts[c.Bcast], c.Depth, r.options.reps)
-		fmt.Fprintf(w, "%-10s %12s %12s %16s %12s\n", "driver", "median s", "best s", "median GFLOP/s", "time / task")
+		fmt.Fprintf(w, "%-24s %12s %12s %16s %12s\n", "driver", "median s", "best s", "median GFLOP/s", "time / task")
 		task := report.Median(r.outcomes[i].seconds())
 		for _, o := range r.outcomes[i : i+n] {
 			s := o.seconds()
 			ratio := "-"
-			if o.config.Variant != hpl.Task && task > 0 {
+			if (o.config.Variant != hpl.Task || o.config.Without != 0) && task > 0 {
 				ratio = fmt.Sprintf("%.3f", report.Median(s)/task)
 			}
-			fmt.Fprintf(w, "%-10s %12.6f %12.6f %16.2f %12s\n", Variants[o.config.Variant], report.Median(s), slices.Min(s), report.Median(o.gflops()), ratio)
+			fmt.Fprintf(w, "%-24s %12.6f %12.6f %16.2f %12s\n", driver{o.config.Variant, o.config.Without}, report.Median(s), slices.Min(s), report.Median(o.gflops()), ratio)
 		}
 	}
 }

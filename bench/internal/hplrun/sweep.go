@@ -118,10 +118,10 @@ func (r *rank) begin() (closeOutput func() error, err error) {
 // test runs one test as often as it is asked for, with all drivers in turn; another one
 // begins each time. Collective.
 func (r *rank) test(c hpl.Config) error {
-	drivers := r.options.variants
+	drivers := r.options.drivers
 	all := make([]*outcome, len(drivers))
-	for i, v := range drivers {
-		all[i] = &outcome{config: r.prepared(c, v), passed: true}
+	for i, d := range drivers {
+		all[i] = &outcome{config: r.prepared(c, d), passed: true}
 	}
 	for rep := range r.options.reps {
 		for i := range drivers {
@@ -175,7 +175,7 @@ func (r *rank) solve(o *outcome) error {
 }
 
 // runs returns how many runs there are in all.
-func (r *rank) runs() int { return r.options.reps * len(r.options.variants) * r.file.Count() }
+func (r *rank) runs() int { return r.options.reps * len(r.options.drivers) * r.file.Count() }
 
 // show tells on a terminal how far a run is.
 func (r *rank) show(c hpl.Config, p hpl.Progress) {

@@ -16,12 +16,14 @@
 // # What is proven, and how
 //
 //   - The calls are statements of one list, in the order of the chain. Nothing but
-//     their own error checks and assignments of plain values lies between: no return,
-//     loop, defer, goroutine, or call that the source does not show to be harmless.
+//     their own error checks and assignments of plain values lies between, and loops that
+//     fill a slice which nothing else knows (private.go): no return, other loop, defer,
+//     goroutine, or call that the source does not show to be harmless.
 //   - Arguments are evaluated while earlier messages are under way. They read no memory
 //     of the element types being received (memory of other types cannot be
 //     the buffer without package unsafe), and call only functions that do not either:
-//     the analysis follows calls of this package into their bodies.
+//     the analysis follows calls of this package, and of others of the module, into
+//     their bodies.
 //   - No status or error of a call is used before the last call.
 //   - An error check leaves the list (return, break, panic), so it can stand after
 //     the wait.

@@ -13,9 +13,8 @@ import (
 type Evidence struct {
 	Wild bool   // a receive named any rank or any tag
 	Seen string // what the run has seen: becomes a comment of the change
-	// Apart reports that two calls of the chain once shared memory where either received, or
-	// were seen in another order: they stay apart. The calls are numbered in the chain. May be
-	// nil.
+	// Apart says that two calls of the chain, by their numbers in it, once shared memory where
+	// either received: they stay apart. May be nil.
 	Apart func(i, j int) (reason string)
 }
 

@@ -37,10 +37,13 @@ func (fl *flight) receiving(f *file, x ast.Expr, depth int) {
 		fl.any = true
 	case fn.Pkg() != nil && fn.Pkg().Path() == mpiPath && len(c.Args) > 0 && slices.Contains([]string{"Of", "One", "Strided", "Tile"}, fn.Name()):
 		fl.elements(f.pkg.info.TypeOf(c.Args[0]))
-	case fl.p.function(fn) != nil && depth > 0:
-		fl.returned(fl.p.function(fn), typeArguments(f, c), depth-1)
 	default:
-		fl.any = true
+		body := fl.p.function(fn)
+		if body == nil || body.decl.Body == nil || depth == 0 {
+			fl.any = true
+			return
+		}
+		fl.returned(body, typeArguments(f, c), depth-1)
 	}
 }
 

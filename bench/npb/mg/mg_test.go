@@ -67,7 +67,7 @@ func TestRun_spoiled(t *testing.T) {
 func TestRunTasks(t *testing.T) {
 	for _, ranks := range []int{1, 2, 4, 8, 16} {
 		want := run(t, ranks, classes[0], nil)
-		for _, d := range []division{divided, {level: 64, slab: 1}, {level: 64, slab: 1000}} {
+		for _, d := range []division{divided, {level: 64, slab: 1, face: 1}, {level: 64, slab: 1000, face: 1000}} {
 			r := runTasks(t, ranks, d, nil)
 			assert.NoError(t, r.Verdict, "%d ranks, %+v", ranks, d)
 			assert.Equal(t, want.Norm, r.Norm, "%d ranks, %+v", ranks, d)
@@ -77,7 +77,7 @@ func TestRunTasks(t *testing.T) {
 
 // Faces that go to the wrong neighbour are noticed.
 func TestRunTasks_wrong_neighbour(t *testing.T) {
-	r := runTasks(t, 16, division{level: 64, slab: 1}, func(s *Solver) {
+	r := runTasks(t, 16, division{level: 64, slab: 1, face: 1}, func(s *Solver) {
 		l := s.levels[5]
 		l.low[2], l.high[2] = l.high[2], l.low[2]
 	})

@@ -34,11 +34,13 @@ type faceSpace [2][4][]float64
 type division struct {
 	level int // most points of a level that is not divided
 	slab  int // of a slab, at least
+	face  int // of a message along x or y, at least
 }
 
 // The best of four lengths of slabs and three levels for class W on 2 and 4 ranks, on gige and
-// 10gige; neighbours differ by less than the spread of the runs.
-var divided = division{level: 26 * 26 * 26, slab: 4 * 128 * 128}
+// 10gige; neighbours differ by less than the spread of the runs. Faces: the better of 4096 and 8192 points
+// and of one slab, classes W and A on 4 ranks.
+var divided = division{level: 26 * 26 * 26, slab: 4 * 128 * 128, face: 8192}
 
 // planes is part of a grid: the planes from z0 up to but not including z1.
 type planes struct {
@@ -297,9 +299,7 @@ func (g *graph) exchange(k int, x *Grid) {
 	l := g.levels[k]
 	for axis := range 2 {
 		if l.parts[axis] > 1 {
-			for _, p := range g.slabs(l) {
-				g.exchangeSlab(k, axis, planes{x, p.z0, p.z1})
-			}
+			g.exchangeFaces(k, axis, x)
 		}
 	}
 	n := l.n[2]
@@ -311,7 +311,17 @@ func (g *graph) exchange(k int, x *Grid) {
 	g.swapTasks(l, 2, x.plane(n), x.plane(0), x.plane(1), x.plane(n+1))
 }
 
-// exchangeSlab exchanges the faces of a slab along x or y.
+// exchangeFaces exchanges the faces along x or y. A message has those of several slabs if they are
+// short.
+func (g *graph) exchangeFaces(k, axis int, x *Grid) {
+	n := g.levels[k].n[2]
+	parts := min(n, max(1, n*edgeLen(x.N, axis)/g.divide.face))
+	for i := range parts {
+		g.exchangeSlab(k, axis, planes{x, 1 + i*n/parts, 1 + (i+1)*n/parts})
+	}
+}
+
+// exchangeSlab exchanges the faces of some planes along x or y.
 func (g *graph) exchangeSlab(k, axis int, p planes) {
 	l, w := g.levels[k], edgeLen(p.N, axis)
 	part := func(i int) []float64 { return g.faces[k][axis][i][(p.z0-1)*w : (p.z1-1)*w] }

@@ -7,6 +7,7 @@ package route
 import (
 	"fmt"
 
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -32,6 +33,7 @@ type Run struct {
 	steps []Step
 	reqs  []*mpi.Request // by step; nil until posted
 	ended []bool         // by step
+	times [][2]int64     // by step: osthread.Nanotime when it was posted, and when its end was seen
 	left  int            // steps that have not ended
 	next  int            // all sends before it have been posted
 	err   error          // the first failure
@@ -45,9 +47,10 @@ type Run struct {
 // runs of all other ranks fail, too.
 func Start(c *mpi.Comm, tag int, x []float64, steps []Step) *Run {
 	r := &Run{c: c, tag: tag, x: x, steps: steps, left: len(steps)}
-	r.reqs, r.ended = make([]*mpi.Request, len(steps)), make([]bool, len(steps))
+	r.reqs, r.ended, r.times = make([]*mpi.Request, len(steps)), make([]bool, len(steps)), make([][2]int64, len(steps))
 	for i, s := range steps {
 		if !s.Send {
+			r.times[i][0] = osthread.Nanotime()
 			r.reqs[i] = c.Irecv(mpi.Of(x[s.At:s.At+s.Len]), s.Peer, tag)
 		}
 	}
@@ -65,6 +68,7 @@ func (r *Run) send() {
 		if r.waits(r.next) {
 			return
 		}
+		r.times[r.next][0] = osthread.Nanotime()
 		r.reqs[r.next] = r.c.Isend(mpi.Of(r.x[s.At:s.At+s.Len]), s.Peer, r.tag)
 	}
 }
@@ -96,6 +100,14 @@ func (r *Run) Wait() error {
 	return err
 }
 
+// Messages calls f for each message of a run that has ended without an error, with the moments
+// ([osthread.Nanotime]) when it was posted and when its end was seen.
+func (r *Run) Messages(f func(s Step, posted, done int64)) {
+	for i, s := range r.steps {
+		f(s, r.times[i][0], r.times[i][1])
+	}
+}
+
 // Exchange runs a route and returns when it has ended: Start and Wait.
 func Exchange(c *mpi.Comm, tag int, x []float64, steps []Step) error {
 	return Start(c, tag, x, steps).Wait()
@@ -105,6 +117,7 @@ func Exchange(c *mpi.Comm, tag int, x []float64, steps []Step) error {
 func (r *Run) absorb(done []int, err error) {
 	for _, i := range done {
 		r.ended[i] = true
+		r.times[i][1] = osthread.Nanotime()
 		r.left--
 		if err == nil && !r.steps[i].Send {
 			err = r.complete(i)

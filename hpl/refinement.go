@@ -1,0 +1,86 @@
+package hpl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Refinement is what the driver Task does beyond TaskPlain, as a set of bits. Config.Without takes
+// some of it away, to measure what it is worth; the result has the same bits.
+//
+// Time of a run without a refinement / with it (xhpl -ablate, 2026-11-25; medians of seven to eleven runs on
+// two cores of an AMD EPYC, of eleven under Open MPI; simulated machines repeat exactly). A dash: it makes no
+// difference there, and what was measured was noise, up to 4 % at N = 2000 and 9 % at N = 1000:
+//
+//	                                priorities  cuts  parts  exchanges  late  shares  leases
+//	1x1, 2 workers, N = 1000              1.05  1.02      -          -     -    1.00       -
+//	1x1, 2 workers, N = 2000              1.10  1.00      -          -     -    1.04       -
+//	1x2, 1 Gbit/s, N = 2000               1.01  1.00   1.07          -     -       -    1.02
+//	2x1, 1 Gbit/s, N = 2000               1.03  0.98      -       1.00  0.99       -    1.10
+//	1x2, Open MPI, N = 1000               1.05  0.99      -          -     -       -    2.33
+//	2x1, Open MPI, N = 2000               0.96  1.02      -       0.96  0.97       -    1.42
+//	1x2, two hosts, N = 2000              1.01  1.00   1.06          -     -       -    1.15
+//	2x1, two hosts, N = 2000 (+-20 %)     1.21  1.06      -       0.98  1.06       -    7.74
+//	cluster, 1x1, 16 workers, N = 4096    1.04  1.00      -          -     -    1.37       -
+//	cluster, 1x1, 64 workers, N = 8000    1.11  1.00      -          -     -    2.23       -
+//	cluster, 1x4, 16 workers, N = 4000    1.00  1.00   1.02          -     -    1.63       -
+//	cluster, 2x2, 16 workers, N = 8000    1.11  1.00   1.00       2.19  1.02    1.33       -
+//	js21, 8x16, 4 workers, N = 16384      1.00  1.00   1.05       1.17  1.12    1.04       -
+//
+// Cuts are worth no time; they keep the graph small, which large simulated runs need. Exchanges are worth
+// nothing on two ranks since the communication thread gets its core in time (1.16 to 1.49 before).
+type Refinement uint
+
+// The refinements of the driver Task.
+const (
+	Priorities Refinement = 1 << iota // block columns from left to right; without it, only the next panel's is preferred
+	Cuts                              // only urgent updates, and the last ones, are cut by rows; without it, all are
+	Parts                             // a long panel travels in parts
+	Exchanges                         // an exchange of rows is started and watched; without it, a body of the communication thread waits for it
+	Late                              // an exchange that is not needed soon waits for the next panel
+	Shares                            // idle workers take part in panels
+	Leases                            // a worker with a core to itself may make MPI calls (commthread.Lease)
+
+	allRefinements Refinement = 1<<iota - 1
+)
+
+var refinementNames = []string{"priorities", "cuts", "parts", "exchanges", "late", "shares", "leases"}
+
+// Refinements returns all of them, one by one.
+func Refinements() (all []Refinement) {
+	for i := range refinementNames {
+		all = append(all, 1<<i)
+	}
+	return all
+}
+
+// ParseRefinements reads names that are separated by commas.
+func ParseRefinements(text string) (set Refinement, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		bit := Refinement(0)
+		for i, name := range refinementNames {
+			if name == strings.TrimSpace(word) {
+				bit = 1 << i
+			}
+		}
+		if bit == 0 {
+			return 0, fmt.Errorf("there is no refinement %q: there are %v", word, allRefinements)
+		}
+		set |= bit
+	}
+	return set, nil
+}
+
+// String returns the names, separated by commas.
+func (r Refinement) String() string {
+	var names []string
+	for i, name := range refinementNames {
+		if r&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// with reports whether the driver has a refinement.
+func (t *taskRun) with(r Refinement) bool { return t.cfg.Without&r == 0 }
