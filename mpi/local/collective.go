@@ -18,7 +18,7 @@ type collectives struct {
 
 func (s *collectives) init(e *endpoint) {
 	s.e = e
-	s.runner = schedule.NewRunner(e.post)
+	s.runner = schedule.NewRunner(e.post, e.endMessage)
 }
 
 // advance continues the collectives whose messages have completed. It returns the number of

@@ -242,7 +242,14 @@ func (e *endpoint) abortCollectives() {
 	})
 	for _, f := range all {
 		e.collectives.runner.Abort(func(k *engine.Call) bool { return k == f.c }, f.err)
-		e.completed++
+	}
+}
+
+// endMessage makes a message of a failed collective end: no peer copies from its buffer, or into
+// it, after the collective has completed. Owner only.
+func (e *endpoint) endMessage(c *engine.Call, err error) {
+	if c.Slot > 0 {
+		e.failPending(c, e.comms[c.Comm.Handle()], err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -197,6 +198,42 @@ func TestKill_after_operations(t *testing.T) {
 			})
 			require.ErrorIs(t, err, mpi.ErrPeerGone, "%s, after %d", name, limit)
 		}
+	}
+}
+
+// After a collective has failed, no rank copies from its buffers, or into them: the program may
+// give them back.
+func TestKill_leaves_the_buffers_of_collectives(t *testing.T) {
+	const n = 150_000
+	for name, opts := range nets {
+		for i := range 20 {
+			limit := i % 5
+			opts := append([]Option{Inject(Faults{Kill: map[int]int{1: limit}})}, opts...)
+			all := make([][]byte, 4)
+			err := guarded(t, func() error {
+				return Run(4, func(c *mpi.Comm) error {
+					x, y := make([]byte, 4*n), make([]byte, 4*n)
+					all[c.Rank()] = y
+					for range 5 {
+						if err := c.Alltoall(mpi.Of(x), mpi.Of(y)); err != nil {
+							fill(y, 0xa5)
+							return err
+						}
+					}
+					return nil
+				}, opts...)
+			})
+			require.ErrorIs(t, err, mpi.ErrPeerGone, "%s, after %d", name, limit)
+			for r, y := range all {
+				require.Equal(t, len(y), bytes.Count(y, []byte{0xa5}), "%s, after %d: rank %d", name, limit, r)
+			}
+		}
+	}
+}
+
+func fill(b []byte, x byte) {
+	for i := range b {
+		b[i] = x
 	}
 }
 

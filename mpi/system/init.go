@@ -80,7 +80,7 @@ func Init() (*mpi.Comm, error) {
 	e.mem.long_wait = C.int64_t(longWait)
 	e.limits = engine.Limits{MaxTag: int(maxTag), Eager: eager}
 	e.unsignedOrder = C.weft_unsigned_order() != 0
-	e.runner = schedule.NewRunner(e.Post)
+	e.runner = schedule.NewRunner(e.Post, nil)
 	world := make([]int, size)
 	for i := range world {
 		world[i] = i

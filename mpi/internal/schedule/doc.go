@@ -100,8 +100,9 @@
 //   - Ranks that disagree about the length or the operation get an error only if a message
 //     between them shows it. They may choose different algorithms, and wait for ever. An
 //     engine that sees the calls of all ranks can compare them first.
-//   - After an error or [Runner.Abort], messages under way may still be written into the
-//     receive buffer of the call, until the engine has ended them.
+//   - If the engine cannot end single messages (see [NewRunner]): after an error or
+//     [Runner.Abort], messages under way may still be written into the receive buffer of the
+//     call.
 //   - A schedule takes memory for its steps: 100 bytes for each message.
 //
 // # Rejected

@@ -8,11 +8,12 @@ import (
 // may call its methods, with no lock of the engine held.
 type Runner struct {
 	post    func(calls []*engine.Call)
-	hook    func(*engine.Call) // OnDone of all internal calls
-	live    []*schedule        // under way
-	ready   []*schedule        // a round has ended, or a message has failed
-	running bool               // runReady is active
-	ended   int                // number of completed collectives
+	end     func(c *engine.Call, err error) // see NewRunner; may be nil
+	hook    func(*engine.Call)              // OnDone of all internal calls
+	live    []*schedule                     // under way
+	ready   []*schedule                     // a round has ended, or a message has failed
+	running bool                            // runReady is active
+	ended   int                             // number of completed collectives
 
 	idle    []*schedule    // unused, for later collectives
 	calls   []*engine.Call // unused
@@ -23,8 +24,13 @@ type Runner struct {
 // sends and receives with Hidden set; they may complete inside it. post does not keep the
 // slice. It may call Advance, which then does nothing: the runner itself continues the
 // schedules whose messages completed.
-func NewRunner(post func(calls []*engine.Call)) *Runner {
-	r := &Runner{post: post}
+//
+// A collective that fails has other messages under way. For each of them the runner calls end,
+// which makes it complete soon, with err or as if nothing had happened; only then the
+// collective completes, and the program has its buffers back. Without end (nil) it completes at
+// once, and these messages stay with the engine.
+func NewRunner(post func(calls []*engine.Call), end func(c *engine.Call, err error)) *Runner {
+	r := &Runner{post: post, end: end}
 	r.hook = r.done
 	return r
 }
@@ -79,10 +85,13 @@ func (r *Runner) step(s *schedule) {
 	s.busy = true
 	for !s.completed {
 		if s.err != nil {
-			r.finish(s, s.err)
+			r.endMessages(s)
+		}
+		if s.pending > 0 && (s.err == nil || r.end != nil) {
 			break
 		}
-		if s.pending > 0 {
+		if s.err != nil {
+			r.finish(s, s.err)
 			break
 		}
 		if s.posted {
@@ -97,6 +106,17 @@ func (r *Runner) step(s *schedule) {
 	}
 	s.busy = false
 	r.recycle(s)
+}
+
+// endMessages makes the messages under way of a failed collective complete soon, once.
+func (r *Runner) endMessages(s *schedule) {
+	if r.end == nil || s.ending {
+		return
+	}
+	s.ending = true
+	for _, c := range s.calls {
+		r.end(c, s.err)
+	}
 }
 
 // postRound posts the messages of the present round: receives, then sends.
@@ -141,13 +161,12 @@ func (r *Runner) done(c *engine.Call) {
 	if s.err == nil && !s.completed {
 		s.err = s.failure(c)
 	}
-	if !s.busy && !s.queued && (s.pending == 0 || s.err != nil && !s.completed) {
-		s.queued = true
-		r.ready = append(r.ready, s)
+	if s.pending == 0 || s.err != nil && !s.completed {
+		r.queue(s)
 	}
 }
 
-// finish ends the collective of s. Messages may still be under way.
+// finish ends the collective of s. Without an end, messages may still be under way.
 func (r *Runner) finish(s *schedule, err error) {
 	last := len(r.live) - 1
 	r.live[s.place] = r.live[last]
@@ -192,15 +211,31 @@ func (r *Runner) newSchedule() *schedule {
 	return &schedule{pool: &r.buffers}
 }
 
-// Abort completes with err the collectives for which match reports true. Their messages
-// under way stay with the engine and may be written into buffers of the program until they
-// end; then the runner only recycles their memory. An engine that revokes a communicator
-// completes these messages, too.
+// Abort makes the collectives for which match reports true fail with err. Without an end (see
+// [NewRunner]) they complete at once, and their messages may still be written into buffers of
+// the program, unless the engine completes these, too. Otherwise they complete in Advance.
 func (r *Runner) Abort(match func(k *engine.Call) bool, err error) {
 	for i := len(r.live) - 1; i >= 0; i-- {
-		if i < len(r.live) && match(r.live[i].k) {
-			r.finish(r.live[i], err)
+		if i >= len(r.live) || !match(r.live[i].k) {
+			continue
 		}
+		s := r.live[i]
+		if r.end == nil {
+			r.finish(s, err)
+			continue
+		}
+		if s.err == nil {
+			s.err = err
+		}
+		r.queue(s)
+	}
+}
+
+// queue makes runReady continue s.
+func (r *Runner) queue(s *schedule) {
+	if !s.busy && !s.queued {
+		s.queued = true
+		r.ready = append(r.ready, s)
 	}
 }
 

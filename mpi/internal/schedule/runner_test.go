@@ -170,6 +170,46 @@ func TestAbortInTheMiddle(t *testing.T) {
 	}
 }
 
+// An aborted collective completes once no message refers to its buffers, if the engine ends them.
+func TestAbortEndsItsMessages(t *testing.T) {
+	early := 0 // with messages under way
+	for _, ends := range []bool{true, false} {
+		for seed := range uint64(60) {
+			m := newSim(t, 5, seed)
+			if ends {
+				for _, n := range m.nodes {
+					n.runner.end = m.withdraw
+				}
+			}
+			x := &trial[affine]{t: t, d: affines, rng: m.rng, cs: m.world(), n: 50}
+			for _, kind := range collectives {
+				x.start(kind)
+			}
+			for range m.rng.IntN(60) {
+				m.step()
+			}
+			for i, n := range m.nodes {
+				n.runner.Abort(func(k *engine.Call) bool { return true }, mpi.ErrPeerGone)
+				n.runner.Advance()
+				if len(n.runner.live) == 0 && m.open(i) > 0 {
+					early++
+				}
+				require.True(t, !ends || early == 0, "seed %d: rank %d has completed with messages under way", seed, i)
+			}
+			m.run(func() bool { return false })
+			for _, r := range x.rs {
+				done, _, err := r.Test()
+				require.True(t, done && (err == nil || errors.Is(err, mpi.ErrPeerGone)), "%v", err)
+			}
+			for _, n := range m.nodes {
+				require.Empty(t, n.runner.live)
+				require.True(t, n.runner.Idle())
+			}
+		}
+	}
+	require.NotZero(t, early, "the negative control: nobody ends messages")
+}
+
 // immediate is a runner whose messages end at once, with a result that the test chooses.
 func immediate(t *testing.T, kind engine.CallKind, p int, answer func(c *engine.Call) (engine.Status, error)) error {
 	m := newSim(t, p, 1)
@@ -179,7 +219,7 @@ func immediate(t *testing.T, kind engine.CallKind, p int, answer func(c *engine.
 		for _, c := range calls {
 			c.Complete(answer(c))
 		}
-	})
+	}, nil)
 	b := engine.Buffer(mpi.Of(make([]int64, 4*p)))
 	k := &engine.Call{Kind: kind, Comm: (*engine.Comm)(m.world()[0]), Send: b, Recv: b}
 	n.runner.Start(k, 12345678)
@@ -265,7 +305,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		m, w := newSim(t, p, 1), &wire{}
 		calls := make([]*engine.Call, p)
 		for i, comm := range m.world() {
-			w.nodes = append(w.nodes, NewRunner(w.post))
+			w.nodes = append(w.nodes, NewRunner(w.post, nil))
 			x, y := make([]float64, c.n), make([]float64, c.n)
 			calls[i] = &engine.Call{Kind: c.kind, Comm: (*engine.Comm)(comm), Send: engine.Buffer(mpi.Of(x)), Recv: engine.Buffer(mpi.Of(y)), Op: engine.Sum}
 		}
@@ -307,7 +347,7 @@ func BenchmarkAllreduce(b *testing.B) {
 			m, w := newSim(b, 4, 1), &wire{}
 			calls := make([]*engine.Call, 4)
 			for i, comm := range m.world() {
-				w.nodes = append(w.nodes, NewRunner(w.post))
+				w.nodes = append(w.nodes, NewRunner(w.post, nil))
 				calls[i] = &engine.Call{Kind: engine.CallAllreduce, Comm: (*engine.Comm)(comm), Send: engine.Buffer(mpi.Of(make([]float64, n))), Recv: engine.Buffer(mpi.Of(make([]float64, n))), Op: engine.Sum}
 			}
 			b.ReportAllocs()

@@ -33,6 +33,7 @@ type schedule struct {
 	place     int  // index in Runner.live
 	busy      bool // Runner.step works on it
 	queued    bool // it is in Runner.ready
+	ending    bool // Runner.end has been called for the messages under way
 	completed bool // the collective has completed
 
 	pool      *bufferPool

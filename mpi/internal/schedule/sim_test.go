@@ -62,7 +62,7 @@ func newSim(t testing.TB, p int, seed uint64) *sim {
 	m := &sim{t: t, rng: rand.New(rand.NewPCG(seed, 1)), boxes: map[key]*box{}, eager: 64}
 	for i := range p {
 		n := &node{sim: m, world: i}
-		n.runner = NewRunner(n.postMessages)
+		n.runner = NewRunner(n.postMessages, nil)
 		m.nodes = append(m.nodes, n)
 	}
 	return m
@@ -160,6 +160,38 @@ func (m *sim) match(b *box) {
 		m.pairs = append(m.pairs, pair{b.sends[0], b.recvs[0]})
 		b.sends, b.recvs = b.sends[1:], b.recvs[1:]
 	}
+}
+
+// withdraw is an end function: a message that has not matched fails, another one completes in step.
+func (m *sim) withdraw(c *engine.Call, err error) {
+	for _, b := range m.boxes {
+		for _, list := range []*[]*entry{&b.sends, &b.recvs} {
+			if i := slices.IndexFunc(*list, func(e *entry) bool { return e.call == c }); i >= 0 {
+				*list = slices.Delete(*list, i, i+1)
+				c.Complete(engine.Status{}, err)
+				return
+			}
+		}
+	}
+}
+
+// open returns how many messages refer to buffers of a node.
+func (m *sim) open(node int) (n int) {
+	count := func(all ...*entry) {
+		for _, e := range all {
+			if e.call != nil && e.call.Comm.Engine().(*port).node.world == node {
+				n++
+			}
+		}
+	}
+	for _, b := range m.boxes {
+		count(b.sends...)
+		count(b.recvs...)
+	}
+	for _, p := range m.pairs {
+		count(p.send, p.recv)
+	}
+	return n
 }
 
 // packed returns the bytes of b.
