@@ -24,8 +24,8 @@ const appsPackage = "bench/advise/testdata/miniapps"
 type trial struct {
 	App, Net            string
 	Size, Ranks, Steps  int
-	Predicted           float64 // saving
-	Low, High           float64
+	Predicted           []float64 // savings, with their intervals
+	Low, High           []float64
 	Advised             bool // with the usual -min
 	Before, After, Tool []float64
 	Same                bool // the changed program gave the same bytes
@@ -130,7 +130,6 @@ func (s *study) attempt(x *trial, before string, number int) error {
 	if len(a.Items) == 0 {
 		return fmt.Errorf("no change was proven: %s", reasons(a))
 	}
-	x.Predicted, x.Low, x.High = a.Saving/float64(x.Steps), a.Low/float64(x.Steps), a.High/float64(x.Steps)
 	files, err := (&document{Runs: []*advice{a}}).changed()
 	if err != nil {
 		return err
@@ -142,10 +141,11 @@ func (s *study) attempt(x *trial, before string, number int) error {
 	return s.race(x, before, after)
 }
 
-// race runs the program, the changed one and the instrumented one in turn.
+// race runs the program, the changed one and the instrumented one in turn. The instrumented one
+// predicts, so that prediction and measurement meet the same changes of the speed of the machine.
 func (s *study) race(x *trial, before, after string) error {
 	tool := appJob(x, before, x.Steps)
-	tool.results, tool.bare = filepath.Join(s.shop.dir, "overhead.json"), true
+	tool.results = filepath.Join(s.shop.dir, "race.json")
 	forms := []struct {
 		j  *job
 		to *[]float64
@@ -166,8 +166,19 @@ func (s *study) race(x *trial, before, after string) error {
 			}
 			x.Same = x.Same && sum == first
 		}
+		r, err := advise.ReadFile(tool.results)
+		if err != nil {
+			return err
+		}
+		a, each := consider(tool.results, r, 0), 1/float64(x.Steps)
+		x.Predicted, x.Low, x.High = append(x.Predicted, a.Saving*each), append(x.Low, a.Low*each), append(x.High, a.High*each)
 	}
 	return nil
+}
+
+// predicted returns the predicted saving of a step and its interval, medians of the rounds.
+func (x *trial) predicted() (saving, low, high float64) {
+	return report.Median(x.Predicted), report.Median(x.Low), report.Median(x.High)
 }
 
 // saved returns what a step of the changed program saves.
@@ -184,12 +195,19 @@ func (x *trial) overhead() float64 {
 	return report.Median(differences(x.Tool, x.Before)) / report.Median(x.Before)
 }
 
-func (x *trial) inside() bool { s := x.saved(); return x.Low <= s && s <= x.High }
+func (x *trial) inside() bool {
+	_, low, high := x.predicted()
+	s := x.saved()
+	return low <= s && s <= high
+}
 
 // width returns half of the interval, as a share of the prediction.
-func (x *trial) width() float64 { return (x.High - x.Low) / 2 / x.Predicted }
+func (x *trial) width() float64 {
+	saving, low, high := x.predicted()
+	return (high - low) / 2 / saving
+}
 
-func (x *trial) miss() float64 { return x.Predicted/x.saved() - 1 }
+func (x *trial) miss() float64 { return report.Median(x.Predicted)/x.saved() - 1 }
 
 func printTrials(w io.Writer, trials []*trial) {
 	fmt.Fprintf(w, "%-10s %-16s %5s %5s %6s %10s %10s  %-32s %-32s %8s %7s %7s %8s\n", "program", "network", "size", "ranks", "steps", "before", "after", "predicted", "measured", "error", "inside", "advised", "overhead")
@@ -197,7 +215,7 @@ func printTrials(w io.Writer, trials []*trial) {
 	var overheads []float64
 	for _, x := range trials {
 		fmt.Fprintf(w, "%-10s %-16s %5d %5d %6d %10s %10s  %-32s %-32s %+6.0f %% %7t %7t %6.1f %%", x.App, x.Net, x.Size, x.Ranks, x.Steps, duration(report.Median(x.Before)), duration(report.Median(x.After)),
-			spread(x.Predicted, x.Low, x.High), x.measured(), 100*x.miss(), x.inside(), x.Advised, 100*x.overhead())
+			spread(x.predicted()), x.measured(), 100*x.miss(), x.inside(), x.Advised, 100*x.overhead())
 		overheads = append(overheads, x.overhead())
 		if !x.Same {
 			fmt.Fprint(w, "  OTHER RESULT")
@@ -231,7 +249,7 @@ func writeTrials(name string, trials []*trial) error {
 	_ = w.Write([]string{"program", "network", "size", "ranks", "steps", "before_seconds", "after_seconds", "tool_seconds", "predicted_seconds", "low_seconds", "high_seconds", "saved_seconds"})
 	for _, x := range trials {
 		line := []string{x.App, x.Net, strconv.Itoa(x.Size), strconv.Itoa(x.Ranks), strconv.Itoa(x.Steps)}
-		for _, v := range []float64{report.Median(x.Before), report.Median(x.After), report.Median(x.Tool), x.Predicted, x.Low, x.High, x.saved()} {
+		for _, v := range []float64{report.Median(x.Before), report.Median(x.After), report.Median(x.Tool), report.Median(x.Predicted), report.Median(x.Low), report.Median(x.High), x.saved()} {
 			line = append(line, strconv.FormatFloat(v, 'g', 7, 64))
 		}
 		_ = w.Write(line) // the writer keeps the error

@@ -27,10 +27,14 @@ type point struct {
 	Before, After      []float64
 }
 
-const farSteps = 3000
+// Steps of a run for projections, and of one that measures.
+const (
+	setSteps = 1000
+	farSteps = 200
+)
 
 func usualTargets() []*foretold {
-	square, cube := []int{64, 128, 256}, []int{16, 24, 32}
+	square, cube := []int{64, 128, 256}, []int{24, 32, 48}
 	return []*foretold{
 		{App: "jacobi", Net: "gige", Sizes: square, Ranks: []int{2, 4}},
 		{App: "shallow", Net: "L=100us,bw=1Gbit", Sizes: square, Ranks: []int{2, 4}},
@@ -39,27 +43,13 @@ func usualTargets() []*foretold {
 	}
 }
 
-// foretell makes the runs of a set, projects, and measures.
+// foretell projects, and measures. A round makes the runs for projections and those that measure,
+// so that both meet the same changes of the speed of the machine.
 func (s *study) foretell(x *foretold, before string) error {
+	size, ranks := x.Sizes[len(x.Sizes)-1], x.Ranks[len(x.Ranks)-1]
+	x.points = []*point{{Size: 2 * size, Ranks: ranks}, {Size: 4 * size, Ranks: ranks}, {Size: size, Ranks: 2 * ranks}}
 	var d document
-	var runs []*advise.Run
-	for _, n := range x.Sizes {
-		for _, ranks := range x.Ranks {
-			s.progress.Say("%s, size %d on %d ranks: a run for projections", x.App, n, ranks)
-			j := appJob(&trial{App: x.App, Net: x.Net, Size: n, Ranks: ranks}, before, farSteps)
-			j.results = filepath.Join(s.shop.dir, fmt.Sprintf("far-%s-%d-%d.json", x.App, n, ranks))
-			if _, _, err := j.steps(); err != nil {
-				return err
-			}
-			r, err := advise.ReadFile(j.results)
-			if err != nil {
-				return err
-			}
-			runs = append(runs, r)
-			d.Runs = append(d.Runs, consider(j.results, r, 0))
-		}
-	}
-	set, err := advise.NewSet(runs, d.usable())
+	runs, err := s.collect(x, &d, before, 0)
 	if err != nil {
 		return err
 	}
@@ -71,33 +61,63 @@ func (s *study) foretell(x *foretold, before string) error {
 	if err != nil {
 		return fmt.Errorf("the changed program: %w", err)
 	}
-	size, ranks := x.Sizes[len(x.Sizes)-1], x.Ranks[len(x.Ranks)-1]
-	for _, p := range []*point{{Size: 2 * size, Ranks: ranks}, {Size: 4 * size, Ranks: ranks}, {Size: size, Ranks: 2 * ranks}} {
-		forecast := set.Project(float64(p.Size), p.Ranks)
-		p.Projected, p.Changed, p.Error = forecast.Written/farSteps, forecast.Fixed/farSteps, forecast.Error
-		if err := s.arrive(x, p, before, after); err != nil {
+	for rep := range s.reps {
+		for _, p := range x.points {
+			s.progress.Say("%s, size %d on %d ranks: round %d of %d", x.App, p.Size, p.Ranks, rep+1, s.reps)
+			if err := s.arrive(x, p, before, after); err != nil {
+				return err
+			}
+		}
+		more, err := s.collect(x, &d, before, rep+1)
+		if err != nil {
 			return err
 		}
-		x.points = append(x.points, p)
+		runs = append(runs, more...)
+	}
+	set, err := advise.NewSet(runs, d.usable())
+	if err != nil {
+		return err
+	}
+	for _, p := range x.points {
+		forecast := set.Project(float64(p.Size), p.Ranks)
+		p.Projected, p.Changed, p.Error = forecast.Written/setSteps, forecast.Fixed/setSteps, forecast.Error
 	}
 	return nil
+}
+
+// collect makes a run for projections of each size on each number of ranks, and adds its advice to d.
+func (s *study) collect(x *foretold, d *document, before string, round int) (runs []*advise.Run, err error) {
+	for _, n := range x.Sizes {
+		for _, ranks := range x.Ranks {
+			s.progress.Say("%s, size %d on %d ranks: a run for projections", x.App, n, ranks)
+			j := appJob(&trial{App: x.App, Net: x.Net, Size: n, Ranks: ranks}, before, setSteps)
+			j.results = filepath.Join(s.shop.dir, fmt.Sprintf("far-%s-%d-%d-%d.json", x.App, n, ranks, round))
+			if _, _, err := j.steps(); err != nil {
+				return nil, err
+			}
+			r, err := advise.ReadFile(j.results)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, r)
+			d.Runs = append(d.Runs, consider(j.results, r, 0))
+		}
+	}
+	return runs, nil
 }
 
 // arrive measures at a point.
 func (s *study) arrive(x *foretold, p *point, before, after string) error {
 	t := &trial{App: x.App, Net: x.Net, Size: p.Size, Ranks: p.Ranks}
-	for rep := range s.reps {
-		s.progress.Say("%s, size %d on %d ranks: round %d of %d", x.App, p.Size, p.Ranks, rep+1, s.reps)
-		was, _, err := appJob(t, before, farSteps/15).steps()
-		if err != nil {
-			return err
-		}
-		is, _, err := appJob(t, after, farSteps/15).steps()
-		if err != nil {
-			return err
-		}
-		p.Before, p.After = append(p.Before, was), append(p.After, is)
+	was, _, err := appJob(t, before, farSteps).steps()
+	if err != nil {
+		return err
 	}
+	is, _, err := appJob(t, after, farSteps).steps()
+	if err != nil {
+		return err
+	}
+	p.Before, p.After = append(p.Before, was), append(p.After, is)
 	return nil
 }
 

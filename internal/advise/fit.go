@@ -3,10 +3,33 @@ package advise
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // sample is a value measured for a problem size and a number of ranks.
 type sample struct{ size, ranks, value float64 }
+
+// medians returns one sample for each size and number of ranks, the median of theirs: a run on a
+// disturbed machine does not move the curves if there are three of its kind.
+func medians(all []sample) (out []sample) {
+	for _, s := range all {
+		like := func(x sample) bool { return x.size == s.size && x.ranks == s.ranks }
+		if slices.ContainsFunc(out, like) {
+			continue
+		}
+		var values []float64
+		for _, x := range all {
+			if like(x) {
+				values = append(values, x.value)
+			}
+		}
+		slices.Sort(values)
+		n := len(values)
+		s.value = (values[(n-1)/2] + values[n/2]) / 2
+		out = append(out, s)
+	}
+	return out
+}
 
 // Curve is a fitted value: Base + Scale * size^SizePower * ranks^RankPower.
 type Curve struct {
@@ -54,12 +77,16 @@ func power(of string, x float64) string {
 // fit finds the curve with the smallest relative errors (least squares, weighted by the
 // values). It prefers a constant to a curve that is not much better, and a power of the size
 // without a base to a power with a base. It tries powers of the ranks if their number varies.
-func fit(all []sample) Curve { return search(all, constant(all), sizePowers, 0.9) }
+func fit(all []sample) Curve {
+	all = medians(all)
+	return search(all, constant(all), sizePowers, 0.9)
+}
 
 // fitWork is fit for the time of computation: a whole power of the size, for edges, faces or
 // volumes, unless another curve misses a quarter as much. Times of three sizes are too few, and too
 // noisy, to tell n^2 from n^2.5, whose extrapolations to four times the size differ by two.
 func fitWork(all []sample) Curve {
+	all = medians(all)
 	known := search(all, constant(all), []float64{0, 1, 2, 3}, 0.9)
 	return search(all, known, sizePowers, 0.25)
 }
@@ -162,11 +189,12 @@ func fitPowers(all []sample, k, m float64, withBase bool) (c Curve, ok bool) {
 	return c, c.Base >= 0 && c.Scale >= 0
 }
 
-// line fits y = base + slope*x, neither negative.
-func line(x, y []float64) (base, slope float64) {
+// line fits y = base + slope*x, neither negative. x and y are samples of the same runs.
+func line(x, y []sample) (base, slope float64) {
+	x, y = medians(x), medians(y)
 	all := make([]sample, len(x))
 	for i := range x {
-		all[i] = sample{size: math.Max(x[i], 1e-12), ranks: 1, value: y[i]}
+		all[i] = sample{size: math.Max(x[i].value, 1e-12), ranks: 1, value: y[i].value}
 	}
 	flat := constant(all)
 	if varies(all, func(s sample) float64 { return s.size }) {

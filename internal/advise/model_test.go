@@ -166,15 +166,17 @@ func TestMerge_of_ranks(t *testing.T) {
 	assert.Len(t, merge([]*rankData{full, edge}, 7).Chains, 2, "the control: another place")
 }
 
-func TestFit(t *testing.T) {
-	at := func(f func(n, p float64) float64, ranks ...float64) (all []sample) {
-		for _, n := range []float64{32, 64, 128, 256} {
-			for _, p := range ranks {
-				all = append(all, sample{n, p, f(n, p)})
-			}
+// at samples a function at four sizes.
+func at(f func(n, p float64) float64, ranks ...float64) (all []sample) {
+	for _, n := range []float64{32, 64, 128, 256} {
+		for _, p := range ranks {
+			all = append(all, sample{n, p, f(n, p)})
 		}
-		return all
 	}
+	return all
+}
+
+func TestFit(t *testing.T) {
 	for name, c := range map[string]struct {
 		f     func(n, p float64) float64
 		ranks []float64
@@ -200,9 +202,34 @@ func TestFit(t *testing.T) {
 	}
 	assert.Equal(t, 2.0, (func() float64 { c := fitWork(volume); return c.SizePower })(), "a noisy whole power")
 	assert.Equal(t, 1.5, (func() float64 { c := fitWork(root); return c.SizePower })(), "a power that is plainly another")
-	base, slope := line([]float64{100, 200, 400}, []float64{1.5, 2.5, 4.5})
+	base, slope := line(samples(100, 200, 400), samples(1.5, 2.5, 4.5))
 	assert.InDelta(t, 0.5, base, 1e-9)
 	assert.InDelta(t, 0.01, slope, 1e-9)
+}
+
+// A disturbed run moves no curve if there are three of its kind. The control: one of one kind does.
+func TestMedians(t *testing.T) {
+	f := func(n, p float64) float64 { return 3 * n * n / p }
+	all := append(at(f, 1, 2), append(at(f, 1, 2), at(f, 1, 2)...)...)
+	for i := range 8 {
+		all[3*i].value *= 1 + float64(i) // of the three at each point, one
+	}
+	c := fitWork(all)
+	assert.InEpsilon(t, f(1024, 2), c.At(1024, 2), 1e-6, "%v", &c)
+	alone := at(f, 1, 2)
+	for i := range alone {
+		alone[i].value *= 1 + float64(i)
+	}
+	c = fitWork(alone)
+	assert.Greater(t, math.Abs(c.At(1024, 2)/f(1024, 2)-1), 0.2, "%v", &c)
+}
+
+// samples are values of runs of different sizes.
+func samples(values ...float64) (all []sample) {
+	for i, v := range values {
+		all = append(all, sample{float64(i + 1), 1, v})
+	}
+	return all
 }
 
 // synthetic makes a run whose times follow formulas: faces of n cells, computation of

@@ -133,18 +133,18 @@ func (s *Set) collect() {
 func (s *Set) fit() {
 	var computing, passes, bytes, memory []sample
 	for _, r := range s.runs {
-		at := func(v float64) sample { return sample{r.Size, float64(r.Ranks), v} }
 		n, b := r.passes()
 		work, _ := s.split(r)
-		computing, passes, bytes, memory = append(computing, at(work)), append(passes, at(n)), append(bytes, at(b)), append(memory, at(r.Memory))
+		computing, passes = append(computing, r.sample(work)), append(passes, r.sample(n))
+		bytes, memory = append(bytes, r.sample(b)), append(memory, r.sample(r.Memory))
 	}
 	s.computing, s.passes, s.bytes, s.memory = fitWork(computing), fit(passes), fit(bytes), fit(memory)
 	for _, c := range s.chains {
 		var count, bytes []sample
 		for i, r := range c.in {
 			x := &r.Chains[c.number[i]]
-			count = append(count, sample{r.Size, float64(r.Ranks), float64(x.Written.N) / float64(r.Ranks)})
-			bytes = append(bytes, sample{r.Size, float64(r.Ranks), x.meanBytes()})
+			count = append(count, r.sample(float64(x.Written.N)/float64(r.Ranks)))
+			bytes = append(bytes, r.sample(x.meanBytes()))
 		}
 		c.count, c.bytes = fit(count), fit(bytes)
 		c.fitTransfers()
@@ -158,7 +158,7 @@ func (c *chainSet) fitTransfers() {
 			var all []sample
 			for i, r := range c.in {
 				if b, have := r.Chains[c.number[i]].transfer(call, receive); have {
-					all = append(all, sample{r.Size, float64(r.Ranks), b})
+					all = append(all, r.sample(b))
 				}
 			}
 			if len(all) > 0 {
@@ -167,6 +167,9 @@ func (c *chainSet) fitTransfers() {
 		}
 	}
 }
+
+// sample is a value of this run.
+func (r *Run) sample(value float64) sample { return sample{r.Size, float64(r.Ranks), value} }
 
 // transfer returns the bytes that a call sends, or receives: the mean of the ranks where it does.
 func (c *Chain) transfer(call int, receive bool) (bytes float64, have bool) {
@@ -284,11 +287,11 @@ func apart(n int, p float64) float64 { return math.Abs(math.Log(float64(n) / p))
 
 // communication returns the time of a pass with some bytes on p ranks.
 func (s *Set) communication(bytes, p float64) float64 {
-	var x, y []float64
+	var x, y []sample
 	for _, r := range alike(s.runs, p) {
 		_, b := r.passes()
 		_, rest := s.split(r)
-		x, y = append(x, b), append(y, rest)
+		x, y = append(x, r.sample(b)), append(y, r.sample(rest))
 	}
 	base, slope := line(x, y)
 	return base + slope*bytes
@@ -297,13 +300,13 @@ func (s *Set) communication(bytes, p float64) float64 {
 // saving returns what the change of a chain saves in a pass with some bytes on p ranks. It grows
 // with the root of the bytes, between a latency, which does not grow, and a transfer that is hidden whole.
 func (s *Set) saving(c *chainSet, bytes, p float64) float64 {
-	var x, y []float64
+	var x, y []sample
 	near := alike(c.in, p)
 	for i, r := range c.in {
 		if !slices.Contains(near, r) {
 			continue
 		}
-		x, y = append(x, math.Sqrt(r.Chains[c.number[i]].meanBytes())), append(y, s.saved(c, i))
+		x, y = append(x, r.sample(math.Sqrt(r.Chains[c.number[i]].meanBytes()))), append(y, r.sample(s.saved(c, i)))
 	}
 	base, slope := line(x, y)
 	return base + slope*math.Sqrt(bytes)
@@ -353,13 +356,14 @@ func (s *Set) project(size float64, ranks int) Projection {
 }
 
 // confidence returns the expected relative error of the times at a size. It is the root mean
-// square of the error at each run if the fit leaves that run out, and more for every
-// doubling beyond the largest size; Unknown with too few runs to leave one out.
+// square of the error at each run if the fit leaves out all runs of that size on as many ranks, and
+// more for every doubling beyond the largest size; Unknown with too few runs to leave these out.
 func (s *Set) confidence(size float64) float64 {
 	sum, n, largest := 0.0, 0, 0.0
-	for i, r := range s.runs {
+	for _, r := range s.runs {
 		largest = math.Max(largest, r.Size)
-		others, err := NewSet(slices.Delete(slices.Clone(s.runs), i, i+1), s.usable)
+		like := func(x *Run) bool { return x.Size == r.Size && x.Ranks == r.Ranks }
+		others, err := NewSet(slices.DeleteFunc(slices.Clone(s.runs), like), s.usable)
 		if err != nil {
 			continue
 		}
