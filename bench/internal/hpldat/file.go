@@ -33,6 +33,10 @@ type File struct {
 	NoEquil       bool
 	Align         int // float64s
 
+	// Width, if there is one, chooses NB for an order and a number of process rows. The list NB then
+	// has what it chooses.
+	Width func(n, rows int) int
+
 	Notes []string // a sentence for each missing value: its name and default
 }
 
@@ -50,7 +54,7 @@ func Default(n int) *File {
 
 // Count returns the number of tests.
 func (f *File) Count() int {
-	return len(f.Grids) * len(f.N) * len(f.NB) * len(f.Depth) * len(f.Bcast) * len(f.RFact) * len(f.PFact) * len(f.NBMin) * len(f.NDiv)
+	return len(f.Grids) * len(f.N) * len(f.widths(f.N[0], f.Grids[0].P)) * len(f.Depth) * len(f.Bcast) * len(f.RFact) * len(f.PFact) * len(f.NBMin) * len(f.NDiv)
 }
 
 // Ranks returns how many ranks the largest grid needs.
@@ -68,7 +72,7 @@ func (f *File) Tests() iter.Seq[hpl.Config] {
 	return func(yield func(hpl.Config) bool) {
 		for _, g := range f.Grids {
 			for _, n := range f.N {
-				for _, nb := range f.NB {
+				for _, nb := range f.widths(n, g.P) {
 					c := hpl.Default(n)
 					c.NB, c.P, c.Q, c.ColumnMajor = nb, g.P, g.Q, f.ColumnMajor
 					c.Swap, c.SwapThreshold = f.Swap, f.SwapThreshold
@@ -80,6 +84,14 @@ func (f *File) Tests() iter.Seq[hpl.Config] {
 			}
 		}
 	}
+}
+
+// widths returns the NBs of an order.
+func (f *File) widths(n, rows int) []int {
+	if f.Width != nil {
+		return []int{f.Width(n, rows)}
+	}
+	return f.NB
 }
 
 // algorithms yields the tests of one system on one grid; false if that is enough.

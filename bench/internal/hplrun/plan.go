@@ -3,6 +3,7 @@ package hplrun
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/hpl"
@@ -126,19 +127,27 @@ func (r *rank) sizeMatrix() error {
 	return nil
 }
 
-// chooseBlocks chooses NB, for the largest order and the highest grid, where neither -nb nor an
-// HPL.dat gives it.
+// chooseBlocks chooses an NB for each order and grid, where neither -nb nor an HPL.dat gives them.
 func (r *rank) chooseBlocks() {
 	if r.options.nb != nil || r.options.line.Given("dat") {
 		return
 	}
-	n, rows := slices.Max(r.file.N), 0
-	for _, g := range r.file.Grids {
-		rows = max(rows, g.P)
+	f := r.file
+	f.Width = func(n, rows int) int { return hpl.BlockWidth(n, rows, r.kernels()) }
+	f.NB = nil
+	var choices []string
+	for _, g := range f.Grids {
+		for _, n := range f.N {
+			nb := f.Width(n, g.P)
+			if !slices.Contains(f.NB, nb) {
+				f.NB = append(f.NB, nb)
+			}
+			if choice := fmt.Sprintf("%d for N = %d, P = %d", nb, n, g.P); !slices.Contains(choices, choice) {
+				choices = append(choices, choice)
+			}
+		}
 	}
-	nb := hpl.BlockWidth(n, rows, r.kernels())
-	r.file.NB = []int{nb}
-	r.blocks = fmt.Sprintf("no -nb: NB = %d from the table of measured widths (go doc hpl.BlockWidth), for N = %d, P = %d and kernels %s", nb, n, rows, r.kernels().Name())
+	r.blocks = fmt.Sprintf("no -nb: NB = %s, from the table of measured widths (go doc hpl.BlockWidth) for kernels %s", strings.Join(choices, "; "), r.kernels().Name())
 }
 
 // biggest returns the test that takes most memory.

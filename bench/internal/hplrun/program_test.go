@@ -384,12 +384,19 @@ func TestRun_without_its_trace(t *testing.T) {
 func TestRun_chosen_blocks(t *testing.T) {
 	p := faked(good)
 	const says = "no -nb: NB = "
-	r := launch(p, "-n 20,90 -p 2,1 -q 1,1")
+	r := launch(p, "-n 20,900 -p 2,1 -q 1,1")
 	require.Zero(t, r.code, r.errors)
-	nb := hpl.BlockWidth(90, 2, nil)
-	assert.Contains(t, r.out, fmt.Sprintf("%s%d from the table of measured widths (go doc hpl.BlockWidth), for N = 90, P = 2 and kernels ", says, nb))
-	assert.Equal(t, fmt.Sprint(nb), pairs(t, r.out)[0]["nb"])
-	assert.NotEqual(t, nb, hpl.BlockWidth(90, 1, nil))
+	results := pairs(t, r.out)
+	widths := map[int]bool{}
+	for i, c := range []struct{ n, rows int }{{20, 2}, {900, 2}, {20, 1}, {900, 1}} {
+		nb := hpl.BlockWidth(c.n, c.rows, nil)
+		widths[nb] = true
+		assert.Equal(t, fmt.Sprint(nb), results[i]["nb"])
+		assert.Contains(t, r.out, fmt.Sprintf("%d for N = %d, P = %d", nb, c.n, c.rows))
+	}
+	assert.Contains(t, r.out, says)
+	assert.Greater(t, len(widths), 2, "each order and grid has its own")
+	assert.Contains(t, r.out, "Finished      4 tests")
 	for _, args := range []string{"-n 20 -nb 4", "-dat ../../xhpl/testdata/HPL.dat"} {
 		r := launch(p, args)
 		require.Zero(t, r.code, r.errors)
