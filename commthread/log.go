@@ -95,17 +95,20 @@ func (t *Thread) watch(calls []*engine.Call) {
 	}
 }
 
-// note records a completed call, unless its peer is ProcNull: then there was no message. The
-// caller holds t.mu.
+// note records a completed call. One to ProcNull was no message: only the end of its task, if it has
+// one, is recorded. The caller holds t.mu.
 func (t *Thread) note(k *engine.Call, number uint64, p *posting) {
-	if k.Kind.HasPeer() && k.Peer == mpi.ProcNull {
+	nobody := k.Kind.HasPeer() && k.Peer == mpi.ProcNull
+	if nobody && number == 0 {
 		return
 	}
 	m := dataflow.Message{
 		Task: number, Kind: k.Kind.String(), Comm: k.Comm.ID(), Peer: -1, Seq: p.seq, Bytes: k.Payload(),
 		Ready: p.ready, Posted: p.posted, Done: t.now(), Failed: k.Err != nil,
 	}
-	if k.Kind.PointToPoint() {
+	if nobody {
+		m.Kind, m.Bytes, m.Seq = dataflow.NoMessage, 0, 0
+	} else if k.Kind.PointToPoint() {
 		peer := k.Peer
 		m.Tag = k.Tag
 		if k.Kind.Receives() && k.Err == nil {

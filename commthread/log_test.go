@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -113,7 +114,10 @@ func TestLog_messages_match(t *testing.T) {
 				assert.Equal(t, -1, m.Peer)
 			}
 		}
-		assert.Equal(t, map[string]int{"send": 13, "recv": 13, "allreduce": 1}, kinds)
+		assert.Equal(t, map[string]int{"send": 13, "recv": 13, "allreduce": 1, dataflow.NoMessage: 2}, kinds)
+		s := trace.Summarize(l)
+		assert.Zero(t, s.NeverStarted, "the tasks to nobody are done, too")
+		assert.Equal(t, 27, s.Messages.Count)
 	}
 	require.NoError(t, match(logs))
 	i := slices.IndexFunc(logs[0].Messages, func(m dataflow.Message) bool { return m.Kind == "send" })

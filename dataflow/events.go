@@ -67,13 +67,17 @@ type Log struct {
 	Overflow uint64    // events lost because the log had reached its limit
 }
 
+// NoMessage is the kind of an operation that has no peer, and moves nothing.
+const NoMessage = "none"
+
 // Message is one communication operation of one rank, recorded by the communication thread
 // (package commthread). A send and a receive on two ranks are the same message if Comm,
 // sender, receiver, Tag and Seq are equal.
 type Message struct {
 	Task uint64 // task of the operation, 0 if none
 	// Kind is "send", "ssend", "recv", "bcast", "alltoall", "put", ...: kinds that end in
-	// send send, kinds that end in recv receive.
+	// send send, kinds that end in recv receive. NoMessage: its peer was mpi.ProcNull, and it only tells
+	// when its task was done.
 	Kind string
 	Comm uint32 // number of the communicator, the same on all its ranks
 	// Peer is the other rank, in the world communicator (for a receive from any source: the

@@ -16,9 +16,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/weft-hpc/weft/dataflow"
@@ -82,12 +84,28 @@ func beside(names []string, output string, stdout io.Writer) error {
 			return err
 		}
 	}
-	if output != "" {
+	switch {
+	case output == "":
+	case strings.EqualFold(filepath.Ext(output), ".html"):
+		if err := writePage(output, runs); err != nil {
+			return err
+		}
+	default:
 		if err := trace.WriteFile(output, trace.SideBySide(runs[0], runs[1])...); err != nil {
 			return err
 		}
 	}
 	return trace.WriteComparison(stdout, runs[0], runs[1])
+}
+
+// writePage writes the page of a comparison.
+func writePage(name string, runs [2][]*dataflow.Log) (err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return trace.WriteHTMLComparison(f, runs[0], runs[1])
 }
 
 // show writes the logs to the file output, or their summary if there is none. Several files

@@ -12,31 +12,57 @@ import (
 )
 
 // WriteComparison prints two runs of one program beside each other, such as before and after a
-// change: what bounded each, where the time of the slots went, and the bodies by label, with the
-// differences, the largest first. Errors: an error of w; two logs of one rank in one run.
+// change: which is faster, and where the time went; what bounded each; then the times of the
+// slots, and the bodies by label, with the differences, the largest first. Errors: an error of w;
+// two logs of one rank in one run.
 func WriteComparison(w io.Writer, before, after []*dataflow.Log) error {
+	c, err := compare(before, after)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	c.write(b)
+	return b.Flush()
+}
+
+// WriteHTMLComparison writes the page of [WriteHTML] with the lanes of two runs on one time axis,
+// the second below the first. Its first lines say which run is faster, where the time went and what
+// bounds both; its table has the labels of both runs, with the differences. Errors: as of
+// WriteComparison.
+func WriteHTMLComparison(w io.Writer, before, after []*dataflow.Log) error {
+	c, err := compare(before, after)
+	if err != nil {
+		return err
+	}
+	r, err := newRun(SideBySide(before, after))
+	if err != nil {
+		return err
+	}
+	return writeHTML(w, r, HTMLLimit, c)
+}
+
+// compare summarizes two runs.
+func compare(before, after []*dataflow.Log) (*comparison, error) {
 	var runs [2]Summary
 	for i, logs := range [][]*dataflow.Log{before, after} {
 		r, err := newRun(logs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		runs[i] = r.summarize(r.accounts())
 	}
-	b := bufio.NewWriter(w)
-	c := comparison{before: &runs[0], after: &runs[1]}
-	c.answers(b)
-	c.figures(b)
-	c.labels(b)
-	return b.Flush()
+	return &comparison{before: &runs[0], after: &runs[1]}, nil
 }
+
+// hostBefore is the host of the first run's ranks, side by side.
+const hostBefore = "before"
 
 // SideBySide returns the logs of two runs as the ranks of one, for a picture on one time axis: the
 // second run is below the first, and both begin at the same time. The logs given do not change.
 func SideBySide(before, after []*dataflow.Log) (all []*dataflow.Log) {
 	first := 0
 	for i, logs := range [][]*dataflow.Log{before, after} {
-		name := [...]string{"before", "after"}[i]
+		name := [...]string{hostBefore, "after"}[i]
 		logs = slices.DeleteFunc(slices.Clone(logs), func(l *dataflow.Log) bool { return l == nil })
 		var start time.Time
 		for _, l := range logs {
@@ -49,7 +75,7 @@ func SideBySide(before, after []*dataflow.Log) (all []*dataflow.Log) {
 			c := *l
 			c.Rank += first
 			c.Host = name
-			if first > 0 {
+			if i > 0 {
 				c.Host = fmt.Sprintf("%s, its rank %d", name, l.Rank)
 			}
 			c.Start = time.Unix(0, 0).Add(l.Start.Sub(start))
@@ -57,6 +83,9 @@ func SideBySide(before, after []*dataflow.Log) (all []*dataflow.Log) {
 			for k := range c.Messages {
 				if c.Messages[k].Peer >= 0 {
 					c.Messages[k].Peer += first
+				}
+				if i > 0 {
+					c.Messages[k].Comm = ^c.Messages[k].Comm // collectives of a run are its own
 				}
 			}
 			next = max(next, c.Rank+1)
@@ -73,6 +102,68 @@ func SideBySide(before, after []*dataflow.Log) (all []*dataflow.Log) {
 // comparison is the figures of two runs.
 type comparison struct{ before, after *Summary }
 
+func (c *comparison) write(b *bufio.Writer) {
+	for _, line := range c.verdict() {
+		fmt.Fprintln(b, line)
+	}
+	fmt.Fprintln(b)
+	c.answers(b)
+	c.figures(b)
+	c.labels(b)
+}
+
+// verdict says in three lines which run is faster, where the time went, and what bounds both.
+func (c *comparison) verdict() [3]string {
+	return [3]string{c.faster(), c.difference(), c.bounds()}
+}
+
+func (c *comparison) faster() string {
+	was, is := float64(c.before.Elapsed), float64(c.after.Elapsed)
+	text := fmt.Sprintf("before %s, after %s: ", span(c.before.Elapsed), span(c.after.Elapsed))
+	switch x := ratio(was, is); {
+	case x >= 1.005:
+		return text + fmt.Sprintf("after is %.2f times as fast", x)
+	case x > 0 && x <= 0.995:
+		return text + fmt.Sprintf("after takes %.2f times as long", 1/x)
+	}
+	return text + "as fast"
+}
+
+// difference names the parts of the slots' time that changed most.
+func (c *comparison) difference() string {
+	parts := append(c.parts(), c.exposed())
+	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.difference().Abs(), x.difference().Abs()) })
+	text := ""
+	for _, p := range parts[:3] {
+		if d := p.difference(); d.Abs() >= (c.after.Elapsed-c.before.Elapsed).Abs()/20 && d != 0 {
+			text += fmt.Sprintf(", %s %s", p.words, signed(d))
+		}
+	}
+	if text == "" {
+		return "difference of a worker: none"
+	}
+	return "difference of a worker: " + text[2:]
+}
+
+func (c *comparison) bounds() string {
+	was, is := &c.before.Bottleneck, &c.after.Bottleneck
+	one := func(name string, b *Bottleneck) string {
+		if b.Cause == "" {
+			return name + ": no task ran"
+		}
+		return fmt.Sprintf("%s bound by %s, %s at stake, %s", name, b.Cause, span(b.Stake), b.Where)
+	}
+	return one("before", was) + "; " + one("after", is)
+}
+
+// place is where the third line of the verdict leads: where the run after is worst, or else the one before.
+func (c *comparison) place() *Bottleneck {
+	if c.after.Bottleneck.Cause != "" {
+		return &c.after.Bottleneck
+	}
+	return &c.before.Bottleneck
+}
+
 func (c *comparison) answers(b *bufio.Writer) {
 	for i, s := range []*Summary{c.before, c.after} {
 		fmt.Fprintf(b, "%s: %s in %s on %s\n", [...]string{"before", "after"}[i], count(s.Tasks, "task"), span(s.Elapsed), count(s.Slots, "slot"))
@@ -85,56 +176,91 @@ func (c *comparison) answers(b *bufio.Writer) {
 	}
 }
 
+// part is a part of the time of a slot in both runs: all parts add up to the runs.
+type part struct {
+	name, words string
+	of          [2]time.Duration
+}
+
+func (p *part) difference() time.Duration { return p.of[1] - p.of[0] }
+
+func (c *comparison) parts() []part {
+	share := func(name, words string, of func(x *Shares) float64) part {
+		p := part{name: name, words: words}
+		for i, s := range []*Summary{c.before, c.after} {
+			p.of[i] = time.Duration(of(&s.Shares) * float64(s.Elapsed))
+		}
+		return p
+	}
+	return []part{
+		share("busy", "in bodies", func(x *Shares) float64 { return x.Busy }),
+		share("submission", "submission", func(x *Shares) float64 { return x.Submission }),
+		share("scheduling", "scheduling", func(x *Shares) float64 { return x.Scheduling }),
+		share("starved", "waiting without a ready task", func(x *Shares) float64 { return x.Starved }),
+		share("parked", "asleep", func(x *Shares) float64 { return x.Parked }),
+		share("blocked", "core given away", func(x *Shares) float64 { return x.Blocked }),
+	}
+}
+
+// exposed is the time of a rank in which a message was under way, and no body ran. It lies within the
+// other parts.
+func (c *comparison) exposed() part {
+	of := func(s *Summary) time.Duration { return s.Messages.Exposed / time.Duration(max(1, len(s.Ranks))) }
+	return part{"messages exposed", "messages under way and no body running on the rank", [2]time.Duration{of(c.before), of(c.after)}}
+}
+
 // figures compares the times of the slots: each is of a slot, so that they add up to the run.
 func (c *comparison) figures(b *bufio.Writer) {
 	rows := [][]string{{"of a slot", "before", "after", "difference", ""}}
-	add := func(name string, of func(s *Summary) float64) {
-		x, y := of(c.before), of(c.after)
-		rows = append(rows, []string{name, span(time.Duration(x)), span(time.Duration(y)), signed(time.Duration(y - x)), ""})
+	add := func(p part) {
+		rows = append(rows, []string{p.name, span(p.of[0]), span(p.of[1]), signed(p.difference()), ""})
 	}
-	share := func(of func(x *Shares) float64) func(s *Summary) float64 {
-		return func(s *Summary) float64 { return of(&s.Shares) * float64(s.Elapsed) }
+	add(part{name: "run", of: [2]time.Duration{c.before.Elapsed, c.after.Elapsed}})
+	for _, p := range c.parts() {
+		add(p)
 	}
-	add("run", func(s *Summary) float64 { return float64(s.Elapsed) })
-	add("busy", share(func(x *Shares) float64 { return x.Busy }))
-	add("submission", share(func(x *Shares) float64 { return x.Submission }))
-	add("scheduling", share(func(x *Shares) float64 { return x.Scheduling }))
-	add("starved", share(func(x *Shares) float64 { return x.Starved }))
-	add("parked", share(func(x *Shares) float64 { return x.Parked }))
-	add("blocked", share(func(x *Shares) float64 { return x.Blocked }))
-	add("critical path", func(s *Summary) float64 { return float64(s.CriticalPath) })
+	add(part{name: "critical path", of: [2]time.Duration{c.before.CriticalPath, c.after.CriticalPath}})
 	if c.before.Messages.Count+c.after.Messages.Count > 0 {
-		add("messages exposed", func(s *Summary) float64 { return float64(s.Messages.Exposed) / float64(max(1, len(s.Ranks))) })
+		add(c.exposed())
 	}
 	fmt.Fprint(b, "\nwhere the time went\n")
 	table(b, rows)
 }
 
-// labels compares the body times of each label.
-func (c *comparison) labels(b *bufio.Writer) {
-	type pair struct {
-		name string
-		of   [2]LabelSummary
-	}
-	byName := map[string]*pair{}
-	var all []*pair
+// comparedLabel is the bodies of a label in both runs.
+type comparedLabel struct {
+	Name  string           `json:"name"`
+	Color string           `json:"color"`
+	Count [2]int           `json:"count"`
+	Total [2]time.Duration `json:"total"`
+}
+
+func (l *comparedLabel) difference() time.Duration { return l.Total[1] - l.Total[0] }
+
+// byLabel returns the labels of both runs, the largest difference first.
+func (c *comparison) byLabel() (all []*comparedLabel) {
+	known := map[string]*comparedLabel{}
 	for i, s := range []*Summary{c.before, c.after} {
 		for _, l := range s.Labels {
-			p := byName[l.Name]
+			p := known[l.Name]
 			if p == nil {
-				p = &pair{name: l.Name}
-				byName[l.Name] = p
+				p = &comparedLabel{Name: l.Name, Color: hexColor(l.Name)}
+				known[l.Name] = p
 				all = append(all, p)
 			}
-			p.of[i].Count += l.Count
-			p.of[i].Total += l.Total
+			p.Count[i] += l.Count
+			p.Total[i] += l.Total
 		}
 	}
-	difference := func(p *pair) time.Duration { return p.of[1].Total - p.of[0].Total }
-	slices.SortStableFunc(all, func(x, y *pair) int { return cmp.Compare(difference(y).Abs(), difference(x).Abs()) })
+	slices.SortStableFunc(all, func(x, y *comparedLabel) int { return cmp.Compare(y.difference().Abs(), x.difference().Abs()) })
+	return all
+}
+
+// labels compares the body times of each label.
+func (c *comparison) labels(b *bufio.Writer) {
 	rows := [][]string{{"label", "tasks", "then", "total", "then", "difference", ""}}
-	for _, p := range all {
-		rows = append(rows, []string{p.name, fmt.Sprint(p.of[0].Count), fmt.Sprint(p.of[1].Count), span(p.of[0].Total), span(p.of[1].Total), signed(difference(p)), ""})
+	for _, l := range c.byLabel() {
+		rows = append(rows, []string{l.Name, fmt.Sprint(l.Count[0]), fmt.Sprint(l.Count[1]), span(l.Total[0]), span(l.Total[1]), signed(l.difference()), ""})
 	}
 	fmt.Fprint(b, "\nbody times\n")
 	table(b, rows)

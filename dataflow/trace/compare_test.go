@@ -35,6 +35,52 @@ func TestComparison(t *testing.T) {
 	require.Error(t, WriteComparison(&out, []*dataflow.Log{twice, twice}, nil))
 }
 
+// The page of a comparison says which run is faster, and has the labels of both.
+func TestHTMLComparison(t *testing.T) {
+	text := comparisonPage(t, []*dataflow.Log{chainOf(10, 3*time.Millisecond)}, []*dataflow.Log{chainOf(12, time.Millisecond)})
+	p := readPage(t, text)
+	assert.Equal(t, "before 30.0 ms, after 12.0 ms: after is 2.50 times as fast", p.Answer.Lines[0])
+	assert.Regexp(t, `^difference of a worker: waiting without a ready task -9.00 ms, in bodies -9.00 ms|^difference of a worker: in bodies -9.00 ms`, p.Answer.Lines[1])
+	assert.Regexp(t, `^before bound by the critical path, 15.0 ms at stake.*; after bound by the critical path, 6.00 ms at stake`, p.Answer.Lines[2])
+	require.Len(t, p.Compared, 1)
+	assert.Equal(t, comparedLabel{Name: "link", Color: hexColor("link"), Count: [2]int{10, 12}, Total: [2]time.Duration{30 * time.Millisecond, 12 * time.Millisecond}}, *p.Compared[0])
+	assert.Equal(t, "before: rank 0", p.Ranks[0].Name)
+	assert.Equal(t, "after: rank 0", p.Ranks[1].Name)
+	assert.NotContains(t, p.Summary, "times as fast", "it is on top")
+	slower := readPage(t, comparisonPage(t, []*dataflow.Log{chainOf(10, time.Millisecond)}, []*dataflow.Log{chainOf(10, 2*time.Millisecond)}))
+	assert.Equal(t, "before 10.0 ms, after 20.0 ms: after takes 2.00 times as long", slower.Answer.Lines[0])
+	same := readPage(t, comparisonPage(t, twoRanks(), twoRanks()))
+	assert.Regexp(t, "as fast$", same.Answer.Lines[0])
+	assert.Equal(t, "difference of a worker: none", same.Answer.Lines[1])
+	assert.Nil(t, readPage(t, writePage(t, HTMLLimit, twoRanks()...)).Compared, "the control: one run")
+	twice := chainOf(1, time.Millisecond)
+	require.Error(t, WriteHTMLComparison(&bytes.Buffer{}, []*dataflow.Log{twice, twice}, nil))
+}
+
+func comparisonPage(t *testing.T, before, after []*dataflow.Log) string {
+	var b bytes.Buffer
+	require.NoError(t, WriteHTMLComparison(&b, before, after))
+	return b.String()
+}
+
+// A collective that needs all ranks moves from the post of the last one on; one of another
+// communicator, or of another run beside it, is not its own.
+func TestCollectives_begin_together(t *testing.T) {
+	r, err := newRun(SideBySide(twoRanks(), twoRanks()[:1]))
+	require.NoError(t, err)
+	begin := func(rank int) (early int64) {
+		for _, m := range r.ranks[rank].messages {
+			if m.kind == "allreduce" {
+				early = m.moves - m.posted
+			}
+		}
+		return early
+	}
+	assert.Equal(t, int64(3000), begin(0), "rank 1 is 3 us later")
+	assert.Zero(t, begin(1))
+	assert.Zero(t, begin(2), "alone in its run")
+}
+
 // Side by side, two runs are the ranks of one, from the same time on; messages stay within a run.
 func TestSideBySide(t *testing.T) {
 	before, after := twoRanks(), twoRanks()

@@ -19,7 +19,7 @@
 //
 // Begin with the summary: its first lines say what bounded the run, how much time is at stake, and
 // where ([Bottleneck]); then it says where the time went, and what to do about it. To see what a
-// change did, compare two runs (WriteComparison, SideBySide). README.md
+// change did, compare two runs (WriteComparison, WriteHTMLComparison, SideBySide). README.md
 // in the folder of this package reads two runs line by line.
 //
 // # Several ranks

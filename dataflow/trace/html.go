@@ -69,6 +69,11 @@ func WriteHTMLLimit(w io.Writer, limit int, logs ...*dataflow.Log) error {
 	if err != nil {
 		return err
 	}
+	return writeHTML(w, r, limit, nil)
+}
+
+// writeHTML writes the page of a run, or of two side by side with their comparison.
+func writeHTML(w io.Writer, r *run, limit int, c *comparison) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	rest := pageFrame
 	for _, part := range []struct {
@@ -76,7 +81,7 @@ func WriteHTMLLimit(w io.Writer, limit int, logs ...*dataflow.Log) error {
 		write func()
 	}{
 		{"/*style*/", func() { _, _ = b.WriteString(pageStyle) }},
-		{"/*data*/", func() { writePageData(b, r, limit) }},
+		{"/*data*/", func() { writePageData(b, r, limit, c) }},
 		{"/*script*/", func() {
 			for _, script := range []string{pageData, pageLanes, pageDraw, pagePanel, pageInput, pageSelfcheck} {
 				_, _ = b.WriteString(script)
@@ -95,9 +100,18 @@ func WriteHTMLLimit(w io.Writer, limit int, logs ...*dataflow.Log) error {
 	return b.Flush() // reports the first error of any write
 }
 
-// summaryText is the summary as people read it.
-func summaryText(s Summary) string {
-	var b bytes.Buffer
-	_ = s.Write(&b) // a buffer takes everything
-	return b.String()
+// summary is what people read of a summary, or of a comparison. The page has the answer on top already.
+func (w *pageWriter) summary() string {
+	var text bytes.Buffer
+	b := bufio.NewWriter(&text)
+	if w.compared != nil {
+		w.compared.write(b)
+	} else {
+		_ = w.sum.Write(b) // a buffer takes everything
+	}
+	_ = b.Flush()
+	if _, rest, found := strings.Cut(text.String(), "\n\n"); found && w.answered() {
+		return rest
+	}
+	return text.String()
 }

@@ -76,6 +76,7 @@ func TestPageWorksInBrowser(t *testing.T) {
 		{"ranks, messages, nested bodies, hostile names", "1000,700", writePage(t, HTMLLimit, append(twoRanks(), asRank(cholesky(), 2), asRank(hostile(), 3), asRank(&dataflow.Log{}, 4))...)},
 		{"a part of many tasks", "1000,700", writePage(t, 2500, large)},
 		{"a small window", "800,600", writePage(t, HTMLLimit, twoRanks()...)},
+		{"two runs side by side", "1000,700", comparisonPage(t, twoRanks(), append(twoRanks(), asRank(cholesky(), 2)))},
 		{"nothing", "800,600", writePage(t, HTMLLimit, &dataflow.Log{})},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -42,19 +42,20 @@ const unknown = int64(none)
 
 // pageWriter writes the data block of a page.
 type pageWriter struct {
-	b     *bufio.Writer
-	r     *run
-	cut   cut
-	limit int
-	sum   Summary
-	kinds map[string]int64
-	kept  [][]int32 // by rank and task: its place on the page, or none
-	sent  [][]int32 // by rank and message: the same
-	accts []*account
+	b        *bufio.Writer
+	r        *run
+	cut      cut
+	compared *comparison // of the two runs side by side; nil: one run
+	limit    int
+	sum      Summary
+	kinds    map[string]int64
+	kept     [][]int32 // by rank and task: its place on the page, or none
+	sent     [][]int32 // by rank and message: the same
+	accts    []*account
 }
 
-func writePageData(b *bufio.Writer, r *run, limit int) {
-	w := pageWriter{b: b, r: r, cut: r.cutAt(limit), limit: limit, kinds: map[string]int64{}, accts: r.accounts()}
+func writePageData(b *bufio.Writer, r *run, limit int, c *comparison) {
+	w := pageWriter{b: b, r: r, compared: c, cut: r.cutAt(limit), limit: limit, kinds: map[string]int64{}, accts: r.accounts()}
 	w.sum = r.summarize(w.accts)
 	w.place()
 	w.head()
@@ -109,22 +110,39 @@ func (w *pageWriter) comma(i int) {
 	}
 }
 
-// answer writes what bounded the run.
+// answered tells whether the page begins with an answer.
+func (w *pageWriter) answered() bool { return w.compared != nil || w.sum.Bottleneck.Cause != "" }
+
+// answer writes what bounded the run, or the verdict on two, and the labels of these.
 func (w *pageWriter) answer() {
 	b := &w.sum.Bottleneck
-	w.text(`,"answer":`)
-	if b.Cause == "" {
-		w.text("null")
-		return
+	lines := b.answer(w.sum.Elapsed)
+	if c := w.compared; c != nil {
+		b, lines = c.place(), c.verdict()
 	}
-	w.value(map[string]any{"lines": b.answer(w.sum.Elapsed), "from": int64(b.From), "to": int64(b.To)})
+	w.text(`,"answer":`)
+	if !w.answered() {
+		w.text("null")
+	} else {
+		w.value(map[string]any{"lines": lines, "from": int64(b.From), "to": int64(b.To)})
+	}
+	w.text(`,"compared":`)
+	if w.compared == nil {
+		w.text("null")
+	} else {
+		w.value(w.compared.byLabel())
+	}
 }
 
 func (w *pageWriter) head() {
 	w.text(`{"start":`)
-	w.value(w.r.start.UTC().Format(time.RFC3339Nano))
+	start := w.r.start
+	if w.compared != nil {
+		start = time.Time{} // two runs, at different times
+	}
+	w.value(start.UTC().Format(time.RFC3339Nano))
 	w.text(fmt.Sprintf(`,"elapsed":%d,"slots":%d,"lost":%d,"summary":`, w.r.end, w.r.slots(), w.r.lost()))
-	w.value(summaryText(w.sum))
+	w.value(w.summary())
 	w.answer()
 	w.text(`,"cut":`)
 	if c := w.cut; c.tasks+c.messages+c.states > 0 {

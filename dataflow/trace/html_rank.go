@@ -1,6 +1,9 @@
 package trace
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // rank writes a rank of the data block.
 func (w *pageWriter) rank(i int) {
@@ -12,10 +15,7 @@ func (w *pageWriter) rank(i int) {
 		spans += len(lanes[k])
 	}
 	messages := keptOf(w.sent[i])
-	name := p.name()
-	if w.r.alone {
-		name = ""
-	}
+	name := w.name(i)
 	w.text(`{"name":`)
 	w.value(name)
 	w.text(`,"rank":` + strconv.Itoa(p.rank))
@@ -37,6 +37,26 @@ func (w *pageWriter) rank(i int) {
 	w.text(",\n\"messages\":")
 	w.columns(len(messages), w.messageColumns(i, messages))
 	w.text("}")
+}
+
+// name is the name of a rank; of two runs side by side it says which. "" if there is one.
+func (w *pageWriter) name(i int) string {
+	p := &w.r.ranks[i]
+	switch {
+	case w.r.alone:
+		return ""
+	case w.compared == nil:
+		return p.name()
+	case p.host == hostBefore:
+		return fmt.Sprintf("before: rank %d", p.rank)
+	}
+	first := 0
+	for k := range w.r.ranks {
+		if w.r.ranks[k].host == hostBefore {
+			first = max(first, w.r.ranks[k].rank+1)
+		}
+	}
+	return fmt.Sprintf("after: rank %d", p.rank-first)
 }
 
 // keptOf lists the indices of the elements on the page.

@@ -15,13 +15,18 @@ import (
 
 // page is the data block of a page, as WriteHTML documents it.
 type page struct {
-	Elapsed int64
-	Slots   int
-	Summary string
-	Cut     *struct{ Tasks, Messages, States, Limit, At int64 }
-	Labels  []pageLabel
-	Kinds   []pageLabel
-	Ranks   []struct {
+	Answer *struct {
+		Lines    []string
+		From, To int64
+	}
+	Compared []*comparedLabel
+	Elapsed  int64
+	Slots    int
+	Summary  string
+	Cut      *struct{ Tasks, Messages, States, Limit, At int64 }
+	Labels   []pageLabel
+	Kinds    []pageLabel
+	Ranks    []struct {
 		Name           string
 		Rank           int
 		Begin, End     int64
@@ -101,7 +106,10 @@ func TestPageHoldsTheRun(t *testing.T) {
 			}
 			var text bytes.Buffer
 			require.NoError(t, WriteSummary(&text, logs...))
-			assert.Equal(t, text.String(), p.Summary)
+			assert.True(t, strings.HasSuffix(text.String(), p.Summary), p.Summary)
+			if p.Answer != nil {
+				assert.Equal(t, text.String(), strings.Join(p.Answer.Lines, "\n")+"\n\n"+p.Summary)
+			}
 		})
 	}
 }

@@ -69,7 +69,9 @@ type pair struct{ from, to messageRef }
 func readMessages(m *model, raw []dataflow.Message) []message {
 	messages := make([]message, 0, len(raw))
 	for i := range raw {
-		messages = append(messages, m.message(&raw[i]))
+		if raw[i].Kind != dataflow.NoMessage {
+			messages = append(messages, m.message(&raw[i]))
+		}
 	}
 	slices.SortStableFunc(messages, func(a, b message) int { return cmp.Compare(a.posted, b.posted) })
 	return messages
@@ -120,6 +122,31 @@ func keyOf(rank int, s *message) key {
 		k.from, k.to = k.to, k.from
 	}
 	return k
+}
+
+// meetings are the collectives in which no rank gets anything before all take part.
+var meetings = map[string]bool{"barrier": true, "allreduce": true, "allgather": true, "alltoall": true, "reduce-scatter": true, "fence": true}
+
+// gather lets the collectives that need all ranks move from the post of the last one.
+func (r *run) gather() {
+	type meeting struct {
+		comm uint32
+		seq  uint64
+		kind string
+	}
+	last := map[meeting]int64{}
+	each := func(visit func(shift int64, m *message, k meeting)) {
+		for i := range r.ranks {
+			p := &r.ranks[i]
+			for j := range p.messages {
+				if m := &p.messages[j]; meetings[m.kind] && m.seq > 0 {
+					visit(p.shift, m, meeting{m.comm, m.seq, m.kind})
+				}
+			}
+		}
+	}
+	each(func(shift int64, m *message, k meeting) { last[k] = max(last[k], shift+m.posted) })
+	each(func(shift int64, m *message, k meeting) { m.moves = min(max(m.posted, last[k]-shift), m.done) })
 }
 
 // match finds the pairs of sends and receives. Of several with the same key the first one

@@ -42,7 +42,7 @@ func (s *Summary) writeMessages(b *bufio.Writer) {
 		rows = append(rows, []string{k.Kind, fmt.Sprint(k.Count), size(k.Bytes), span(k.Queued / n), span(k.Early / n), span(k.Total / n), span(k.Max), ""})
 	}
 	rows = append(rows, []string{"total", fmt.Sprint(m.Count), size(m.Bytes), "", "", "", "", ""})
-	fmt.Fprint(b, "\nmessages (queued: from ready to posted; early: a receive posted before the send; time: from the later of both to done)\n")
+	fmt.Fprint(b, "\nmessages (queued: from ready to posted; early: a receive posted before the send, or a collective before the last rank; time: from the later of both to done)\n")
 	table(b, rows)
 	ranks := ""
 	if len(s.Ranks) > 0 {

@@ -56,6 +56,7 @@ func newRun(logs []*dataflow.Log) (*run, error) {
 		r.shareLabels()
 	}
 	r.match()
+	r.gather()
 	return r, err
 }
 

@@ -156,7 +156,7 @@ type KindSummary struct {
 	Count  int
 	Bytes  int64
 	Queued time.Duration // all together, from Ready to Posted
-	Early  time.Duration // all together: receives that lay posted before their messages were sent
+	Early  time.Duration // all together: receives that lay posted before their messages were sent, collectives before the last rank
 	Total  time.Duration // all together, to Done, without Queued and Early
 	Max    time.Duration // the longest, without Queued and Early
 }

@@ -217,9 +217,9 @@ function drawMessage(lane, i, left, width) {
 	const m = lane.rank.messages, top = toY(lane.y) + 2 + MESSAGE * lane.rank.messageRow[i], kind = trace.kinds[m.kind[i]];
 	if (chosen.lit) pen.globalAlpha *= 0.35;
 	pen.fillStyle = m.flags[i] & FAILED ? ink.bad : kind.color;
-	if (m.posted[i] < m.moves[i]) {
+	if (m.posted[i] < m.moves[i]) { // at the edge: it must not cross the names of others in its row
 		const posted = Math.max(toX(m.posted[i]), LEFT - 2);
-		pen.fillRect(posted, top + MESSAGE / 2 - 1, Math.max(left - posted, 0), 1);
+		pen.fillRect(posted, top + MESSAGE - 2, Math.max(left - posted, 0), 1);
 	}
 	pen.fillRect(left, top, width, MESSAGE - 1);
 	if (width > 40) write(fitting(kind.name, width - 4), left + 2, top + MESSAGE / 2 - 0.5, "#111", Math.min(10, MESSAGE - 1) + "px system-ui, sans-serif");
@@ -236,8 +236,9 @@ function drawGaps() {
 		pen.setLineDash([4, 3]);
 		pen.strokeRect(left + 1, toY(gap.lane.y) + 1, right - left - 2, gap.lane.height - 2);
 		pen.setLineDash([]);
-		const shown = Math.max(left, LEFT), text = fitting(span(gap.to - gap.from) + ": " + causeOf(gap), right - shown - 8);
-		if (text) write(text, shown + 5, y, ink.ink);
+		const shown = Math.max(left, LEFT), room = right - shown - 8, time = short(span(gap.to - gap.from)), all = time + ": " + causeOf(gap);
+		const text = fitting(all, room), enough = text === all || text.length > time.length + 10; // of the cause
+		write(enough ? text : fitting(time, room) === time ? time : "", shown + 5, y, ink.ink);
 	}
 }
 

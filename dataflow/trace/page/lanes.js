@@ -133,7 +133,8 @@ const headAt = y => trace.ranks.find(r => r.name && y >= r.y && y < r.y + HEAD);
 const lanes = makeLanes();
 place();
 
-const GAPS = 6, WORTH = 0.01; // how many gaps are marked, and the share of the run from which they are
+const GAPS = 6, WORTH = 0.01; // how many gaps of a run are marked, and the share of the run from which they are
+const isAfter = rank => Boolean(trace.compared) && rank.name.startsWith("after");
 
 // longestGaps are the longest times without a body on a worker, with the task that ended each.
 function longestGaps() {
@@ -145,7 +146,8 @@ function longestGaps() {
 			if (row.kind[i] === TASK && row.at[i] - from >= WORTH * trace.elapsed) all.push({ lane, from, to: row.at[i], what: row.what[i] });
 		}
 	}
-	return all.sort((a, b) => (b.to - b.from) - (a.to - a.from)).slice(0, GAPS);
+	all.sort((a, b) => (b.to - b.from) - (a.to - a.from));
+	return [false, true].flatMap(after => all.filter(g => isAfter(g.lane.rank) === after).slice(0, GAPS));
 }
 
 const gaps = longestGaps();

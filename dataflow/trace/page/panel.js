@@ -201,34 +201,56 @@ function statePanel(box, s) {
 	if (s.state === PARK) box.append(say("why", "The worker was asleep: there was no task for it."));
 }
 
-// drawLegend lists the labels and the kinds of messages with their totals.
+// drawLegend lists the labels and the kinds of messages with their totals, and what the signs mean.
 function drawLegend() {
-	const box = document.getElementById("legend"), all = trace.labels.filter(l => l.count > 0).sort((a, b) => b.total - a.total);
-	const work = all.reduce((sum, l) => sum + l.total, 0);
-	box.replaceChildren(element("h3", "time in bodies, of the whole run"));
-	const t = table(all.map(l => [named(l.color, l.name), String(l.count), span(l.total), span(l.mean), percent(l.total / Math.max(work, 1))]), new Set([1, 2, 3, 4]), ["label", "tasks", "total", "mean", "share"]);
-	t.rowsOf.forEach((r, i) => {
-		r.className = "click";
-		r.title = all[i].source || "";
-		r.onclick = () => find(all[i].name);
-	});
-	box.append(t);
+	const box = document.getElementById("legend");
+	box.replaceChildren(element("h3", trace.compared ? "time in bodies" : "time in bodies, of the whole run"));
+	box.append(trace.compared ? comparedTable() : labelTable());
 	if (trace.kinds.length) {
-		box.append(element("h3", "messages, from the later post to completion"));
+		box.append(element("h3", "messages, from the later post to completion" + (trace.compared ? ", of both runs" : "")));
 		box.append(table(trace.kinds.map(k => [named(k.color, k.name), String(k.count), size(k.bytes || 0), span(k.mean), span(k.max)]), new Set([1, 2, 3, 4]), ["kind", "count", "bytes", "mean", "longest"]));
 	}
 	box.append(element("h3", "states"));
 	const states = element("p", "", "why");
-	for (const [name, color] of [["wait", "wait"], ["parked (asleep)", "park"], ["blocked (core given away)", "block"]]) {
+	for (const [name, color, kind] of [["wait", "wait"], ["parked (asleep)", "park", "low"], ["blocked (core given away)", "block"]]) {
 		const s = named("", name);
 		s.className = "state";
 		s.firstChild.style.background = `var(--${color})`;
+		if (kind) s.firstChild.classList.add(kind);
+		states.append(s, " ");
+	}
+	for (const [name, kind] of [["longest gaps: click", "gap"], ["posted, its bytes cannot move yet", "line"]]) {
+		const s = named("", name);
+		s.className = "state";
+		s.firstChild.classList.add(kind);
 		states.append(s, " ");
 	}
 	box.append(states);
 }
 
-// drawAnswer says what bounded the run, in three lines; the last one leads to the place.
+// labelTable lists the labels; a click searches for one.
+function labelTable() {
+	const all = trace.labels.filter(l => l.count > 0).sort((a, b) => b.total - a.total), work = all.reduce((sum, l) => sum + l.total, 0);
+	return searching(all, table(all.map(l => [named(l.color, l.name), String(l.count), span(l.total), span(l.mean), percent(l.total / Math.max(work, 1))]), new Set([1, 2, 3, 4]), ["label", "tasks", "total", "mean", "share"]));
+}
+
+// comparedTable lists the labels of two runs.
+function comparedTable() {
+	const all = trace.compared, signed = d => (d < 0 ? "-" : "+") + span(Math.abs(d));
+	return searching(all, table(all.map(l => [named(l.color, l.name), span(l.total[0]), span(l.total[1]), signed(l.total[1] - l.total[0]), l.count[0] + " → " + l.count[1]]), new Set([1, 2, 3, 4]), ["label", "before", "after", "difference", "tasks"]));
+}
+
+function searching(all, t) {
+	t.rowsOf.forEach((r, i) => {
+		r.className = "click";
+		r.title = all[i].source || "";
+		r.onclick = () => find(all[i].name);
+	});
+	return t;
+}
+
+// drawAnswer says what bounded the run, or what became of it, in three lines; the last one leads to
+// the place.
 function drawAnswer() {
 	const box = document.getElementById("answer"), answer = trace.answer;
 	box.hidden = !answer;
@@ -242,7 +264,7 @@ function drawHead() {
 	const shown = trace.ranks.reduce((sum, r) => sum + r.count.tasks, 0), letters = trace.ranks.reduce((sum, r) => sum + r.count.messages, 0);
 	const bodies = trace.ranks.reduce((sum, r) => sum + r.tasks.start.filter((at, t) => at !== NONE && r.tasks.lane[t] !== NONE).length, 0);
 	const tasks = count(shown, "task") + (bodies < shown ? " (" + bodies + " with a body)" : "");
-	document.getElementById("about").textContent = [tasks, letters ? count(letters, "message") : "", trace.ranks.length > 1 ? count(trace.ranks.length, "rank") : "",
+	document.getElementById("about").textContent = [trace.compared ? "two runs side by side" : "", tasks, letters ? count(letters, "message") : "", trace.ranks.length > 1 ? count(trace.ranks.length, "rank") : "",
 		count(trace.slots, "worker"), span(trace.elapsed), trace.start.startsWith("0001") ? "" : trace.start.slice(0, 19).replace("T", " ") + " UTC"].filter(s => s).join(" · ");
 	document.getElementById("summary").textContent = trace.summary;
 	drawAnswer();
