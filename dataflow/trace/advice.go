@@ -117,7 +117,7 @@ func (s *Summary) exposedAdvice() string {
 	if exposed < adviceExposed {
 		return ""
 	}
-	return fmt.Sprintf("messages were under way for %s while no body of the rank ran (%s of the run): make them ready earlier, or give the workers more to do meanwhile",
+	return fmt.Sprintf("messages were under way for %s while no body of the rank ran (%s of its time): make them ready earlier, or give the workers more to do meanwhile",
 		span(s.Messages.Exposed), percent(exposed))
 }
 

@@ -129,9 +129,10 @@ func (c *comparison) faster() string {
 	return text + "as fast"
 }
 
-// difference names the parts of the slots' time that changed most.
+// difference names the parts of the slots' time that changed most, which add up to the difference of
+// the runs, and the exposed time of messages.
 func (c *comparison) difference() string {
-	parts := append(c.parts(), c.exposed())
+	parts := c.parts()
 	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.difference().Abs(), x.difference().Abs()) })
 	text := ""
 	for _, p := range parts[:3] {
@@ -139,21 +140,26 @@ func (c *comparison) difference() string {
 			text += fmt.Sprintf(", %s %s", p.words, signed(d))
 		}
 	}
-	if text == "" {
+	switch e := c.exposed(); {
+	case text == "":
 		return "difference of a worker: none"
+	case e.difference() != 0:
+		text += fmt.Sprintf("; %s %s", e.words, signed(e.difference()))
 	}
 	return "difference of a worker: " + text[2:]
 }
 
 func (c *comparison) bounds() string {
 	was, is := &c.before.Bottleneck, &c.after.Bottleneck
-	one := func(name string, b *Bottleneck) string {
-		if b.Cause == "" {
-			return name + ": no task ran"
-		}
-		return fmt.Sprintf("%s bound by %s, %s at stake, %s", name, b.Cause, span(b.Stake), b.Where)
+	switch {
+	case is.Cause == "":
+		return "after: no task ran"
+	case was.Cause == is.Cause:
+		return fmt.Sprintf("after, as before, bound by %s: %s at stake (before: %s), %s", is.Cause, span(is.Stake), span(was.Stake), is.Where)
+	case was.Cause == "":
+		return fmt.Sprintf("after bound by %s: %s at stake, %s", is.Cause, span(is.Stake), is.Where)
 	}
-	return one("before", was) + "; " + one("after", is)
+	return fmt.Sprintf("after bound by %s: %s at stake, %s (before by %s: %s)", is.Cause, span(is.Stake), is.Where, was.Cause, span(was.Stake))
 }
 
 // place is where the third line of the verdict leads: where the run after is worst, or else the one before.
@@ -206,7 +212,7 @@ func (c *comparison) parts() []part {
 // other parts.
 func (c *comparison) exposed() part {
 	of := func(s *Summary) time.Duration { return s.Messages.Exposed / time.Duration(max(1, len(s.Ranks))) }
-	return part{"messages exposed", "messages under way and no body running on the rank", [2]time.Duration{of(c.before), of(c.after)}}
+	return part{"messages exposed", "messages under way while no body of the rank ran", [2]time.Duration{of(c.before), of(c.after)}}
 }
 
 // figures compares the times of the slots: each is of a slot, so that they add up to the run.

@@ -41,7 +41,7 @@ func TestHTMLComparison(t *testing.T) {
 	p := readPage(t, text)
 	assert.Equal(t, "before 30.0 ms, after 12.0 ms: after is 2.50 times as fast", p.Answer.Lines[0])
 	assert.Regexp(t, `^difference of a worker: waiting without a ready task -9.00 ms, in bodies -9.00 ms|^difference of a worker: in bodies -9.00 ms`, p.Answer.Lines[1])
-	assert.Regexp(t, `^before bound by the critical path, 15.0 ms at stake.*; after bound by the critical path, 6.00 ms at stake`, p.Answer.Lines[2])
+	assert.Regexp(t, `^after, as before, bound by the critical path: 6.00 ms at stake \(before: 15.0 ms\), from 0 ns to 1.00 ms`, p.Answer.Lines[2])
 	require.Len(t, p.Compared, 1)
 	assert.Equal(t, comparedLabel{Name: "link", Color: hexColor("link"), Count: [2]int{10, 12}, Total: [2]time.Duration{30 * time.Millisecond, 12 * time.Millisecond}}, *p.Compared[0])
 	assert.Equal(t, "before: rank 0", p.Ranks[0].Name)

@@ -222,7 +222,7 @@ function drawMessage(lane, i, left, width) {
 		pen.fillRect(posted, top + MESSAGE - 2, Math.max(left - posted, 0), 1);
 	}
 	pen.fillRect(left, top, width, MESSAGE - 1);
-	if (width > 40) write(fitting(kind.name, width - 4), left + 2, top + MESSAGE / 2 - 0.5, "#111", Math.min(10, MESSAGE - 1) + "px system-ui, sans-serif");
+	if (width > 40 && MESSAGE > 6) write(fitting(kind.name, width - 4), left + 2, top + MESSAGE / 2 - 0.5, "#111", Math.min(10, MESSAGE - 1) + "px system-ui, sans-serif");
 }
 
 // drawGaps marks the longest gaps, with their causes where there is room.

@@ -4,7 +4,7 @@
 // in order of time, so a binary search finds what is on the screen.
 
 const STEP = 6, DEEPEST = 5, MESSAGES = 24, GAP = 4, HEAD = 20; // pixels, but for DEEPEST and MESSAGES
-let LANE = 24, MESSAGE = 9; // pixels; higher where there are few
+let LANE = 24, MESSAGE = 9; // pixels; higher where there are few, lower where a few more fit then
 
 // first is the first place from low on at which values[place] > t.
 function firstAbove(values, t, low = 0) {
@@ -54,7 +54,7 @@ function workerLane(rank, raw, index) {
 		}
 	}
 	const rows = Array.from(lists, l => makeRow(l || []));
-	return { rank, index, name: raw.name, role: raw.role, rows, bodies: makeRow(outer), height: LANE + STEP * deepest };
+	return { rank, index, name: raw.name, role: raw.role, rows, bodies: makeRow(outer), deepest };
 }
 
 // messageLane puts each message into the first row that is free from when its bytes could begin to
@@ -70,7 +70,7 @@ function messageLane(rank) {
 		rank.messageRow[i] = row;
 		(lists[row] = lists[row] || []).push({ at: m.moves[i], end: m.done[i], what: i, kind: TASK, level: 0 });
 	}
-	return { rank, name: "messages", role: "messages", rows: lists.map(makeRow), bodies: makeRow([]), height: Math.max(LANE, MESSAGE * lists.length + 4) };
+	return { rank, name: "messages", role: "messages", rows: lists.map(makeRow), bodies: makeRow([]) };
 }
 
 // raise makes lanes higher if there is room for it.
@@ -79,6 +79,21 @@ function raise() {
 	for (const rank of trace.ranks) n += rank.raw.filter(l => l.role === "worker").length + (rank.count.messages ? 3 : 0) + 0.5;
 	LANE = Math.round(Math.min(44, Math.max(24, (window.innerHeight * 0.7) / Math.max(n, 1) - GAP)));
 	MESSAGE = Math.round(Math.min(14, Math.max(9, LANE / 3)));
+}
+
+const heightOf = lane => lane.role === "messages" ? Math.max(LANE, MESSAGE * lane.rows.length + 4) : LANE + STEP * lane.deepest;
+
+// squeeze makes lanes lower if all of them fit on the screen then.
+function squeeze(lanes) {
+	const usual = [LANE, MESSAGE], heads = trace.ranks.length * (HEAD + GAP), lowest = 12;
+	const room = window.innerHeight * (window.innerWidth <= 900 ? 0.75 : 1) - 180; // without what is above the lanes
+	const height = () => lanes.reduce((sum, l) => sum + heightOf(l) + GAP, heads);
+	while (height() > room && LANE > lowest) {
+		LANE--;
+		MESSAGE = Math.max(4, Math.min(MESSAGE, Math.round(LANE / 3)));
+	}
+	if (height() > room) [LANE, MESSAGE] = usual;
+	for (const lane of lanes) lane.height = heightOf(lane);
 }
 
 // makeLanes makes the lanes of all ranks. Those on which nothing happened are left out, unless they
@@ -101,6 +116,7 @@ function makeLanes() {
 			lanes.push(lane);
 		}
 	}
+	squeeze(lanes);
 	return lanes;
 }
 

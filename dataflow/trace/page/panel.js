@@ -262,7 +262,7 @@ function drawAnswer() {
 
 function drawHead() {
 	const shown = trace.ranks.reduce((sum, r) => sum + r.count.tasks, 0), letters = trace.ranks.reduce((sum, r) => sum + r.count.messages, 0);
-	const bodies = trace.ranks.reduce((sum, r) => sum + r.tasks.start.filter((at, t) => at !== NONE && r.tasks.lane[t] !== NONE).length, 0);
+	const bodies = trace.ranks.reduce((sum, r) => sum + r.tasks.start.filter((at, t) => at !== NONE && r.tasks.lane[t] !== NONE && !(r.tasks.flags[t] & WAITER)).length, 0);
 	const tasks = count(shown, "task") + (bodies < shown ? " (" + bodies + " with a body)" : "");
 	document.getElementById("about").textContent = [trace.compared ? "two runs side by side" : "", tasks, letters ? count(letters, "message") : "", trace.ranks.length > 1 ? count(trace.ranks.length, "rank") : "",
 		count(trace.slots, "worker"), span(trace.elapsed), trace.start.startsWith("0001") ? "" : trace.start.slice(0, 19).replace("T", " ") + " UTC"].filter(s => s).join(" · ");
