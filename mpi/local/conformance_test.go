@@ -28,11 +28,11 @@ func TestConformance(t *testing.T) {
 	}{
 		{"plain", []int{8}, nil}, // 1 to 4 ranks: package mpitest
 		{"eager 0", []int{few(3, 2)}, []Option{Eager(0)}},
-		{"eager 1", []int{3}, []Option{Eager(1)}},
+		{"eager 1", []int{few(3, 2)}, []Option{Eager(1)}},
 		{"host", []int{few(3, 2)}, []Option{Network(fast)}},
 		{"nic", []int{few(3, 2)}, []Option{Network(nicOf(fast))}},
-		{"delay", []int{3}, []Option{Inject(Faults{Seed: 1, Delay: 20_000})}},
-		{"reorder", []int{3}, []Option{Inject(Faults{Seed: 2, Reorder: true})}},
+		{"delay", []int{few(3, 2)}, []Option{Inject(Faults{Seed: 1, Delay: 20_000})}},
+		{"reorder", []int{few(3, 2)}, []Option{Inject(Faults{Seed: 2, Reorder: true})}},
 		{"host, eager 0", []int{2}, []Option{Eager(0), Network(fast)}},
 	}
 	for _, v := range variants {
