@@ -2,6 +2,7 @@ package dataflow_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,11 +25,29 @@ func TestThreads_are_used_again(t *testing.T) {
 	assert.Less(t, len(seen), runs/2, "threads for %d runtimes", runs)
 }
 
+// sleeps counts how often a worker fell asleep, and woke.
+func sleeps(log *dataflow.Log, name string) (parks, unparks int) {
+	for _, w := range log.Workers {
+		if w.Name != name {
+			continue
+		}
+		for _, e := range w.Events {
+			switch e.Kind {
+			case dataflow.EventPark:
+				parks++
+			case dataflow.EventUnpark:
+				unparks++
+			}
+		}
+	}
+	return parks, unparks
+}
+
 // The log says when a spare worker has nothing to do, and from when on it has.
 func TestLog_of_a_spare_worker(t *testing.T) {
-	var log *dataflow.Log
+	parks, unparks := 0, 0
 	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
-		for range 3 {
+		for late := time.Now().Add(10 * time.Second); parks == 0 && time.Now().Before(late); { // until it slept
 			rt.Spawn("blocks", func(ctx *tasks.Context) error {
 				done := make(chan bool)
 				ctx.Spawn("child", func(*tasks.Context) error { close(done); return nil })
@@ -38,23 +57,10 @@ func TestLog_of_a_spare_worker(t *testing.T) {
 			if err := rt.Wait(); err != nil {
 				return err
 			}
+			parks, unparks = sleeps(rt.Log(), "spare 1")
 		}
-		log = rt.Log()
 		return nil
 	}, dataflow.Workers(1), dataflow.Trace(0)))
-	parks, unparks := 0, 0
-	for _, w := range log.Workers {
-		if w.Name == "spare 1" {
-			for _, e := range w.Events {
-				switch e.Kind {
-				case dataflow.EventPark:
-					parks++
-				case dataflow.EventUnpark:
-					unparks++
-				}
-			}
-		}
-	}
 	assert.NotZero(t, parks)
 	assert.GreaterOrEqual(t, parks, unparks, "it sleeps before it wakes")
 }
