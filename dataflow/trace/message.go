@@ -124,11 +124,12 @@ func keyOf(rank int, s *message) key {
 	return k
 }
 
-// meetings are the collectives in which no rank gets anything before all take part.
+// meetings are the collectives that end on no rank before all take part: until then a rank waits for
+// the last one, and not for the wire.
 var meetings = map[string]bool{"barrier": true, "allreduce": true, "allgather": true, "alltoall": true, "reduce-scatter": true, "fence": true}
 
-// gather lets the collectives that need all ranks move from the post of the last one.
-func (r *run) gather() {
+// alignCollectives lets these collectives move from the post of the last rank on.
+func (r *run) alignCollectives() {
 	type meeting struct {
 		comm uint32
 		seq  uint64

@@ -56,7 +56,7 @@ func newRun(logs []*dataflow.Log) (*run, error) {
 		r.shareLabels()
 	}
 	r.match()
-	r.gather()
+	r.alignCollectives()
 	return r, err
 }
 
