@@ -107,12 +107,12 @@ func (t *Thread) borrowed() {
 	t.disarm()
 }
 
-// giveBack returns a worker's engine: to the thread if it is needed, else to an asking
-// worker, else it is free.
+// giveBack returns a worker's engine: to the thread if it is needed, or to stand still, which a
+// worker without a body does not; else to an asking worker, else it is free.
 func (t *Thread) giveBack() {
 	const tries = 4
 	due, ok := noEnd, false
-	for i := 0; i < tries && !t.needed(); i++ {
+	for i := 0; i < tries && !t.needed() && !t.still(); i++ {
 		if due, ok = t.arm(); ok {
 			break
 		}
@@ -172,7 +172,7 @@ func (x *taskExecutor) Turn(holds bool) bool {
 		t.saturate(osthread.Nanotime())
 		waits = t.useful()
 	}
-	if waits && t.lease.asker.Load() == nil && !t.needed() && !t.still() { // a worker without a body does not stand still
+	if waits && t.lease.asker.Load() == nil && !t.needed() && !t.still() {
 		return true
 	}
 	t.giveBack()

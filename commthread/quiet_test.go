@@ -1,13 +1,16 @@
 package commthread
 
 import (
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -15,12 +18,12 @@ import (
 // stands counts how often its user stands still.
 type stands struct {
 	engine.Engine
-	n int
+	n atomic.Int64
 }
 
 func (s *stands) Unwrap() engine.Engine { return s.Engine }
 
-func (s *stands) StandStill(func() bool) { s.n++ }
+func (s *stands) StandStill(func() bool) { s.n.Add(1) }
 
 // A call completes between the runtime's look and its call of Quiet, which then has no effect:
 // the tasks behind the completed call run, and may send.
@@ -57,23 +60,47 @@ func TestQuiet_a_call_completes_before_the_word(t *testing.T) {
 						return err
 					}
 					onThread(ct, func() {
-						rests := func(quiet uint64) int { // as the loop does
+						rests := func(quiet uint64) int64 { // as the loop does
 							runtime.Quiet(quiet)
 							ct.turn()
 							ct.idle.busy()
 							ct.idleStep()
-							return e.n
+							return e.n.Load()
 						}
 						assert.Zero(t, rests(seen))
 						now := runtime.Advances()
-						assert.Equal(t, 1, rests(now))
-						assert.Equal(t, 2, rests(now), "being told again is no advance")
+						assert.EqualValues(t, 1, rests(now))
+						assert.EqualValues(t, 2, rests(now), "being told again is no advance")
 					})
 					return nil
 				}, nil)
 			}))
 		})
 	}
+}
+
+// A worker has the engine when the runtime says that it does nothing: the thread, which sleeps, gets it and
+// stands still.
+func TestQuiet_while_a_worker_polls(t *testing.T) {
+	require.NoError(t, local.Run(1, func(c *mpi.Comm) error {
+		e := &stands{}
+		restore := (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine { e.Engine = next; return e })
+		defer func() { assert.NoError(t, restore()) }()
+		return Run(c, func(rt *dataflow.Runtime, ct *Thread) error {
+			worker := (*taskExecutor)(ct)
+			for !ct.lease.take() { // once the thread sleeps
+				osthread.Sleep(time.Millisecond)
+			}
+			ct.borrowed()
+			worker.Quiet(worker.Advances())
+			assert.False(t, worker.Turn(true))
+			for late := time.Now().Add(10 * time.Second); e.n.Load() == 0 && time.Now().Before(late); {
+				osthread.Sleep(time.Millisecond)
+			}
+			assert.NotZero(t, e.n.Load())
+			return nil
+		}, nil)
+	}))
 }
 
 // onThread calls f between two steps of the thread.
