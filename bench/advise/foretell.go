@@ -23,7 +23,6 @@ type foretold struct {
 type point struct {
 	Size, Ranks        int
 	Projected, Changed float64
-	Error              float64
 	Before, After      []float64
 }
 
@@ -80,7 +79,7 @@ func (s *study) foretell(x *foretold, before string) error {
 	}
 	for _, p := range x.points {
 		forecast := set.Project(float64(p.Size), p.Ranks)
-		p.Projected, p.Changed, p.Error = forecast.Written/setSteps, forecast.Fixed/setSteps, forecast.Error
+		p.Projected, p.Changed = forecast.Written/setSteps, forecast.Fixed/setSteps
 	}
 	return nil
 }

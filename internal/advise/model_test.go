@@ -224,6 +224,22 @@ func TestMedians(t *testing.T) {
 	assert.Greater(t, math.Abs(c.At(1024, 2)/f(1024, 2)-1), 0.2, "%v", &c)
 }
 
+// Of runs with 2 and with 8 ranks, which are as near to 4, always the same are chosen.
+func TestAlike(t *testing.T) {
+	var runs []*Run
+	for _, n := range []float64{64, 128} {
+		runs = append(runs, synthetic(n, 8), synthetic(n, 2))
+	}
+	runs = append(runs, synthetic(64, 4)) // one size says nothing about others
+	for range 50 {
+		near := alike(runs, 4)
+		require.Len(t, near, 2)
+		require.Equal(t, 2, near[0].Ranks)
+	}
+	assert.Equal(t, 8, alike(runs, 16)[0].Ranks)
+	assert.Len(t, alike(runs[:2], 4), 2, "all, if there are not two sizes")
+}
+
 // samples are values of runs of different sizes.
 func samples(values ...float64) (all []sample) {
 	for i, v := range values {

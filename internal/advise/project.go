@@ -3,6 +3,7 @@ package advise
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,9 +12,10 @@ import (
 // Set is several runs of one program with different problem sizes, and perhaps numbers
 // of ranks (the paper, section 3.4: an analysis set).
 //
-// The time of a pass through a chain is its computation, as much longer as ranks share cores, and the rest, which
-// is communication. Computation follows a curve in the size and the number of ranks. The rest is a line in the bytes of a pass; what a change saves, in their root. Lines
-// come from the runs with about as many ranks, since latencies depend on who talks to whom.
+// The time of a pass through a chain is its computation, as much longer as ranks share cores, and
+// the rest, which is communication. Computation follows a curve in the size and the number of
+// ranks. The rest is a line in the bytes of a pass; what a change saves, in their root. Lines come
+// from the runs with about as many ranks, since latencies depend on who talks to whom.
 type Set struct {
 	runs      []*Run
 	chains    []*chainSet
@@ -261,19 +263,18 @@ func (s *Set) saved(c *chainSet, i int) float64 {
 	return math.Max(r.Saving(c.number[i], calls).PerPass, 0)
 }
 
-// alike returns the runs with the number of ranks that is nearest to p, among those with two sizes;
-// all runs if there is none.
+// alike returns the runs with the number of ranks that is nearest to p, the smaller one of two, among
+// those with two sizes; all runs if there is none.
 func alike(runs []*Run, p float64) []*Run {
 	by := map[int][]*Run{}
 	for _, r := range runs {
 		by[r.Ranks] = append(by[r.Ranks], r)
 	}
 	var best []*Run
-	for n, group := range by {
-		if group[0].Size == group[len(group)-1].Size && !slices.ContainsFunc(group, func(r *Run) bool { return r.Size != group[0].Size }) {
-			continue
-		}
-		if best == nil || apart(n, p) < apart(best[0].Ranks, p) {
+	for _, n := range slices.Sorted(maps.Keys(by)) {
+		group := by[n]
+		sizes := slices.ContainsFunc(group, func(r *Run) bool { return r.Size != group[0].Size })
+		if sizes && (best == nil || apart(n, p) < apart(best[0].Ranks, p)) {
 			best = group
 		}
 	}
