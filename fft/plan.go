@@ -129,7 +129,7 @@ func (p *Plan) choose() {
 	if p.turned != nil {
 		pencils = p.group
 	}
-	p.scratch.prepare(around, func() *workspace { return p.line.newWorkspace(pencils) })
+	p.scratch.around, p.scratch.make = around, func() *workspace { return p.line.newWorkspace(pencils) }
 }
 
 // gathers reports whether pencils must be interleaved first.

@@ -2,10 +2,10 @@ package fft
 
 import (
 	"fmt"
-	"sync"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/codelet"
+	"github.com/weft-hpc/weft/internal/freelist"
 )
 
 // Real transforms sequences of real numbers. Their transforms have X[n-k] =
@@ -17,9 +17,9 @@ import (
 // as a complex transform of the same length.
 type Real struct {
 	n       int
-	plan    *Plan        // of length n/2 if n is even, else n
-	roots   []complex128 // exp(-2 pi i k / n) for k up to n/4
-	scratch sync.Pool    // *[]complex128 of the plan's length
+	plan    *Plan                       // of length n/2 if n is even, else n
+	roots   []complex128                // exp(-2 pi i k / n) for k up to n/4
+	scratch freelist.List[[]complex128] // of the plan's length
 }
 
 // NewReal plans transforms of n real numbers. Error: n < 1.
@@ -33,10 +33,6 @@ func NewReal(n int, opts ...Option) (*Real, error) {
 		return nil, err
 	}
 	r := &Real{n: n, plan: plan}
-	r.scratch.New = func() any {
-		s := codelet.Aligned(length)
-		return &s
-	}
 	if length < n {
 		r.roots = make([]complex128, n/4+1)
 		for k := range r.roots {
@@ -44,6 +40,15 @@ func NewReal(n int, opts ...Option) (*Real, error) {
 		}
 	}
 	return r, nil
+}
+
+// workspace returns scratch memory, which goes back to r.scratch.
+func (r *Real) workspace() *[]complex128 {
+	if ws := r.scratch.Get(); ws != nil {
+		return ws
+	}
+	ws := codelet.Aligned(r.plan.Len())
+	return &ws
 }
 
 // Len returns the length of the real sequence.
@@ -83,7 +88,7 @@ func (r *Real) Forward(dst []complex128, src []float64) error {
 }
 
 func (r *Real) forwardOdd(dst []complex128, src []float64) error {
-	ws := r.scratch.Get().(*[]complex128)
+	ws := r.workspace()
 	defer r.scratch.Put(ws)
 	z := *ws
 	for i, v := range src {
@@ -104,7 +109,7 @@ func (r *Real) Inverse(dst []float64, src []complex128) error {
 	if err := r.check(len(dst), len(src), "output", "input"); err != nil {
 		return err
 	}
-	ws := r.scratch.Get().(*[]complex128)
+	ws := r.workspace()
 	defer r.scratch.Put(ws)
 	z := *ws
 	if r.roots == nil {

@@ -1,9 +1,8 @@
 package fft
 
 import (
-	"sync"
-
 	"github.com/weft-hpc/weft/internal/codelet"
+	"github.com/weft-hpc/weft/internal/freelist"
 )
 
 // workspace is the scratch memory of one transform.
@@ -14,17 +13,11 @@ type workspace struct {
 	chunk *workspace   // of the passes over a part of a long pencil
 }
 
-// workspaces hands out scratch of one size.
-type workspaces struct{ pool sync.Pool }
-
-// prepare sets the way to make one, with around numbers for gathered pencils. It is called
-// once, before any get.
-func (w *workspaces) prepare(around int, make func() *workspace) {
-	w.pool.New = func() any {
-		ws := make()
-		ws.c = codelet.Aligned(around)
-		return ws
-	}
+// workspaces hands out scratch of one size. It keeps one for each transform that ran at a time.
+type workspaces struct {
+	free   freelist.List[workspace]
+	make   func() *workspace
+	around int // numbers for gathered pencils
 }
 
 // newWorkspace returns scratch memory for passes over a number of points.
@@ -32,11 +25,18 @@ func newWorkspace(points int) *workspace {
 	return &workspace{a: codelet.Aligned(points), b: codelet.Aligned(points)}
 }
 
-func (w *workspaces) get() *workspace { return w.pool.Get().(*workspace) }
+func (w *workspaces) get() *workspace {
+	ws := w.free.Get()
+	if ws == nil {
+		ws = w.make()
+		ws.c = codelet.Aligned(w.around)
+	}
+	return ws
+}
 
 func (w *workspaces) put(ws *workspace) {
 	for part := ws; part != nil; part = part.chunk {
 		part.pass.Forget()
 	}
-	w.pool.Put(ws)
+	w.free.Put(ws)
 }

@@ -138,6 +138,17 @@ func Waitall(rs ...*Request) error {
 	return errors.Join(errs...)
 }
 
+// anyOpen reports whether one of the requests has not completed.
+func anyOpen(rs []*Request) bool {
+	for _, r := range rs {
+		if !r.idle() && !r.call.Done() {
+			return true
+		}
+	}
+	return false
+}
+
+// unfinished returns the calls that have not completed.
 func unfinished(rs []*Request) (open []*engine.Call) {
 	for _, r := range rs {
 		if !r.idle() && !r.call.Done() {
@@ -215,10 +226,10 @@ func takeDone(rs []*Request) (done []int, err error) {
 // Testall reports whether all requests have completed; then it returns their errors,
 // joined.
 func Testall(rs ...*Request) (bool, error) {
-	if p := portOf(rs); p != nil && len(unfinished(rs)) > 0 {
+	if p := portOf(rs); p != nil && anyOpen(rs) {
 		p.Engine().Poll()
 	}
-	if len(unfinished(rs)) > 0 {
+	if anyOpen(rs) {
 		return false, nil
 	}
 	return true, Waitall(rs...)
@@ -234,5 +245,5 @@ func Testany(rs ...*Request) (i int, done bool, st Status, err error) {
 		st, err = rs[i].finish()
 		return i, true, st, err
 	}
-	return -1, len(unfinished(rs)) == 0, Status{Source: AnySource, Tag: AnyTag}, nil
+	return -1, !anyOpen(rs), Status{Source: AnySource, Tag: AnyTag}, nil
 }

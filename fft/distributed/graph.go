@@ -153,9 +153,9 @@ func (g *graph) reads(it item) (all []tile) {
 // compute calls f with scratch memory, and counts its time as busy.
 func (g *graph) compute(f func(*scratch)) {
 	since := osthread.Nanotime()
-	s := g.p.scratch.Get().(*scratch)
+	s := g.p.scratch()
 	f(s)
-	g.p.scratch.Put(s)
+	g.p.spare.Put(s)
 	g.busy.Add(osthread.Nanotime() - since)
 }
 

@@ -257,7 +257,7 @@ func (l *passLoop) help(*tasks.Context) error {
 
 // work computes an item. A panic in a hook becomes the error of the pass.
 func (l *passLoop) work(item, slot int) {
-	s := l.p.scratch.Get().(*scratch)
+	s := l.p.scratch()
 	var plane []complex128
 	err := caught(func() {
 		if l.out == nil {
@@ -266,7 +266,7 @@ func (l *passLoop) work(item, slot int) {
 			plane = l.pieces(item, slot, s)
 		}
 	})
-	l.p.scratch.Put(s)
+	l.p.spare.Put(s)
 	osthread.Settle()
 	l.mu.Lock()
 	defer l.mu.Unlock()

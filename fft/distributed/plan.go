@@ -3,12 +3,12 @@ package distributed
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/freelist"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -22,13 +22,14 @@ type Plan struct {
 	input, output    Layout
 	workers          int
 
-	groups  [2]*mpi.Comm // a column and a row of the process grid, for exchanges; nil if of one rank
-	all     *mpi.Comm    // a duplicate of the program's communicator
-	arrays  [][]complex128
-	work    []complex128 // nil in slabs
-	windows map[*mpi.Comm]map[*complex128]*mpi.Win
-	stage   *stage
-	scratch sync.Pool // of *scratch
+	groups     [2]*mpi.Comm // a column and a row of the process grid, for exchanges; nil if of one rank
+	all        *mpi.Comm    // a duplicate of the program's communicator
+	arrays     [][]complex128
+	work       []complex128 // nil in slabs
+	windows    map[*mpi.Comm]map[*complex128]*mpi.Win
+	stage      *stage
+	spare      freelist.List[scratch] // one for each worker that needed it
+	newScratch func() *scratch
 
 	rt           *dataflow.Runtime
 	ct           *commthread.Thread // only with Tasks
@@ -115,7 +116,15 @@ func (p *Plan) makeSteps() (err error) {
 	return p.memory()
 }
 
-// memory makes the stage and the pool of scratch, large enough for every pass.
+// scratch returns scratch memory, which goes back to p.spare.
+func (p *Plan) scratch() *scratch {
+	if s := p.spare.Get(); s != nil {
+		return s
+	}
+	return p.newScratch()
+}
+
+// memory makes the stage and what makes scratch, large enough for every pass.
 func (p *Plan) memory() (err error) {
 	slot, slots, packed, plane, batch := 0, 0, 0, 0, 0
 	for _, st := range []*steps{p.forward, p.inverse} {
@@ -147,7 +156,7 @@ func (p *Plan) memory() (err error) {
 	if p.stage, err = newStage(slots, slot, packed, p.cfg.alloc); err != nil {
 		return err
 	}
-	p.scratch.New, err = p.cfg.newScratch(plane, packedPlane(p.cfg.Form, plane), batch)
+	p.newScratch, err = p.cfg.newScratch(plane, packedPlane(p.cfg.Form, plane), batch)
 	return err
 }
 

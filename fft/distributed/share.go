@@ -45,12 +45,12 @@ func (c *Config) free(x []complex128) error {
 
 // newScratch returns what makes scratch of these sizes. With modelled kernels, all workers share
 // the same addresses.
-func (c *Config) newScratch(plane, out, batch int) (func() any, error) {
+func (c *Config) newScratch(plane, out, batch int) (func() *scratch, error) {
 	if m := c.Kernels.Model(); m != nil {
 		x, err := m.Reserve(max(1, plane, out, batch))
-		return func() any { return &scratch{x, x, x} }, err
+		return func() *scratch { return &scratch{x, x, x} }, err
 	}
-	return func() any { return &scratch{plane: aligned(plane), out: aligned(out), batch: aligned(batch)} }, nil
+	return func() *scratch { return &scratch{plane: aligned(plane), out: aligned(out), batch: aligned(batch)} }, nil
 }
 
 func aligned(n int) []complex128 {
