@@ -5,6 +5,7 @@
 //	calibrate -out here.json -net gige        with the network of -net between the ranks
 //	mpirun -np 2 calibrate -out tcp.json      with the messages of MPI (built with -tags mpi)
 //	xhpl -machine here.json -q 2 -n 4000 -nb 192
+//	calibrate -check                          how good predictions on this machine are
 package main
 
 import (
@@ -33,12 +34,16 @@ threads of a process, and writes a machine file for -machine. It takes some seco
 	calibrate -out here.json -net gige        with a network between the nodes
 	mpirun -np 2 calibrate -out tcp.json      with the messages of MPI (built with -tags mpi)
 	xhpl -machine here.json -q 2 -n 4000 -nb 192
+	calibrate -check                          how good predictions on this machine are
 `
 
 type options struct {
 	out     string
 	net     local.Net
 	kernels blas.Kernels
+	check   bool
+	quick   bool // of the check
+	rounds  int
 }
 
 func parse(args []string) (o options, err error) {
@@ -54,7 +59,20 @@ func parse(args []string) (o options, err error) {
 		o.kernels, err = blas.Named(s)
 		return err
 	})
-	return o, line.Parse(args, line.NoArgs)
+	line.BoolVar(&o.check, "check", false, "write no file: calibrate, predict and measure LINPACK and NAS FT in turn, and print the errors of the predictions; it takes about 15 minutes")
+	line.BoolVar(&o.quick, "quick", false, "with -check: small problems, to see that it works")
+	line.Least(&o.rounds, "rounds", 5, 1, "with -check: `rounds` of calibration, predictions and measurements, of which medians count")
+	return o, line.Parse(args, line.NoArgs, func() error {
+		switch {
+		case o.check && (o.out != "" || line.Given("net")):
+			return errors.New("-check writes no file and has its own networks: leave -out and -net out")
+		case !o.check && (o.quick || line.Given("rounds")):
+			return errors.New("-quick and -rounds are for -check: add it, or leave them out")
+		case o.check && osthread.NumCores() < checkedCores:
+			return fmt.Errorf("-check needs %d cores: this process may use %d", checkedCores, osthread.NumCores())
+		}
+		return nil
+	})
 }
 
 func main() { world.Exit(run(os.Args[1:], os.Stdout)) }
@@ -63,6 +81,13 @@ func run(args []string, stdout io.Writer) error {
 	o, err := parse(args)
 	if err != nil {
 		return commandline.Help(stdout, err)
+	}
+	if o.check {
+		if _, _, launched := system.Launched(); launched {
+			return fmt.Errorf("%w: -check runs its ranks inside this process: start it without a launcher", world.ErrUsage)
+		}
+		fmt.Fprintln(stdout, machine.Line())
+		return check(o, stdout)
 	}
 	if o.out != "" { // a name that will not do is refused before the measurements
 		f, err := os.OpenFile(o.out, os.O_WRONLY|os.O_CREATE, 0o644)
@@ -129,8 +154,10 @@ func write(o options, m *cluster.Machine, stdout io.Writer) error {
 // machineHere returns this machine, without messages: a node for each core.
 func machineHere(o options) (m *cluster.Machine, err error) {
 	m = &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
-	m.Kernels = kernels(o.kernels)
+	m.NoiseEvery.Duration, m.NoiseLength.Duration = noise()
+	m.Kernels = quicken(kernels(o.kernels), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
 	m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
+	m.Switch.Duration = switchCost()
 	m.Spawn.Duration, m.Task.Duration, err = taskCosts()
 	return m, err
 }
@@ -141,10 +168,9 @@ func measure(o options) (*cluster.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Network.Net = o.net; o.net == (local.Net{}) {
-		m.Network.Net, err = messages()
-	} else { // threads of this process copy the messages of a simulated network
-		m.Copy = copyRate()
+	m.Network.Net, m.Copy, err = messages()
+	if o.net != (local.Net{}) { // its messages are copied by the same threads
+		m.Network.Net = o.net
 	}
 	return m, err
 }

@@ -42,11 +42,64 @@ func TestRun(t *testing.T) {
 	assert.Positive(t, m.Network.Bandwidth)
 }
 
+// A calibration undoes what the noise had of the time.
+func TestQuicken(t *testing.T) {
+	k := quicken(cluster.Kernels{GFlops: 9, Memory: 18, Line: 10, Half: 7}, 0.1)
+	assert.InDelta(t, 10, k.GFlops, 1e-9)
+	assert.InDelta(t, 20, k.Memory, 1e-9)
+	assert.InDelta(t, 9, k.Line, 1e-9)
+	assert.InDelta(t, 7, k.Half, 1e-9)
+}
+
+// The fit finds the cache of the model.
+func TestFitCache(t *testing.T) {
+	times := map[int]float64{}
+	for _, size := range cacheSizes {
+		times[size] = 1 + 9*max(0, 1-12/float64(size))
+	}
+	near, far, shared := fitCache(times)
+	assert.InDelta(t, 1, near, 1e-9)
+	assert.InDelta(t, times[256], far, 1e-9)
+	assert.InEpsilon(t, 12*1.048576, shared, 0.1)
+}
+
+// Pairs of a group that differ enough count, in their order and not.
+func TestOrdered(t *testing.T) {
+	at := func(group string, measured, predicted float64) *subject {
+		return &subject{group: group, measured: []float64{measured}, predicted: []float64{predicted}}
+	}
+	all := []*subject{
+		at("hpl a", 1, 1), at("hpl a", 1.04, 0.5), at("hpl a", 2, 3), // the first two do not differ
+		at("hpl b", 1, 2), at("hpl b", 2, 1), // wrong
+		at("ft a", 1, 1), at("ft a", 2, 2), // another program
+	}
+	right, pairs := ordered(all, "hpl")
+	assert.Equal(t, [2]int{2, 3}, [2]int{right, pairs})
+	right, pairs = ordered(all, "ft")
+	assert.Equal(t, [2]int{1, 1}, [2]int{right, pairs})
+}
+
+// A check predicts and measures every subject, and prints a line of each and the results.
+func TestCheck(t *testing.T) {
+	if invariant.Race || testing.Short() || os.Getenv("WEFT_LONG") == "" {
+		t.Skip("it takes half a minute of all cores: WEFT_LONG=1")
+	}
+	var out strings.Builder
+	require.NoError(t, run([]string{"-check", "-quick", "-rounds", "1"}, &out))
+	for _, want := range []string{"hpl N=500 2x1 gige", "ft S none", "result check=hpl points=21 rounds=1 error_median=", "result check=ft points=12"} {
+		assert.Contains(t, out.String(), want)
+	}
+}
+
 func TestRun_usage(t *testing.T) {
 	for args, want := range map[string]string{
-		"-net moon": "no preset",
-		"-isa moon": "no kernels called",
-		"x":         "x",
+		"-net moon":        "no preset",
+		"-isa moon":        "no kernels called",
+		"x":                "x",
+		"-quick":           "-check",
+		"-rounds 3":        "-check",
+		"-check -net gige": "leave -out and -net out",
+		"-check -rounds 0": "at least 1",
 	} {
 		err := run(strings.Fields(args), os.Stdout)
 		require.True(t, errors.Is(err, world.ErrUsage), args)

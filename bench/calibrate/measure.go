@@ -5,6 +5,9 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
+
+	"github.com/klauspost/cpuid/v2"
 
 	"github.com/weft-hpc/weft/fft"
 	"github.com/weft-hpc/weft/hpl/blas"
@@ -48,21 +51,12 @@ var depths = []int{8, 16, 32, 64, 96, 128, 192, 256}
 // kernels measures the model of the kernels k on all cores at the same time, because cores share
 // caches, the memory and perhaps a clock. It returns the means.
 func kernels(k blas.Kernels) (mean cluster.Kernels) {
-	cores := osthread.Usable().List()
-	all := make([]cluster.Kernels, len(cores))
-	var g sync.WaitGroup
-	for i, core := range cores {
-		g.Go(func() {
-			runtime.LockOSThread()                            // and its thread ends with the goroutine
-			_ = osthread.SetAffinity(osthread.CPUSetOf(core)) // elsewhere the system chooses
-			all[i] = onCore(k)
-		})
-	}
-	g.Wait()
+	all := make([]cluster.Kernels, len(osthread.Usable().List()))
+	onCores(func(i int) { all[i] = onCore(k) })
 	values := func(k *cluster.Kernels) []*float64 {
 		return []*float64{
 			&k.GFlops, &k.Half, &k.PackEfficiency, &k.PackHalf, &k.SolveHalf, &k.Memory, &k.Cache, &k.Cached,
-			&k.Line, &k.LineMemory, &k.Shared, &k.Row, &k.Call, &k.FFT, &k.Spread,
+			&k.Line, &k.LineMemory, &k.Shared, &k.Row, &k.Scatter, &k.Exchange, &k.Call, &k.FFT, &k.FFTCache, &k.FFTMemory, &k.FFTColumns, &k.Spread,
 		}
 	}
 	for i, v := range values(&mean) {
@@ -72,6 +66,57 @@ func kernels(k blas.Kernels) (mean cluster.Kernels) {
 	}
 	mean.Efficiency = 1
 	return mean
+}
+
+// quicken returns k as it would be measured without noise, which had a part of the time.
+func quicken(k cluster.Kernels, part float64) cluster.Kernels {
+	for _, rate := range []*float64{&k.GFlops, &k.Memory, &k.Cached, &k.FFT, &k.FFTMemory, &k.FFTColumns} {
+		*rate /= 1 - part
+	}
+	for _, time := range []*float64{&k.Line, &k.LineMemory, &k.Row, &k.Call} {
+		*time *= 1 - part
+	}
+	return k
+}
+
+// noise measures how often, and for how long, something else has a core: on all cores at the same
+// time, by the gaps in a loop that reads the clock. It returns the means; 0 if there is none.
+func noise() (every, length time.Duration) {
+	const lasts, gap = int64(time.Second), int64(5 * time.Microsecond)
+	var mu sync.Mutex
+	var count, stolen int64 // guarded by mu
+	onCores(func(int) {
+		mine, taken := int64(0), int64(0)
+		begin := osthread.Nanotime()
+		for last := begin; last < begin+lasts; {
+			now := osthread.Nanotime()
+			if now-last >= gap {
+				mine, taken = mine+1, taken+now-last
+			}
+			last = now
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		count, stolen = count+mine, stolen+taken
+	})
+	if count == 0 {
+		return 0, 0
+	}
+	every, length = time.Duration(lasts*int64(osthread.Usable().Count())/count), time.Duration(stolen/count)
+	return every, min(length, every/2)
+}
+
+// onCores runs f on a thread on each usable core, with the place of the core among them.
+func onCores(f func(i int)) {
+	var g sync.WaitGroup
+	for i, core := range osthread.Usable().List() {
+		g.Go(func() {
+			runtime.LockOSThread()                            // and its thread ends with the goroutine
+			_ = osthread.SetAffinity(osthread.CPUSetOf(core)) // elsewhere the system chooses
+			f(i)
+		})
+	}
+	g.Wait()
 }
 
 // onCore measures the model on this core.
@@ -84,36 +129,49 @@ func onCore(k blas.Kernels) (r cluster.Kernels) {
 	const large, small = 8 << 20, 16 << 10 // elements: of the memory, of the cache
 	r.Memory = gemvRate(k, large/512, 512)
 	r.Cached = gemvRate(k, small/8, 8)
-	r.Cache = 0.5
+	r.Cache = cacheSize()
 	r.Line, r.LineMemory, r.Shared = rowTimes(k)
 	r.Row = rowTime(k)
-	r.FFT = transformRate()
+	r.Scatter, r.Exchange = rowFactors(k)
+	r.FFT, r.FFTCache, r.FFTMemory, r.FFTColumns = transformRates()
 	r.Call = 1e6 * timed(func() { k.Dscal(1, 1, one, 1) })
 	return r
 }
 
-// transformRate returns the rate of Fourier transforms in the cache, in 1e9 operations per second:
-// of rows and columns of a small plane.
-func transformRate() float64 {
-	const n, pencils = 256, 16
-	x, y := make([]complex128, n*pencils), make([]complex128, n*pencils)
-	for i := range x {
-		x[i] = complex(float64(i%7), float64(i%5))
+// transformRates returns the rate of Fourier transforms of rows and columns of an array in a cache,
+// in 1e9 operations per second; the largest array in a cache, in 1e6 bytes; and the rates at which
+// rows and columns of a larger one move to the cache and back, in 1e9 bytes per second, beyond the
+// time of those in a cache.
+func transformRates() (rate, cache, rows, columns float64) {
+	const n, width = 128, 256
+	inRows, inColumns := map[int]float64{}, map[int]float64{} // ns of a number
+	for _, size := range cacheSizes {
+		lead := size << 20 / 16 / n
+		x := make([]complex128, n*lead)
+		along, _ := fft.NewMany(n, lead, fft.Contiguous(n), fft.Contiguous(n))
+		across, _ := fft.NewMany(n, width, fft.Interleaved(lead), fft.Interleaved(lead))
+		inRows[size] = 1e9 / float64(len(x)) * timed(func() { _ = along.Forward(x, x) })
+		inColumns[size] = 1e9 / float64(len(x)) * timed(func() {
+			for at := 0; at < lead; at += width {
+				_ = across.Forward(x[at:], x[at:])
+			}
+		})
 	}
-	rows, _ := fft.NewMany(n, pencils, fft.Contiguous(n), fft.Contiguous(n))
-	columns, _ := fft.NewMany(n, pencils, fft.Interleaved(pencils), fft.Interleaved(pencils))
-	took := timed(func() {
-		_ = rows.Forward(y, x)
-		_ = columns.Forward(y, x)
-	})
-	return 1e-9 * 2 * 5 * n * 8 * pencils / took
+	nearRow, farRow, _ := fitCache(inRows)
+	nearColumn, farColumn, cache := fitCache(inColumns)
+	const moved, most, operations = 2 * 16, 1e3, 5 * 7 // of a number; bytes, GB/s
+	beyond := func(near, far float64) float64 { return moved / max(far-near, moved/most) }
+	return 2 * operations / (nearRow + nearColumn), cache, beyond(nearRow, farRow), beyond(nearColumn, farColumn)
 }
 
-// copyRate returns the 1e9 bytes per second of a copy from memory to memory.
-func copyRate() float64 {
-	const n = 32 << 20
-	from, to := make([]byte, n), make([]byte, n)
-	return 1e-9 * n / timed(func() { copy(to, from) })
+// cacheSize returns how much of the core's own cache data may fill, in 1e6 bytes: half of it.
+func cacheSize() float64 {
+	const usual = 1 << 20
+	size := cpuid.CPU.Cache.L2
+	if size <= 0 {
+		size = usual
+	}
+	return float64(size) / 2e6
 }
 
 var one = []float64{1}
@@ -197,16 +255,15 @@ func spread(k blas.Kernels) float64 {
 	return min(0.3, (all[3*products/4]-all[products/4])/quartiles/all[products/2])
 }
 
-// rowTimes returns the ns of an element in a gathering of rows, near if the matrix is in a cache,
-// and far if it is in memory; and shared, the largest matrix in a cache, in 1e6 bytes: of many
-// sizes the one with which the model comes closest to the measured times.
-func rowTimes(k blas.Kernels) (near, far, shared float64) {
-	const mega = 1 << 20 / 8
-	times := map[int]float64{}
-	for _, size := range []int{1, 4, 8, 16, 32, 256} {
-		times[size] = gatherTime(k, size*mega)
-	}
-	near, far = times[1], max(times[1], times[256])
+// cacheSizes are the sizes of arrays, in MiB, by which caches are found.
+var cacheSizes = []int{1, 4, 8, 16, 32, 256}
+
+// fitCache returns the ns of an element in a cache and in memory, and shared, the largest array
+// in a cache, in 1e6 bytes: of many sizes the one with which the model comes closest to the
+// measured times of arrays of cacheSizes.
+func fitCache(times map[int]float64) (near, far, shared float64) {
+	smallest, largest := cacheSizes[0], cacheSizes[len(cacheSizes)-1]
+	near, far = times[smallest], max(times[smallest], times[largest])
 	best := math.Inf(1)
 	for candidate := 1.0; candidate <= 64; candidate *= 1.1 {
 		miss := 0.0
@@ -221,22 +278,47 @@ func rowTimes(k blas.Kernels) (near, far, shared float64) {
 	return near, far, shared
 }
 
-// gatherTime returns the ns of an element in a gathering of rows of a matrix of n elements.
-func gatherTime(k blas.Kernels, n int) float64 {
-	const columns, count = 128, 64
-	lda := n / (8 * columns)
+// rowTimes returns the ns of an element in a gathering of rows, near if the matrix is in a cache,
+// and far if it is in memory; and shared, the largest matrix in a cache, in 1e6 bytes.
+func rowTimes(k blas.Kernels) (near, far, shared float64) {
+	times := map[int]float64{}
+	for _, size := range cacheSizes {
+		times[size] = rowsTime(size<<20/8, func(a, w []float64, lda int, rows []int) {
+			k.GatherRows(rowColumns, a, lda, rows, w)
+		})
+	}
+	return fitCache(times)
+}
+
+// rowFactors returns how long an element of a row takes that is written, and one that is
+// exchanged with an element of another row, as multiples of one that is read.
+func rowFactors(k blas.Kernels) (scatter, exchange float64) {
+	const size = 32 << 20 / 8
+	gather := rowsTime(size, func(a, w []float64, lda int, rows []int) { k.GatherRows(rowColumns, a, lda, rows, w) })
+	written := rowsTime(size, func(a, w []float64, lda int, rows []int) { k.ScatterRows(rowColumns, w, rows, a, lda) })
+	exchanged := rowsTime(size, func(a, _ []float64, lda int, rows []int) { k.Dlaswp(rowColumns, a, lda, rows, false) })
+	return written / gather, exchanged / 2 / gather // two rows in each exchange
+}
+
+// rowsTime moves rowCount rows, here and there, of rowColumns columns of a matrix of n elements,
+// and returns the ns of an element. Each row of move is beyond its place in the list, as a pivot
+// is.
+func rowsTime(n int, move func(a, w []float64, lda int, rows []int)) float64 {
+	lda := n / (8 * rowColumns)
 	lda += 8 - lda%16 // an odd number of cache lines
-	whole := max(1, n/lda/columns)
-	a, w, rows := numbers(lda*columns*whole), make([]float64, count*columns), make([]int, count)
+	whole := max(1, n/lda/rowColumns)
+	a, w, rows := numbers(lda*rowColumns*whole), make([]float64, rowCount*rowColumns), make([]int, rowCount)
 	block := 0
 	return 1e9 * timed(func() {
 		for i := range rows {
-			rows[i] = (i*997 + block*31) % lda
+			rows[i] = i + (i*997+block*31)%(lda-rowCount)
 		}
-		k.GatherRows(columns, a[block%whole*columns*lda:], lda, rows, w)
+		move(a[block%whole*rowColumns*lda:], w, lda, rows)
 		block++
-	}) / (count * columns)
+	}) / (rowCount * rowColumns)
 }
+
+const rowColumns, rowCount = 128, 64
 
 // rowTime returns the ns of an element of a row of a panel that is copied alone, between passes
 // over a column, as in the exchange of a pivot.

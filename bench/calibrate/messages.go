@@ -10,17 +10,23 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// messages measures messages between two ranks in this process: the latency with 8 bytes, the
-// bandwidth with 4 MiB from memory that is in no cache.
-func messages() (net local.Net, err error) {
+// messages measures messages between two ranks in this process: the network, without a limit of
+// bandwidth, and the rate at which the ranks copy long messages, in 1e9 bytes per second.
+func messages() (net local.Net, rate float64, err error) {
+	const unlimited, bytes = 1e13, 128 << 10
 	err = local.Run(2, func(c *mpi.Comm) error {
 		found, err := messagesOf(c, 20_000, 100)
+		if err != nil {
+			return err
+		}
+		took, err := exchangeBeside(c, bytes, 50)
 		if c.Rank() == 0 {
-			net = found
+			net, rate = found, bytes/max(1, float64(took))
+			net.Bandwidth = unlimited
 		}
 		return err
 	})
-	return net, err
+	return net, rate, err
 }
 
 // messagesOf measures messages between the two ranks of c: so many short and long ones.
@@ -36,7 +42,7 @@ func messagesOf(c *mpi.Comm, shorts, longs int) (net local.Net, err error) {
 	if err != nil {
 		return net, err
 	}
-	beside, err := exchangeBeside(c, shorts/10)
+	beside, err := exchangeBeside(c, pivotBytes, shorts/10)
 	if err != nil || c.Rank() != 0 {
 		return net, err
 	}
@@ -48,22 +54,25 @@ func messagesOf(c *mpi.Comm, shorts, longs int) (net local.Net, err error) {
 	return net, nil
 }
 
-const pivotBytes = 2 << 10 // of a pivot's rows in a panel of 128 columns
+const pivotBytes = 3 << 10 // of a pivot's rows in a panel of 192 columns
 
-// exchangeBeside returns, on rank 0, by how much an exchange of pivotBytes lengthens a loop in
-// which both ranks multiply: the median of batches. Collective.
-func exchangeBeside(c *mpi.Comm, batch int) (took time.Duration, err error) {
+// exchangeBeside returns, on rank 0, by how much an exchange of some bytes lengthens a loop in which both ranks multiply, write a message, and read one: the median of batches. What the
+// receiver reads is in the cache of the other core, and counts as part of the exchange. Collective.
+func exchangeBeside(c *mpi.Comm, bytes, batch int) (took time.Duration, err error) {
 	const batches, m, n = 15, 2048, 8
 	k := blas.Default()
 	a, x, y := numbers(m*n), numbers(n), numbers(m)
-	mine, theirs := mpi.Alloc[byte](pivotBytes), mpi.Alloc[byte](pivotBytes)
+	mine, theirs := mpi.Alloc[float64](bytes/8), mpi.Alloc[float64](bytes/8)
+	source, result := numbers(bytes/8), numbers(bytes/8)
 	loop := func(exchange bool) int64 {
 		begin := osthread.Nanotime()
 		for range batch {
 			k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1)
+			copy(mine, source)
 			if exchange && err == nil { // after a failure the other rank may not come
 				_, err = c.Sendrecv(mpi.Of(mine), 1-c.Rank(), 1, mpi.Of(theirs), 1-c.Rank(), 1)
 			}
+			copy(result, theirs)
 		}
 		return osthread.Nanotime() - begin
 	}

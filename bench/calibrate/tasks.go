@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
@@ -86,4 +87,43 @@ func wakeCosts() (waker, sleeper time.Duration) {
 	slices.Sort(calls)
 	slices.Sort(delays)
 	return time.Duration(calls[wakes/2]), time.Duration(delays[wakes/2])
+}
+
+// switchCost measures how long one thread takes to hand a core over to another that sleeps on it:
+// the median of batches.
+func switchCost() time.Duration {
+	const batches, rounds = 15, 500
+	cores := osthread.Usable().List()
+	var here, there osthread.Parker
+	var all []int64
+	var ready, done sync.WaitGroup
+	ready.Add(2)
+	player := func(play func()) {
+		done.Go(func() {
+			runtime.LockOSThread() // and its thread ends with the goroutine
+			_ = osthread.SetAffinity(osthread.CPUSetOf(cores[0]))
+			ready.Done()
+			ready.Wait()
+			play()
+		})
+	}
+	player(func() {
+		for range batches {
+			begin := osthread.Nanotime()
+			for range rounds {
+				there.Unpark()
+				here.Park()
+			}
+			all = append(all, (osthread.Nanotime()-begin)/(2*rounds))
+		}
+	})
+	player(func() {
+		for range batches * rounds {
+			there.Park()
+			here.Unpark()
+		}
+	})
+	done.Wait()
+	slices.Sort(all)
+	return time.Duration(all[batches/2])
 }

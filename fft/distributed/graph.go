@@ -45,6 +45,7 @@ type item struct {
 // runGraph runs a transform as Tasks.
 func (p *Plan) runGraph(st *steps, a *arrays) error {
 	g := &graph{p: p, a: a}
+	a.turns = p.stage.slots()
 	exchanges := make([]*pipeline, len(st.passes)+1) // before each pass, and after the last
 	for i := range st.passes {
 		var t *pipeline

@@ -46,6 +46,7 @@ type planes struct {
 	colsFromArray *fft.Plan // from the array; nil if columns are not transformed
 	colsFromPlane *fft.Plan // from a plane
 	transforms    int       // 1 or 2 axes
+	streams       bool      // the last of them writes past the cache
 }
 
 // columns are the pencils along the first axis of an array that a distributed exchange has
@@ -85,7 +86,7 @@ func (p *pass) do(item int, a *arrays, s *scratch) {
 	if c := p.columns; c != nil {
 		r := c.ranges[item]
 		if p.model != nil {
-			p.model.Transfer(2*element*c.plan.Len()*(r.to-r.from), element*len(to)) // in place
+			p.model.TransferColumns(2*element*c.plan.Len()*(r.to-r.from), element*len(to)) // in place
 		}
 		must(c.plan.First(r.to-r.from, to[r.from:], to[r.from:], p.inverse))
 		return
@@ -139,8 +140,14 @@ func (p *pass) transfer(out []complex128, a *arrays, s *scratch) {
 	if a.data[p.from] != nil {
 		p.model.Transfer(bytes, bytes*p.items)
 	}
-	if &out[0] != &s.out[0] {
+	switch {
+	case &out[0] == &s.out[0]:
+	case p.planes.streams: // past the cache
+		p.model.Transfer(bytes, bytes*p.items)
+	case p.after == nil:
 		p.model.Transfer(2*bytes, bytes*p.items)
+	default:
+		p.model.Transfer(2*bytes, bytes*a.turns)
 	}
 	p.model.Transfer(2*bytes, bytes)
 }
@@ -188,6 +195,7 @@ func must(err error) {
 type arrays struct {
 	data    [3][]complex128 // by arrayID
 	prepare Rows
+	turns   int // slots of the stage that are written before one is written again
 }
 
 // sourceRow returns a row of the source, empty if there is none.

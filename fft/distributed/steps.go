@@ -229,7 +229,8 @@ func (g *geometry) plans(f *planes, items int, rowwise, columnwise bool) (err er
 	if !columnwise {
 		return nil
 	}
-	stream := fft.Stream(g.p1 == 1 && items*n*m >= streamPoints)
+	f.streams = g.p1 == 1 && items*n*m >= streamPoints
+	stream := fft.Stream(f.streams)
 	if !f.assembled && !rowwise {
 		if f.colsFromArray, err = fft.NewMany(n, m, fft.Interleaved(f.rowStride), fft.Interleaved(m), set, stream); err != nil {
 			return err

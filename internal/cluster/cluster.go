@@ -63,6 +63,8 @@ type Machine struct {
 	// the waker, and the delay of the sleeper. Default: nothing.
 	Waker   Duration `json:"waker"`
 	Sleeper Duration `json:"sleeper"`
+	// What a core loses when a thread that has slept goes on there after another one. Default: nothing.
+	Switch Duration `json:"switch"`
 
 	// The runtime's work for a task, where computing is not timed: to spawn it, and to start and
 	// end it. Default: no time.
@@ -85,6 +87,12 @@ type Kernels struct {
 	Call       float64 `json:"call"`       // of each call, in us
 	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
 
+	// Transforms of arrays larger than fft_cache, in 1e6 bytes, move their planes and their columns
+	// at these rates, in 1e9 bytes per second. Default: cache and memory.
+	FFTCache   float64 `json:"fft_cache"`
+	FFTMemory  float64 `json:"fft_memory"`
+	FFTColumns float64 `json:"fft_columns"`
+
 	// Products that pack their operands, as in panels. Default: efficiency and half.
 	PackEfficiency float64 `json:"pack_efficiency"`
 	PackHalf       float64 `json:"pack_half"`
@@ -94,6 +102,8 @@ type Kernels struct {
 	Shared     float64 `json:"shared"`
 	LineMemory float64 `json:"line_memory"`
 	Row        float64 `json:"row"`
+	Scatter    float64 `json:"scatter"`  // time of an element that is written to a row, as a multiple of one that is read; default 1
+	Exchange   float64 `json:"exchange"` // the same of one that is exchanged with an element of another row; default 1
 
 	Spread float64 `json:"spread"` // standard deviation of the time of a large product, as a part of it; default: none
 }
@@ -106,6 +116,11 @@ func (k Kernels) Complete() Kernels {
 	k.Shared = cmp.Or(k.Shared, k.Cache)
 	k.LineMemory = cmp.Or(k.LineMemory, k.Line)
 	k.Row = cmp.Or(k.Row, k.Line)
+	k.FFTCache = cmp.Or(k.FFTCache, k.Cache)
+	k.FFTMemory = cmp.Or(k.FFTMemory, k.Memory)
+	k.FFTColumns = cmp.Or(k.FFTColumns, k.FFTMemory)
+	k.Scatter = cmp.Or(k.Scatter, 1)
+	k.Exchange = cmp.Or(k.Exchange, 1)
 	return k
 }
 
@@ -210,7 +225,7 @@ func (m *Machine) check() error {
 	for _, f := range []struct {
 		name  string
 		value Duration
-	}{{"noise_every", m.NoiseEvery}, {"waker", m.Waker}, {"sleeper", m.Sleeper}, {"spawn", m.Spawn}, {"task", m.Task}} {
+	}{{"noise_every", m.NoiseEvery}, {"waker", m.Waker}, {"sleeper", m.Sleeper}, {"switch", m.Switch}, {"spawn", m.Spawn}, {"task", m.Task}} {
 		if f.value.Duration > time.Hour {
 			return fmt.Errorf("%q is %v: it is at most an hour", f.name, f.value)
 		}
@@ -229,9 +244,10 @@ func (k *Kernels) check() error {
 		{"gflops", k.GFlops, 1e-3, 1e6}, {"efficiency", k.Efficiency, 1e-3, 1},
 		{"half", k.Half, 0, 1e6}, {"solve_half", k.SolveHalf, 0, 1e6},
 		{"pack_efficiency", k.PackEfficiency, 0, 1}, {"pack_half", k.PackHalf, 0, 1e6},
-		{"shared", k.Shared, 0, 1e6}, {"line_memory", k.LineMemory, 0, 1e6}, {"row", k.Row, 0, 1e6}, {"spread", k.Spread, 0, 0.3}, {"memory", k.Memory, 1e-3, 1e6},
+		{"shared", k.Shared, 0, 1e6}, {"line_memory", k.LineMemory, 0, 1e6}, {"row", k.Row, 0, 1e6},
+		{"scatter", k.Scatter, 0, 1e3}, {"exchange", k.Exchange, 0, 1e3}, {"spread", k.Spread, 0, 0.3}, {"memory", k.Memory, 1e-3, 1e6},
 		{"cache", k.Cache, 0, 1e6}, {"cached", k.Cached, 1e-3, 1e6}, {"line", k.Line, 0, 1e6}, {"call", k.Call, 0, 1e6},
-		{"fft", k.FFT, 0, 1e6},
+		{"fft", k.FFT, 0, 1e6}, {"fft_cache", k.FFTCache, 0, 1e6}, {"fft_memory", k.FFTMemory, 0, 1e6}, {"fft_columns", k.FFTColumns, 0, 1e6},
 	} {
 		if !(f.value >= f.least && f.value <= f.top) || math.IsNaN(f.value) {
 			return fmt.Errorf(`"kernels": %q is %g: it is from %g to %g`, f.name, f.value, f.least, f.top)

@@ -152,10 +152,11 @@ func (k *kernels) vector(n int, increments ...int) {
 	}
 }
 
-// rows charges n elements of rows of the matrix with the element at a.
-func (k *kernels) rows(n int, a []float64) {
+// rows charges n elements of rows of the matrix with the element at a; each takes the time of one
+// that is read, multiplied by a factor.
+func (k *kernels) rows(n int, factor float64, a []float64) {
 	outside := max(0, 1-1e6*k.rates.Shared/float64(k.sizeOf(a)))
-	k.charge(float64(n) * (k.rates.Line + outside*(k.rates.LineMemory-k.rates.Line)))
+	k.charge(float64(n) * factor * (k.rates.Line + outside*(k.rates.LineMemory-k.rates.Line)))
 }
 
 // sizeOf returns the bytes of the matrix with the element at a; 1 if it is in none.
@@ -251,15 +252,15 @@ func (k *kernels) Dswap(n int, _ []float64, incx int, _ []float64, incy int) {
 }
 
 func (k *kernels) Dlaswp(n int, a []float64, _ int, pivots []int, _ bool) {
-	k.rows(2*len(pivots)*n, a)
+	k.rows(2*len(pivots)*n, k.rates.Exchange, a)
 }
 
 func (k *kernels) GatherRows(n int, a []float64, _ int, rows []int, _ []float64) {
-	k.rows(len(rows)*n, a)
+	k.rows(len(rows)*n, 1, a)
 }
 
 func (k *kernels) ScatterRows(n int, _ []float64, rows []int, a []float64, _ int) {
-	k.rows(len(rows)*n, a)
+	k.rows(len(rows)*n, k.rates.Scatter, a)
 }
 
 func (k *kernels) Dlacpy(m, n int, _ []float64, _ int, _ []float64, _ int) { k.copied(m * n) }

@@ -84,3 +84,40 @@ func TestRows(t *testing.T) {
 	took := charged(t, func() { k.GatherRows(100, make([]float64, 5), 1000, make([]int, 10), nil) })
 	assert.InEpsilon(t, 1000, float64(took), 0.02, "memory of nobody is in the cache")
 }
+
+// Elements that are written to rows, and those that are exchanged, take multiples of the time of
+// those that are read; the same without factors.
+func TestRows_factors(t *testing.T) {
+	took := func(r cluster.Kernels) (times [3]float64) {
+		k := New(r)
+		a, err := k.Reserve(1e5, false)
+		require.NoError(t, err)
+		rows := make([]int, 10)
+		for i, move := range []func(){
+			func() { k.GatherRows(100, a, 1000, rows, nil) },
+			func() { k.ScatterRows(100, nil, rows, a, 1000) },
+			func() { k.Dlaswp(100, a, 1000, rows, false) },
+		} {
+			times[i] = float64(charged(t, move))
+		}
+		return times
+	}
+	plain := took(rates)
+	assert.InEpsilonSlice(t, []float64{1000, 1000, 2000}, plain[:], 0.01)
+	r := rates
+	r.Scatter, r.Exchange = 1.5, 0.6
+	factors := took(r)
+	assert.InEpsilonSlice(t, []float64{1000, 1500, 1200}, factors[:], 0.01)
+}
+
+// Columns have a rate of their own, and what fits into the cache of transforms takes no time.
+func TestTransfer(t *testing.T) {
+	r := rates
+	r.FFT, r.FFTCache, r.FFTMemory, r.FFTColumns = 1, 2, 4, 1
+	m := (&transforms{r.Complete()})
+	assert.Zero(t, charged(t, func() { m.Transfer(1e6, 2e6); m.TransferColumns(1e6, 2e6) }))
+	assert.InEpsilon(t, 0.5e6/4, float64(charged(t, func() { m.Transfer(1e6, 4e6) })), 0.01)
+	assert.InEpsilon(t, 0.5e6, float64(charged(t, func() { m.TransferColumns(1e6, 4e6) })), 0.01)
+	m = &transforms{rates.Complete()}
+	assert.InEpsilon(t, 0.75e6/2, float64(charged(t, func() { m.TransferColumns(1e6, 4e6) })), 0.01, "cache and memory are the defaults")
+}

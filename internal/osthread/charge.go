@@ -146,6 +146,7 @@ type node struct {
 type core struct {
 	phase int64     // of the noise
 	free  int64     // when the last charge ends
+	last  *thread   // that went on here after a sleep, if switches take time
 	queue []*thread // that compute, in the order of their ends
 }
 
@@ -199,6 +200,17 @@ func (m *machine) compute(t *thread, d int64) {
 		c.free = max(c.free, m.now) + d
 		m.enqueue(t, c.free)
 		c.queue = append(c.queue, t)
+	}
+}
+
+// occupy charges t, which has slept, for its core if another thread had it.
+func (m *machine) occupy(t *thread) {
+	if m.o.Switch == 0 || t.node == nil || t.timer {
+		return
+	}
+	if c := t.node.coreFor(t); c.last != t {
+		c.last = t
+		t.owed += int64(m.o.Switch)
 	}
 }
 

@@ -204,3 +204,36 @@ func TestCharge_wake_up(t *testing.T) {
 		}
 	}
 }
+
+// A thread that goes on after a sleep pays for its core if another one had it, and not if it was
+// the last there.
+func TestCharge_switch(t *testing.T) {
+	const cost = 2 * time.Microsecond
+	var alone, beside time.Duration
+	_, err := Simulate(Simulation{Nodes: 1, Cores: 2, Switch: cost}, func() {
+		work := func(core, rounds int) (took time.Duration) {
+			require.NoError(t, SetAffinity(CPUSetOf(core)))
+			var p Parker
+			p.ParkTimeout(time.Microsecond) // it takes the core
+			Settle()
+			begin := Nanotime()
+			for i := range rounds {
+				if i%2 == 0 {
+					p.ParkTimeout(10 * time.Microsecond)
+				} else {
+					Sleep(10 * time.Microsecond)
+				}
+				Settle()
+			}
+			return time.Duration(Nanotime()-begin) - time.Duration(rounds)*10*time.Microsecond
+		}
+		var g Group
+		g.GoOn(0, func() { alone = work(0, 5) })
+		g.GoOn(0, func() { beside = work(1, 5) })
+		g.GoOn(0, func() { work(1, 10) })
+		g.Wait()
+	})
+	require.NoError(t, err)
+	assert.Zero(t, alone)
+	assert.GreaterOrEqual(t, beside, 5*cost)
+}

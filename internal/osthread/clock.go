@@ -56,6 +56,7 @@ func Sleep(d time.Duration) {
 	}
 	if m := here(); m != nil {
 		m.pass(d)
+		m.occupy(m.current)
 		return
 	}
 	sleep(d)

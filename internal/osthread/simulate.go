@@ -106,6 +106,8 @@ type Simulation struct {
 	// Waker is the cost of waking a thread that has slept for longer than threads spin, and
 	// Sleeper the delay of that thread.
 	Waker, Sleeper time.Duration
+	// Switch is what a core loses when a thread that has slept goes on there after another one.
+	Switch time.Duration
 	// Copy is the rate at which threads copy what messages carry, in 1e9 bytes per second, where
 	// nothing is copied really (ChargeCopy). 0: it takes no time of theirs.
 	Copy float64
@@ -313,6 +315,7 @@ func (m *machine) sleep(on unsafe.Pointer, d time.Duration) bool {
 		m.enqueue(t, m.now+min(int64(d), never-m.now))
 	}
 	m.turn(t)
+	m.occupy(t)
 	return t.woken
 }
 

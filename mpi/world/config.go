@@ -42,6 +42,9 @@ type Config struct {
 	// takes no time, and bodies with OnComm take that of their messages. So equal runs have equal
 	// results. "": bodies are timed.
 	Bodies string
+	// Quiet leaves away the line that says that a run is simulated, for programs that say so
+	// themselves.
+	Quiet bool
 
 	flags *flag.FlagSet // for given; nil without flags
 }

@@ -29,7 +29,7 @@ func (c *Config) simulate(body func(*mpi.Comm) error) error {
 	s := osthread.Simulation{Seed: 1, Nodes: (c.Ranks + perNode - 1) / perNode, Cores: m.Cores, Speed: 1}
 	s.Noise.Every, s.Noise.Length = m.NoiseEvery.Duration, m.NoiseLength.Duration
 	s.Copy = m.Copy
-	s.Waker, s.Sleeper = m.Waker.Duration, m.Sleeper.Duration
+	s.Waker, s.Sleeper, s.Switch = m.Waker.Duration, m.Sleeper.Duration, m.Switch.Duration
 	kind := "computing is timed on this machine"
 	if m.Speed != nil {
 		s.Speed = *m.Speed
@@ -53,7 +53,9 @@ func (c *Config) simulate(body func(*mpi.Comm) error) error {
 	if s.Speed == 0 {
 		s.Spawn, s.Task = m.Spawn.Duration, m.Task.Duration
 	}
-	fmt.Fprintf(os.Stderr, "weft: simulated machine %v; %d ranks, %d on a node; times are virtual, %s\n", m, c.Ranks, perNode, kind)
+	if !c.Quiet {
+		fmt.Fprintf(os.Stderr, "weft: simulated machine %v; %d ranks, %d on a node; times are virtual, %s\n", m, c.Ranks, perNode, kind)
+	}
 	opts := []local.Option{local.Network(m.Network.Net), local.Nodes(perNode, m.Inside.Net)}
 	switch {
 	case c.Eager >= 0:

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/weft-hpc/weft/bench/internal/hpldat"
+	"github.com/weft-hpc/weft/bench/internal/hplrun"
+	"github.com/weft-hpc/weft/bench/internal/nas"
+	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/fft/distributed"
+	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/internal/cluster"
+	"github.com/weft-hpc/weft/internal/modelled"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
+	"github.com/weft-hpc/weft/mpi/world"
+)
+
+// subject is a program that is measured on this machine and predicted on a simulated one.
+type subject struct {
+	group   string // subjects of a group solve the same problem in the same place
+	variant string
+	ranks   int
+	workers int // of each rank
+	net     local.Net
+
+	// run runs the program once; with kernels nil, it computes. Collective.
+	run func(c *mpi.Comm, kernels *cluster.Kernels) (seconds float64, err error)
+
+	measured, predicted, errors []float64 // of the rounds; errors are predicted / measured - 1
+}
+
+// checkedNets are the networks of a check; none means messages as measured between threads.
+var checkedNets = []string{"none", "gige", "10gige"}
+
+// linpackSubjects are the three drivers at orders, on one rank with all cores and on two ranks.
+func linpackSubjects(o options, net local.Net, orders []int) (all []*subject) {
+	grids := []hpldat.Grid{{P: 1, Q: 2}, {P: 2, Q: 1}}
+	if net == (local.Net{}) {
+		grids = slices.Insert(grids, 0, hpldat.Grid{P: 1, Q: 1})
+	}
+	for _, n := range orders {
+		for _, g := range grids {
+			for _, v := range []hpl.Variant{hpl.Task, hpl.LookAhead, hpl.Blocking} {
+				s := &subject{
+					group:   fmt.Sprintf("hpl N=%d %dx%d %v", n, g.P, g.Q, net),
+					variant: hplrun.Variants[v], ranks: g.P * g.Q, workers: checkedCores / (g.P * g.Q), net: net,
+				}
+				x := hpl.Default(n)
+				x.NB, x.P, x.Q = hpl.BlockWidth(n, g.P, o.kernels), g.P, g.Q
+				x.Variant, x.Workers = v, s.workers
+				s.run = func(c *mpi.Comm, kernels *cluster.Kernels) (float64, error) {
+					mine := x
+					if mine.Kernels = o.kernels; kernels != nil {
+						mine.Kernels = modelled.New(*kernels)
+					}
+					r, err := hpl.Run(c, mine)
+					if err == nil && kernels == nil && (r.Singular != 0 || !(r.Residual < 16)) {
+						err = fmt.Errorf("the residual is %v: it has to be below 16", r.Residual)
+					}
+					return r.Seconds, err
+				}
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// fourierSubjects are the forms of NAS FT, of classes, on two ranks.
+func fourierSubjects(net local.Net, classes []string) (all []*subject, err error) {
+	for _, name := range classes {
+		class, err := nas.Named(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, form := range distributed.Forms() {
+			s := &subject{
+				group: fmt.Sprintf("ft %s %v", class.Name, net), variant: form.String(), ranks: checkedCores, workers: 1, net: net,
+			}
+			s.run = func(c *mpi.Comm, kernels *cluster.Kernels) (seconds float64, err error) {
+				cfg := distributed.Config{Form: form, Workers: 1}
+				if kernels != nil {
+					if cfg.Kernels, err = modelled.Transforms(*kernels); err != nil {
+						return 0, err
+					}
+				}
+				r, err := nas.Once(c, class, cfg)
+				if err != nil {
+					return 0, err
+				}
+				return r.Seconds, r.Verdict
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// checkedCores is the number of cores that the subjects use, one for each rank or worker.
+const checkedCores = 2
+
+// here runs s once on this machine, and returns the seconds of rank 0.
+func (s *subject) here() (seconds float64, err error) {
+	err = local.Run(s.ranks, func(c *mpi.Comm) error {
+		took, err := s.run(c, nil)
+		if c.Rank() == 0 {
+			seconds = took
+		}
+		return err
+	}, local.Network(s.net))
+	return seconds, err
+}
+
+// simulate runs s on the machine m, of which it writes a file into folder.
+func (s *subject) simulate(m *cluster.Machine, folder string) (seconds float64, err error) {
+	mine := *m
+	mine.Nodes, mine.Cores = s.ranks, s.workers
+	text, err := json.Marshal(&mine)
+	if err != nil {
+		return 0, err
+	}
+	w := world.Default()
+	w.Ranks, w.Machine, w.Modelled, w.Quiet = s.ranks, filepath.Join(folder, "machine.json"), true, true
+	if err := os.WriteFile(w.Machine, text, 0o600); err != nil {
+		return 0, err
+	}
+	err = w.Run(func(c *mpi.Comm) error {
+		took, err := s.run(c, &mine.Kernels)
+		if c.Rank() == 0 {
+			seconds = took
+		}
+		return err
+	})
+	return seconds, err
+}
+
+// round measures and predicts s once more: the median of three runs, more if they are short, and
+// one simulation, whose repetitions would be equal.
+func (s *subject) round(m *cluster.Machine, folder string) error {
+	const least, most, enough = 3, 15, 0.3 // runs, runs, seconds
+	var all []float64
+	for total := 0.0; len(all) < least || total < enough && len(all) < most; {
+		took, err := s.here()
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", s.group, s.variant, err)
+		}
+		all = append(all, took)
+		total += took
+	}
+	predicted, err := s.simulate(m, folder)
+	if err != nil {
+		return fmt.Errorf("%s, %s, simulated: %w", s.group, s.variant, err)
+	}
+	measured := report.Median(all)
+	s.measured, s.predicted = append(s.measured, measured), append(s.predicted, predicted)
+	s.errors = append(s.errors, predicted/measured-1)
+	return nil
+}
+
+// check measures this machine and the subjects on it, round by round, so that a machine that
+// changes its speed is predicted with the speed that it has in that minute.
+func check(o options, stdout io.Writer) error {
+	folder, err := os.MkdirTemp("", "weft-calibrate-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	all, err := subjects(o)
+	if err != nil {
+		return err
+	}
+	progress := report.NewProgress(os.Stderr)
+	for round := range o.rounds {
+		for _, name := range checkedNets {
+			here := o
+			if here.net, err = local.ParseNet(name); err != nil {
+				return err
+			}
+			progress.Say("round %d of %d, net %s: calibration", round+1, o.rounds, name)
+			m, err := measure(here)
+			if err != nil {
+				return err
+			}
+			for _, s := range all {
+				if s.net != here.net {
+					continue
+				}
+				progress.Say("round %d of %d, %s, %s", round+1, o.rounds, s.group, s.variant)
+				if err := s.round(m, folder); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	progress.Clear()
+	print(all, stdout)
+	return nil
+}
+
+// subjects returns all that are checked.
+func subjects(o options) (all []*subject, err error) {
+	orders, classes := []int{1000, 2000, 4000}, []string{"W", "A"}
+	if o.quick {
+		orders, classes = []int{500}, []string{"S"}
+	}
+	for _, name := range checkedNets {
+		net, err := local.ParseNet(name)
+		if err != nil {
+			return nil, err
+		}
+		fourier, err := fourierSubjects(net, classes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, linpackSubjects(o, net, orders)...), fourier...)
+	}
+	return all, nil
+}
+
+// print prints the medians of the rounds, the errors of LINPACK and of NAS FT, and how many pairs
+// in a group that differ by 5 % or more are predicted in their order.
+func print(all []*subject, w io.Writer) {
+	fmt.Fprintf(w, "%-46s %-11s %10s %11s %8s\n", "problem", "variant", "seconds", "predicted", "error")
+	for _, s := range all {
+		fmt.Fprintf(w, "%-46s %-11s %10.5f %11.5f %7.1f%%\n", s.group, s.variant, report.Median(s.measured), report.Median(s.predicted), 100*report.Median(s.errors))
+	}
+	fmt.Fprintln(w)
+	for _, program := range []string{"hpl", "ft"} {
+		var errors []float64
+		worst := &subject{}
+		for _, s := range all {
+			if s.group[:len(program)] != program {
+				continue
+			}
+			e := math.Abs(report.Median(s.errors))
+			if errors = append(errors, e); e >= slices.Max(errors) {
+				worst = s
+			}
+		}
+		right, pairs := ordered(all, program)
+		report.Line(w, report.Text("check", program), report.Integer("points", len(errors)), report.Integer("rounds", len(worst.errors)),
+			report.Decimal("error_median", report.Median(errors)), report.Decimal("error_max", slices.Max(errors)),
+			report.Text("worst", worst.group+" "+worst.variant), report.Integer("pairs", pairs), report.Integer("pairs_in_order", right))
+	}
+}
+
+// ordered counts the pairs of subjects of a program that solve the same problem and differ by 5 %
+// or more, and those of them whose predictions have the same order.
+func ordered(all []*subject, program string) (right, pairs int) {
+	const apart = 1.05
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.group != b.group || a.group[:len(program)] != program {
+				continue
+			}
+			fast, slow := a, b
+			if report.Median(a.measured) > report.Median(b.measured) {
+				fast, slow = b, a
+			}
+			if report.Median(slow.measured) < apart*report.Median(fast.measured) {
+				continue
+			}
+			pairs++
+			if report.Median(slow.predicted) > report.Median(fast.predicted) {
+				right++
+			}
+		}
+	}
+	return right, pairs
+}
