@@ -29,7 +29,7 @@
 // rank gets; a group is some rows of every piece. Tasks sends the first two thirds of the
 // groups with their planes, and defers the rest until all planes are done. While one
 // deferred group is on its way, the pencils of the groups before it are transformed. The
-// price is a staging buffer for all planes. Reading the groups while they arrive (lazy
+// price is memory for the deferred groups of all planes. Reading the groups while they arrive (lazy
 // messages of package commthread/dds) did not pay: class W of NAS FT over TCP at 1 Gbit/s
 // took 1.2 to 1.6 times as long, class A in process 1.1 times. It needs a copy on both sides,
 // and hides no more.
@@ -66,7 +66,8 @@
 //
 // Memory besides source and destination: two planes for each worker, and with a
 // two-dimensional process grid one more array. On several ranks the staging buffer takes one
-// array with Exchange and Tasks, otherwise the planes not yet sent (Config.Stage bounds it).
+// array with Exchange, with Tasks what is sent last (a third of the pieces for other ranks) and
+// the pieces of some planes, otherwise the planes not yet sent (Config.Stage bounds it).
 //
 // # Not guaranteed
 //

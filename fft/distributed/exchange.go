@@ -119,6 +119,19 @@ func (x *exchange) copyPiece(dst, plane []complex128, receiver int) {
 	}
 }
 
+// copyRows copies rows of the piece for a receiver, which are contiguous in a plane, to dst, a part
+// of an array with size elements. Only in a distributed exchange.
+func (x *exchange) copyRows(dst, plane []complex128, receiver, first, count, size int) {
+	_, cols := x.shape(x.me, receiver)
+	n := count * cols
+	if x.model != nil {
+		x.model.Transfer(2*n*element, size*element)
+		return
+	}
+	at := x.offset(receiver, first)
+	copy(dst[:n], plane[at:at+n])
+}
+
 // ownPiece returns the memory of the piece of plane u that stays on this rank.
 func (x *exchange) ownPiece(array []complex128, u int) []complex128 {
 	rows, _ := x.shape(x.me, x.me)

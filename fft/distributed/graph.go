@@ -4,8 +4,8 @@ package distributed
 // their sends, then the ranges of columns, and waits. The exchange is in pipeline.go, the
 // dependences of columns in tokens.go.
 //
-// Ownership: a slot of the stage belongs to the task that computes its plane, then to the
-// tasks that send it, by their dependences. All MPI calls are made by the communication
+// Ownership: a slot of the outbox, or of the stage, belongs to the task that computes its plane, then
+// to the tasks that send it, by their dependences. All MPI calls are made by the communication
 // thread, in the order of the spawns.
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// The tasks that compute. Dependences are found from memory: planes in the stage, pieces
-// in the array that receives them. Only ranges of columns, which read part of every
+// The tasks that compute. Dependences are found from memory: planes in the stage or pieces in the
+// outbox, pieces in the array that receives them. Only ranges of columns, which read part of every
 // plane, depend on tokens instead (tokens.go).
 var (
-	planeTask   = tasks.Declare5("plane", computePlane, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output)
+	planeTask   = tasks.Declare6("plane", computePlane, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output, tasks.Output)
 	columnsTask = tasks.Declare3("columns", computeColumns, tasks.Value, tasks.Input, tasks.Input)
 )
 
@@ -85,7 +85,7 @@ func (g *graph) pass(it item) {
 		}
 	}
 	if it.after != nil {
-		g.sendDeferred(it.after, it.ps.planes.cols)
+		g.sendDeferred(it.after)
 	}
 }
 
@@ -106,30 +106,46 @@ func computeColumns(it item, _ *byte, _ []byte) {
 	it.g.compute(func(s *scratch) { it.ps.do(it.i, it.g.a, s) })
 }
 
-// plane spawns the computation of a plane. A plane before an exchange lies in the stage:
-// its own piece is copied to the array, the others are sent.
+// plane spawns the computation of a plane. Before a distributed exchange its own piece is copied to
+// the array, and the others to the outbox. Before another one it lies in the stage, and its own piece
+// is copied.
 func (g *graph) plane(it item) {
 	n, t := it.ps.planes.rows*it.ps.planes.cols, it.after
 	if t == nil {
 		at := it.i * it.ps.planes.leadingDim
-		planeTask.Spawn(g.p.rt, it, g.reads(it), g.a.data[it.ps.to][at:at+n], nil, g.tokens.plane(it.i))
+		planeTask.Spawn(g.p.rt, it, g.reads(it), g.a.data[it.ps.to][at:at+n], nil, nil, g.tokens.plane(it.i))
 		return
 	}
-	plane := g.p.stage.plane(it.i%g.p.stage.slots(), n)
 	own := t.ownPiece(t.array, it.i)
 	if t.tokens != nil {
 		own = nil // declared by the token
 	}
-	planeTask.Spawn(g.p.rt, it, g.reads(it), plane, own, t.tokens.plane(it.i))
-	g.sendEarly(t, it.i, plane)
+	if t.out == nil {
+		plane := g.p.stage.plane(it.i%g.p.stage.slots(), n)
+		planeTask.Spawn(g.p.rt, it, g.reads(it), plane, nil, own, t.tokens.plane(it.i))
+		g.sendPlane(t, it.i, plane)
+		return
+	}
+	early, late := t.out.slots(it.i)
+	planeTask.Spawn(g.p.rt, it, g.reads(it), early, late, own, t.tokens.plane(it.i))
+	g.sendEarly(t, it.i)
 }
 
-// computePlane transforms a plane, and copies its own piece to the array.
-func computePlane(it item, _ []tile, plane, _ []complex128, _ *byte) {
+// computePlane transforms a plane into memory, or into scratch if it goes to an outbox, and copies
+// its pieces.
+func computePlane(it item, _ []tile, memory, _, _ []complex128, _ *byte) {
 	it.g.compute(func(s *scratch) {
+		t, plane := it.after, memory
+		if t != nil && t.out != nil {
+			plane = s.out[:it.ps.planes.rows*it.ps.planes.cols]
+		}
 		it.ps.plane(it.i, plane, it.g.a, s)
-		if t := it.after; t != nil {
-			t.copyPiece(t.ownPiece(t.array, it.i), plane, t.me)
+		if t == nil {
+			return
+		}
+		t.copyPiece(t.ownPiece(t.array, it.i), plane, t.me)
+		if t.out != nil {
+			t.out.put(it.i, plane)
 		}
 	})
 }
@@ -160,50 +176,55 @@ func (g *graph) compute(f func(*scratch)) {
 	g.busy.Add(osthread.Nanotime() - since)
 }
 
+// sendPlane spawns the sends of plane u in the stage, of an exchange that is not distributed.
+func (g *graph) sendPlane(t *pipeline, u int, plane []complex128) {
+	for q := range t.peers {
+		rows, _ := t.shape(t.me, q)
+		g.sendOrPut(t, t.piece(plane, q, 0, rows), q, u)
+	}
+}
+
+// sendOrPut spawns the transfer of early pieces to q, whose first plane is u.
+func (g *graph) sendOrPut(t *pipeline, b mpi.Buffer, q, u int) {
+	switch {
+	case b.Bytes() == 0:
+	case t.win != nil:
+		g.put(t, b, q, u, 0, 0)
+	default:
+		g.send(t, b, q, u)
+	}
+}
+
 // sendEarly spawns the sends of the early groups when plane u is the last of its message.
-func (g *graph) sendEarly(t *pipeline, u int, plane []complex128) {
+func (g *graph) sendEarly(t *pipeline, u int) {
 	_, planes := t.planes(t.me)
 	first, count := t.messageOf(u, planes)
 	if u != first+count-1 {
 		return
 	}
 	for q := range t.peers {
-		rows := t.earlyRows(t.me, q)
-		switch n := t.bytes(t.me, q, rows) / element; {
-		case n == 0:
-		case t.win != nil:
-			g.put(t, t.piece(plane, q, 0, rows), q, u, 0, 0)
-		case count == 1:
-			g.send(t, t.piece(plane, q, 0, rows), q, u)
-		default: // side by side in the stage
-			slot := g.p.stage.slot
-			at := first%g.p.stage.slots()*slot + t.offset(q, 0)
-			g.send(t, mpi.Tile(g.p.stage.mem[at:], n, count, slot), q, first)
-		}
+		g.sendOrPut(t, t.out.earlyPieces(q, first, count), q, first)
 	}
 }
 
-// sendDeferred spawns the sends of the deferred groups, in order, from planes of the given
-// width. A message has the rows of all planes: it waits for the last plane, and for the
+// sendDeferred spawns the sends of the deferred groups, in order. A message has the rows of all planes: it waits for the last plane, and for the
 // last message but one to the same peer. Puts go plane by plane, because the target of
 // one put is contiguous.
-func (g *graph) sendDeferred(t *pipeline, width int) {
+func (g *graph) sendDeferred(t *pipeline) {
 	_, planes := t.planes(t.me)
-	slot := g.p.stage.slot
 	for k := t.early; k < t.groups && planes > 0; k++ {
 		for q := range t.peers {
 			first, count := t.group(t.me, q, k)
 			if t.bytes(t.me, q, count) == 0 {
 				continue
 			}
-			at, n := t.offset(q, first), count*width
 			if t.win == nil {
 				inOrder := tasks.Updates(&t.order[q][k%deferredWindow])
-				g.send(t, mpi.Tile(g.p.stage.mem[at:], n, planes, slot), q, planes+k, inOrder)
+				g.send(t, t.out.latePieces(q, 0, planes, first, count), q, planes+k, inOrder)
 				continue
 			}
 			for u := range planes {
-				g.put(t, mpi.Of(g.p.stage.mem[u*slot+at:u*slot+at+n]), q, u, k, first)
+				g.put(t, t.out.latePieces(q, u, 1, first, count), q, u, k, first)
 			}
 		}
 	}

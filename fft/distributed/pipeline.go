@@ -17,6 +17,7 @@ type pipeline struct {
 	mayPut     byte         // token: written by the fence after which all ranks may put
 	early      int          // groups; the others are deferred
 	perMessage int          // planes whose early groups share a message
+	out        *outbox      // pieces for other ranks; nil if the exchange is not distributed
 	order      [][deferredWindow]byte
 	tokens     *tokens // nil: the pass after it depends on the array itself
 }
@@ -40,20 +41,29 @@ func (g *graph) pipeline(x *exchange) *pipeline {
 	if g.p.cfg.OneSided {
 		t.win = g.p.window(x.comm, t.array)
 	}
-	if !x.distributed {
-		return t
-	}
-	if g.p.cfg.Stage == 0 {
-		t.early = g.p.cfg.earlyGroups()
-	}
-	if t.win == nil {
-		t.perMessage = coalesce(x, g.p.cfg.Stage)
+	if x.distributed {
+		t.early, t.perMessage = g.p.cfg.cut(x)
+		t.out = newOutbox(x, t.early, t.perMessage, g.p.cfg.Stage)
+		t.out.use(g.p.early, g.p.late)
 	}
 	return t
 }
 
+// cut returns how many groups of a distributed exchange are early, and how many planes share an
+// early message.
+func (c *Config) cut(x *exchange) (early, perMessage int) {
+	early, perMessage = x.groups, 1
+	if c.Stage == 0 {
+		early = c.earlyGroups()
+	}
+	if !c.OneSided {
+		perMessage = coalesce(x, c.Stage)
+	}
+	return early, perMessage
+}
+
 // coalesce returns the planes per early message: enough bytes, not too few messages, and
-// adjacent slots of the stage.
+// adjacent slots of the outbox.
 func coalesce(x *exchange, stage int) int {
 	piece := max(1, x.bytes(0, 0, x.rows.size(0)))
 	n := max(1, min(coalesceBytes/piece, x.units.size(0)/minMessages))

@@ -28,6 +28,8 @@ type Plan struct {
 	work       []complex128 // nil in slabs
 	windows    map[*mpi.Comm]map[*complex128]*mpi.Win
 	stage      *stage
+	early      []complex128 // memory of the outboxes of Tasks
+	late       []complex128
 	spare      freelist.List[scratch] // one for each worker that needed it
 	newScratch func() *scratch
 
@@ -124,9 +126,10 @@ func (p *Plan) scratch() *scratch {
 	return p.newScratch()
 }
 
-// memory makes the stage and what makes scratch, large enough for every pass.
+// memory makes the stage, the memory of outboxes and what makes scratch, large enough for every
+// pass.
 func (p *Plan) memory() (err error) {
-	slot, slots, packed, plane, batch := 0, 0, 0, 0, 0
+	slot, slots, packed, plane, batch, early, late := 0, 0, 0, 0, 0, 0, 0
 	for _, st := range []*steps{p.forward, p.inverse} {
 		for i := range st.passes {
 			ps := &st.passes[i]
@@ -135,7 +138,13 @@ func (p *Plan) memory() (err error) {
 				continue
 			}
 			plane, batch = max(plane, f.rows*f.cols), max(batch, f.batch*f.cols)
-			if x := ps.after; x != nil {
+			switch x := ps.after; {
+			case x == nil:
+			case p.cfg.Form == Tasks && x.distributed:
+				groups, perMessage := p.cfg.cut(x)
+				n, m := newOutbox(x, groups, perMessage, p.cfg.Stage).size()
+				early, late = max(early, n), max(late, m)
+			default:
 				slot, slots = max(slot, f.rows*f.cols), max(slots, ps.items)
 				at, _, length := x.packed(x.size - 1)
 				if x.me == x.size-1 {
@@ -156,13 +165,23 @@ func (p *Plan) memory() (err error) {
 	if p.stage, err = newStage(slots, slot, packed, p.cfg.alloc); err != nil {
 		return err
 	}
+	if early > 0 {
+		if p.early, err = p.cfg.alloc(early); err != nil {
+			return err
+		}
+	}
+	if late > 0 {
+		if p.late, err = p.cfg.alloc(late); err != nil {
+			return err
+		}
+	}
 	p.newScratch, err = p.cfg.newScratch(plane, packedPlane(p.cfg.Form, plane), batch)
 	return err
 }
 
-// packedPlane returns the size of the plane in scratch: only Exchange computes planes there.
+// packedPlane returns the size of the plane in scratch: Exchange and Tasks compute planes there.
 func packedPlane(f Form, plane int) int {
-	if f == Exchange {
+	if f == Exchange || f == Tasks {
 		return plane
 	}
 	return 0
@@ -258,8 +277,8 @@ func (p *Plan) window(c *mpi.Comm, x []complex128) *mpi.Win {
 // the input. On one rank dst may be src; otherwise they must not overlap.
 //
 // Besides the two arrays it uses one or two planes of scratch memory for each worker. On
-// several ranks it uses the stage, too: up to cfg.Stage planes that wait until they are
-// sent. Errors: a slice too short or overlapping; errors of the messages, after which no
+// several ranks it uses the stage, too: up to cfg.Stage planes, or with Tasks their pieces for other
+// ranks, that wait until they are sent. Errors: a slice too short or overlapping; errors of the messages, after which no
 // rank can use the plan.
 func (p *Plan) Forward(dst, src []complex128) error {
 	return p.run(p.forward, p.output, dst, src, p.cfg.BeforeForward)
@@ -347,7 +366,7 @@ func (p *Plan) Workers() int { return p.workers }
 // Stats returns the cost of the transforms since the last ResetStats on this rank.
 func (p *Plan) Stats() Stats {
 	s := p.stats
-	s.Stage = len(p.stage.mem) * element
+	s.Stage = (len(p.stage.mem) + len(p.early) + len(p.late)) * element
 	return s
 }
 
@@ -390,6 +409,11 @@ func (p *Plan) Close() (err error) {
 	}
 	if p.stage != nil {
 		err = errors.Join(err, p.cfg.free(p.stage.mem))
+	}
+	for _, x := range [][]complex128{p.early, p.late} {
+		if x != nil {
+			err = errors.Join(err, p.cfg.free(x))
+		}
 	}
 	return err
 }

@@ -383,6 +383,7 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, 2*array, class.Memory(1, distributed.Config{}))
 	assert.Equal(t, 2*array+array/2, class.Memory(2, distributed.Config{Form: distributed.Exchange, Stage: 4}))
 	assert.Equal(t, 2*array+4<<20, class.Memory(2, distributed.Config{Form: distributed.Slabs, Stage: 4}))
+	assert.Equal(t, 2*array+(128*7/12+32)*array/128/2, class.Memory(2, distributed.Config{Form: distributed.Tasks}))
 	assert.Equal(t, 2*array+2*array*3/4, class.Memory(4, distributed.Config{Grid: [2]int{2, 2}}))
 	assert.Equal(t, 2*(array+16*8*class.NZ), class.Memory(1, distributed.Config{Pad: 8}))
 }
