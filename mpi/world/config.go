@@ -135,7 +135,11 @@ func usage(format string, args ...any) error {
 // The error is for the whole world. It is nil only if all bodies succeeded and left no calls
 // or messages unfinished. Under a launcher rank 0 has printed the errors of the bodies
 // already; [Exit] does not print them again.
+//
+// Until it returns, garbage collections are rarer than usual: one for each 64 MB of garbage at
+// most, unless GOGC or GOMEMLIMIT is set.
 func (c *Config) Run(body func(*mpi.Comm) error) error {
+	defer raiseHeap()()
 	body, err := advised(body)
 	if err != nil {
 		return err
