@@ -32,9 +32,13 @@ type Parker struct {
 // its thread; the P can be handed over (package doc). Does not allocate on Linux.
 // With a token there, it costs one atomic operation.
 func (p *Parker) Park() {
-	if p.takeOrAnnounce() {
-		return
+	if !p.takeOrAnnounce() {
+		p.park()
 	}
+}
+
+// park sleeps until it has taken a token.
+func (p *Parker) park() {
 	Step()
 	for {
 		p.sleep(-1)
@@ -72,11 +76,16 @@ func (p *Parker) ParkTimeout(d time.Duration) bool {
 // in its next Park when Unpark returns.
 func (p *Parker) Unpark() {
 	if p.word.Swap(notified) == parked {
-		if m := simulated.Load(); m != nil {
-			m.wakeFrom(unsafe.Pointer(&p.word)) // the owner may be a thread of it
-		}
-		p.bed.wake(&p.word)
+		p.wake()
 	}
+}
+
+// wake wakes the owner, who sleeps or is about to.
+func (p *Parker) wake() {
+	if m := simulated.Load(); m != nil {
+		m.wakeFrom(unsafe.Pointer(&p.word)) // the owner may be a thread of it
+	}
+	p.bed.wake(&p.word)
 }
 
 // UnparkSpinning is Unpark for an owner that spins on the real machine, where Park is left out: on a
