@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What is put in comes out once, to the goroutine that had it if that asks, else the last first.
+// What is put in comes out once.
 func TestList(t *testing.T) {
 	var l List[int]
 	assert.Nil(t, l.Get())
@@ -17,17 +17,42 @@ func TestList(t *testing.T) {
 	for _, x := range all {
 		l.Put(x)
 	}
-	assert.Same(t, all[2], l.Get())
+	assert.Same(t, all[2], l.Get(), "its own last one")
 	got := map[*int]bool{l.Get(): true, l.Get(): true}
 	assert.True(t, got[all[0]] && got[all[1]])
 	assert.Nil(t, l.Get())
+}
 
-	l.Put(all[0])
-	var g sync.WaitGroup
-	g.Go(func() { l.Put(all[1]) })
-	g.Wait()
-	assert.Same(t, all[0], l.Get(), "its own")
-	assert.Same(t, all[1], l.Get())
+// A goroutine gets its own value back, and what others have left if it has none.
+func TestList_others(t *testing.T) {
+	const goroutines = 100 // more than there are places
+	var l List[int]
+	values := map[*int]bool{}
+	var mine []*int
+	for i := range goroutines {
+		x := new(int)
+		values[x] = true
+		var g sync.WaitGroup
+		g.Go(func() {
+			l.Put(x)
+			if i%10 == 0 {
+				mine = append(mine, l.Get())
+			}
+		})
+		g.Wait()
+		if i%10 == 0 {
+			assert.Same(t, x, mine[len(mine)-1])
+			delete(values, x)
+		}
+	}
+	for len(values) > 0 {
+		x := l.Get()
+		if !assert.Contains(t, values, x) {
+			return
+		}
+		delete(values, x)
+	}
+	assert.Nil(t, l.Get())
 }
 
 // Values survive garbage collections, unlike those of a sync.Pool.
@@ -71,7 +96,8 @@ func TestList_goroutines(t *testing.T) {
 	}
 	g.Wait()
 	assert.Zero(t, shared.Load())
-	assert.LessOrEqual(t, made.Load(), int32(goroutines))
+	// One that another goroutine has put in a place while find looked at the next is overlooked.
+	assert.LessOrEqual(t, made.Load(), int32(2*goroutines))
 }
 
 func BenchmarkList(b *testing.B) {
