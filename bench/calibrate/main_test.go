@@ -77,6 +77,13 @@ func TestOrdered(t *testing.T) {
 	assert.Equal(t, [2]int{2, 3}, [2]int{right, pairs})
 	right, pairs = ordered(all, "ft")
 	assert.Equal(t, [2]int{1, 1}, [2]int{right, pairs})
+
+	all = []*subject{
+		{group: "hpl", measured: []float64{1, 1, 3}, predicted: []float64{1}}, // was slower once
+		{group: "hpl", measured: []float64{2, 2, 2}, predicted: []float64{1}},
+	}
+	_, pairs = ordered(all, "hpl")
+	assert.Zero(t, pairs)
 }
 
 // A check predicts and measures every subject, and prints a line of each and the results.
