@@ -95,14 +95,14 @@ func (c *config) underNoise(p point) (samples []sample, stolen float64, err erro
 
 // size is GFLOP/s against N, on one process with all cores, too.
 func (c *config) size() error {
-	var net local.Net
-	if c.netSaid {
-		net = c.net
-	}
 	orders := chosen(c, []float64{250, 500, 1000}, []float64{250, 500, 1000, 2000, 3000, 4000, 6000, 8000})
 	one := hpldat.Grid{P: 1, Q: 1}
 	grids := slices.DeleteFunc(slices.Clone(c.grids), func(g hpldat.Grid) bool { return g == one })
 	for _, g := range append([]hpldat.Grid{one}, grids...) {
+		net := c.net
+		if g == one { // it has no messages
+			net = local.Net{}
+		}
 		err := c.curve(curve{
 			experiment: "size", file: fmt.Sprintf("size-%dx%d", g.P, g.Q),
 			title: fmt.Sprintf("LINPACK against size: grid %d x %d, network %s", g.P, g.Q, nameOf(net)),

@@ -28,7 +28,6 @@ type config struct {
 	workers int // of each rank; 0: its share of the cores
 	grids   []hpldat.Grid
 	net     local.Net // of size, noise and lookahead
-	netSaid bool      // -net was given
 	modes   []string  // ways of progress, of bandwidth and latency
 	nb      []int     // to search; nil: the default
 	period  time.Duration
@@ -59,9 +58,8 @@ func newConfig() *config {
 	set.Least(&c.reps, "reps", 5, 1, "interleaved `runs` of each driver at each point; 2 with -quick")
 	set.Least(&c.workers, "workers", 0, 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
 	set.Func("grids", "process `grids`, as PxQ,PxQ (default 1x2,2x1)", c.setGrids)
-	set.Func("net", "`network` of size, noise and lookahead: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic (default gige, and none for size)", func(text string) (err error) {
+	set.Func("net", "`network` of size, noise and lookahead: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic (default gige)", func(text string) (err error) {
 		c.net, err = local.ParseNet(text)
-		c.netSaid = true
 		return err
 	})
 	set.Func("progress", "who moves messages in bandwidth and latency: `modes` host, nic (default host,nic)", c.setModes)
