@@ -181,6 +181,7 @@ func check(o options, stdout io.Writer) error {
 		return err
 	}
 	progress := report.NewProgress(os.Stderr)
+	defer progress.Clear()
 	for round := range o.rounds {
 		for _, name := range checkedNets {
 			here := o
@@ -228,8 +229,8 @@ func subjects(o options) (all []*subject, err error) {
 	return all, nil
 }
 
-// printSubjects prints the medians of the rounds, the errors of LINPACK and of NAS FT, and how many pairs
-// in a group that differ are predicted in their order.
+// printSubjects prints the medians of the rounds, the errors of LINPACK and of NAS FT, and how many
+// pairs in a group that differ are predicted in their order.
 func printSubjects(all []*subject, w io.Writer) {
 	fmt.Fprintf(w, "%-24s %-11s %10s %11s %8s\n", "problem", "variant", "seconds", "predicted", "error")
 	for _, s := range all {
@@ -237,20 +238,20 @@ func printSubjects(all []*subject, w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	for _, program := range []string{"hpl", "ft"} {
-		var errors []float64
+		var misses []float64
 		worst := &subject{}
 		for _, s := range all {
 			if s.group[:len(program)] != program {
 				continue
 			}
 			e := math.Abs(report.Median(s.errors))
-			if errors = append(errors, e); e >= slices.Max(errors) {
+			if misses = append(misses, e); e >= slices.Max(misses) {
 				worst = s
 			}
 		}
 		right, pairs := ordered(all, program)
-		report.Line(w, report.Text("check", program), report.Integer("points", len(errors)), report.Integer("rounds", len(worst.errors)),
-			report.Decimal("error_median", report.Median(errors)), report.Decimal("error_max", slices.Max(errors)),
+		report.Line(w, report.Text("check", program), report.Integer("points", len(misses)), report.Integer("rounds", len(worst.errors)),
+			report.Decimal("error_median", report.Median(misses)), report.Decimal("error_max", slices.Max(misses)),
 			report.Text("worst", worst.group+" "+worst.variant), report.Integer("pairs", pairs), report.Integer("pairs_in_order", right))
 	}
 }

@@ -207,9 +207,9 @@ func (g *graph) sendEarly(t *pipeline, u int) {
 	}
 }
 
-// sendDeferred spawns the sends of the deferred groups, in order. A message has the rows of all planes: it waits for the last plane, and for the
-// last message but one to the same peer. Puts go plane by plane, because the target of
-// one put is contiguous.
+// sendDeferred spawns the sends of the deferred groups, in order. A message has the rows of all
+// planes: it waits for the last plane, and for the last message but one to the same peer. Puts go
+// plane by plane, because the target of one put is contiguous.
 func (g *graph) sendDeferred(t *pipeline) {
 	_, planes := t.planes(t.me)
 	for k := t.early; k < t.groups && planes > 0; k++ {
