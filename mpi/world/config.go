@@ -136,10 +136,10 @@ func usage(format string, args ...any) error {
 // or messages unfinished. Under a launcher rank 0 has printed the errors of the bodies
 // already; [Exit] does not print them again.
 //
-// Until it returns, garbage collections are rarer than usual: one for each 64 MB of garbage at
-// most, unless GOGC or GOMEMLIMIT is set.
+// From the first Run of a process on, garbage collections are rarer than usual: one for each 64 MB
+// of garbage at most, unless GOGC or GOMEMLIMIT is set.
 func (c *Config) Run(body func(*mpi.Comm) error) error {
-	defer raiseHeap()()
+	raiseHeap()
 	body, err := advised(body)
 	if err != nil {
 		return err

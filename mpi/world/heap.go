@@ -2,8 +2,8 @@ package world
 
 import (
 	"os"
-	"runtime"
 	"runtime/debug"
+	"sync"
 )
 
 // heapFloor is the garbage that is made before a collection begins. Go would begin one after 4 MB
@@ -12,15 +12,24 @@ import (
 // thousand messages.
 const heapFloor = 64 << 20
 
-// raiseHeap lets the heap count as heapFloor larger until restore is called, by memory that nobody
-// touches and that is therefore only addresses. It does nothing if the user has chosen when to
-// collect (GOGC, GOMEMLIMIT).
-func raiseHeap() (restore func()) {
+// floor is memory that nobody touches, so that it is only addresses. It is made once and kept: Go
+// would clear, and so touch, what it allocates where something has been before.
+var floor struct {
+	sync.Mutex
+	memory []byte // guarded by the mutex
+}
+
+// raiseHeap lets the heap count as heapFloor larger from now on. It does nothing if the user has
+// chosen when to collect (GOGC, GOMEMLIMIT).
+func raiseHeap() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" || debug.SetMemoryLimit(-1) != unlimited {
-		return func() {}
+		return
 	}
-	floor := make([]byte, heapFloor)
-	return func() { runtime.KeepAlive(floor) }
+	floor.Lock()
+	defer floor.Unlock()
+	if floor.memory == nil {
+		floor.memory = make([]byte, heapFloor)
+	}
 }
 
 const unlimited = 1<<63 - 1

@@ -35,6 +35,11 @@ var garbage []byte
 func TestRaiseHeap(t *testing.T) {
 	t.Setenv("GOGC", "")
 	assert.LessOrEqual(t, collections(t), uint32(1))
+	require.NotNil(t, floor.memory)
+	first := &floor.memory[0]
+	assert.LessOrEqual(t, collections(t), uint32(1))
+	assert.Same(t, first, &floor.memory[0], "the memory of a process, not of a run: a second one would be cleared")
+	floor.memory = nil // a later run makes it again
 	t.Setenv("GOGC", "100")
 	assert.GreaterOrEqual(t, collections(t), uint32(3), "the user's choice")
 }
