@@ -74,6 +74,16 @@ func (x *exchange) group(source, receiver, g int) (first, count int) {
 	return b.start(g), b.size(g)
 }
 
+// earlyRows returns the rows of a piece in its first early groups.
+func (x *exchange) earlyRows(source, receiver, early int) int {
+	if early == x.groups {
+		rows, _ := x.shape(source, receiver)
+		return rows
+	}
+	first, _ := x.group(source, receiver, early)
+	return first
+}
+
 // target returns where the receiver stores some rows of a piece: they are contiguous. u
 // counts the planes of the source.
 func (x *exchange) target(source, receiver, u, first, count int) (at, length int) {

@@ -36,10 +36,7 @@ func newOutbox(x *exchange, early, perMessage, stage int) *outbox {
 	}
 	for q := range x.size {
 		rows, cols := x.shape(x.me, q)
-		first := rows
-		if early < x.groups {
-			first, _ = x.group(x.me, q, early)
-		}
+		first := x.earlyRows(x.me, q, early)
 		o.earlyRows = append(o.earlyRows, first)
 		o.early.at, o.late.at = append(o.early.at, o.early.slot), append(o.late.at, o.late.slot)
 		if q != x.me {

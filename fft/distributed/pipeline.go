@@ -97,16 +97,6 @@ func (t *pipeline) peers(yield func(rank int) bool) {
 	}
 }
 
-// earlyRows returns the number of rows of a piece that are in early groups.
-func (t *pipeline) earlyRows(source, receiver int) int {
-	rows, _ := t.shape(source, receiver)
-	if t.early == t.groups {
-		return rows
-	}
-	first, _ := t.group(source, receiver, t.early)
-	return first
-}
-
 // receive spawns the receives of all pieces, before anything else.
 func (t *pipeline) receive(g *graph) {
 	if t.win != nil {
@@ -127,7 +117,7 @@ func (t *pipeline) receive(g *graph) {
 
 // receiveEarly spawns the receives of the early messages from s.
 func (t *pipeline) receiveEarly(g *graph, s int) {
-	n := t.earlyRows(s, t.me)
+	n := t.earlyRows(s, t.me, t.early)
 	if t.bytes(s, t.me, n) == 0 {
 		return
 	}
@@ -159,7 +149,7 @@ func (t *pipeline) awaitPuts(g *graph) {
 	written := make([][]any, len(counts))
 	for s := range t.peers {
 		_, planes := t.planes(s)
-		if n := t.earlyRows(s, t.me); t.bytes(s, t.me, n) > 0 {
+		if n := t.earlyRows(s, t.me, t.early); t.bytes(s, t.me, n) > 0 {
 			for u := range planes {
 				at, length := t.target(s, t.me, u, 0, n)
 				k := t.counter(u, 0)
