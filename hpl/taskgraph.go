@@ -75,6 +75,9 @@ func (t *taskRun) spawnPanel(k int) *panel {
 	t.setPanel(p, k)
 	if t.grid.col == p.col {
 		t.spawnFactor(p)
+		if k == 0 && t.rt.Workers() == 1 { // what one worker spawns before it delays it
+			_ = t.rt.WaitOn(p.msg) // Wait returns errors
+		}
 	}
 	t.spawnBroadcast(p)
 	unpack.Spawn(t.rt, job{t: t, p: p}, p.msg[:p.head()], p.tri)

@@ -112,13 +112,15 @@ const checkedCores = 2
 
 // here runs s once on this machine, and returns the seconds of rank 0.
 func (s *subject) here() (seconds float64, err error) {
-	err = local.Run(s.ranks, func(c *mpi.Comm) error {
+	w := world.Default()
+	w.Ranks, w.Net = s.ranks, s.net
+	err = w.Run(func(c *mpi.Comm) error {
 		took, err := s.run(c, nil)
 		if c.Rank() == 0 {
 			seconds = took
 		}
 		return err
-	}, local.Network(s.net))
+	})
 	return seconds, err
 }
 

@@ -14,7 +14,8 @@ import (
 // experiment is one question.
 type experiment struct {
 	name, about string
-	run         func(*config) error
+	run         func(*config) error // on this machine; nil: only on a simulated one
+	simulated   func(*config) error // with -machine; nil: only on this machine
 }
 
 // allExperiments is set by init: the table and the command line refer to each other.
@@ -22,12 +23,13 @@ var allExperiments []experiment
 
 func init() {
 	allExperiments = []experiment{
-		{"size", "GFLOP/s against the order of the matrix", (*config).size},
-		{"bandwidth", "against the bandwidth of the links, progress by host and by network card", (*config).bandwidth},
-		{"latency", "against the latency of the links, progress by host and by network card", (*config).latency},
-		{"noise", "against the part of each core that others steal", (*config).noise},
-		{"scale", "GFLOP/s against the order on a simulated machine: only with -machine, and then alone", (*config).scale},
-		{"lookahead", "task, look-ahead 1 to 3, blocking: best of each over one network", (*config).lookahead},
+		{"size", "GFLOP/s against the order of the matrix", (*config).size, nil},
+		{"bandwidth", "against the bandwidth of the links, progress by host and by network card", (*config).bandwidth, (*config).scaleBandwidth},
+		{"latency", "against the latency of the links, progress by host and by network card", (*config).latency, nil},
+		{"noise", "against the part of each core that others steal", (*config).noise, (*config).scaleNoise},
+		{"lookahead", "task, look-ahead 1 to 3, blocking: best of each over one network", (*config).lookahead, nil},
+		{"scale", "with -machine: GFLOP/s against the order; what runs if none is named", nil, (*config).scale},
+		{"processors", "with -machine: an eighth of the machine to twice as much; asymptote, and the order at half of it", nil, (*config).processors},
 	}
 }
 

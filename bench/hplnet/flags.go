@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,8 +33,7 @@ type config struct {
 	kernels blas.Kernels
 	wanted  []string // experiments; nil: all
 
-	machine     *cluster.Machine // of the experiment scale; nil: none
-	machineName string
+	machine *cluster.Machine // that is simulated; nil: this one
 
 	line     *commandline.Line
 	solve    func(point, hpl.Config) (hpl.Result, error)
@@ -54,7 +52,7 @@ func newConfig() *config {
 	c.line = set
 	set.StringVar(&c.folder, "out", "hplnet", "`folder` for charts and tables; made if it is not there")
 	set.BoolVar(&c.quick, "quick", false, "small matrices, few points, two runs, no search: to see that it works")
-	set.Least(&c.n, "n", 4000, 1, "`order` of the matrix, except in the experiment size; 1000 with -quick")
+	set.Least(&c.n, "n", 4000, 1, "`order` of the matrix, except in the experiments size and processors; 1000 with -quick; with -machine 32768")
 	set.Least(&c.reps, "reps", 5, 1, "interleaved `runs` of each driver at each point; 2 with -quick")
 	set.Least(&c.workers, "workers", 0, 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
 	set.Func("grids", "process `grids`, as PxQ,PxQ (default 1x2,2x1)", c.setGrids)
@@ -64,7 +62,7 @@ func newConfig() *config {
 	})
 	set.Func("progress", "who moves messages in bandwidth and latency: `modes` host, nic (default host,nic)", c.setModes)
 	set.Func("nb", "block `widths` to search, in columns (default 192,96,144,240; 96 with -quick)", c.setBlocks)
-	set.Func("machine", "run the experiment scale on a simulated `machine`: "+strings.Join(cluster.Presets(), ", ")+", or a machine file", c.setMachine)
+	set.Func("machine", "run bandwidth, noise, scale or processors on a simulated `machine`: "+strings.Join(cluster.Presets(), ", ")+", or a machine file", c.setMachine)
 	set.DurationVar(&c.period, "noise-period", 10*time.Millisecond, "`time` from one theft of a core to the next, in the experiment noise")
 	set.Func("isa", "`kernels`: "+strings.Join(blas.Names(), ", ")+" (default "+blas.Default().Name()+")", func(s string) (err error) {
 		c.kernels, err = blas.Named(s)
@@ -163,9 +161,16 @@ func (c *config) complete() error {
 	if c.machine != nil && c.wanted == nil {
 		c.wanted = []string{"scale"}
 	}
+	for _, e := range allExperiments {
+		switch {
+		case !slices.Contains(c.wanted, e.name):
+		case c.machine == nil && e.run == nil:
+			return fmt.Errorf("%s needs a machine: give -machine js21, or a machine file", e.name)
+		case c.machine != nil && e.simulated == nil:
+			return fmt.Errorf("%s does not run on a simulated machine: leave -machine away", e.name)
+		}
+	}
 	switch {
-	case c.machine == nil && slices.Contains(c.wanted, "scale"):
-		return errors.New("scale needs a machine: give -machine js21, or a machine file")
 	case c.period < time.Millisecond || c.period > time.Second:
 		return fmt.Errorf("-noise-period %v: it has to be from 1ms to 1s", c.period)
 	case c.folder == "":
@@ -195,7 +200,16 @@ func (c *config) checkSize() error {
 	return nil
 }
 
-func (c *config) wants(name string) bool { return c.wanted == nil || slices.Contains(c.wanted, name) }
+// function returns what e does here, or nil if it is not wanted.
+func (c *config) function(e experiment) func(*config) error {
+	switch {
+	case c.wanted != nil && !slices.Contains(c.wanted, e.name):
+		return nil
+	case c.machine != nil:
+		return e.simulated
+	}
+	return e.run
+}
 
 func experimentNames() (names []string) {
 	for _, e := range allExperiments {
@@ -210,9 +224,11 @@ look-ahead, and none. Ranks and network are inside this process.
 	hplnet                          all experiments
 	hplnet bandwidth latency        these
 	hplnet -quick -out quick        small and rough: a minute
-	hplnet -machine js21 -out js21  the experiment scale on a simulated machine: an hour
+	hplnet -machine js21 -out js21  the experiment scale on a simulated machine: hours
+	hplnet -machine js21 -n 16384 bandwidth noise   these there: half an hour
 
 Each driver runs with the block size and panel broadcast that suit it best at the point,
-found by a search; the drivers then take turns, and medians count. The folder gets a chart
-(SVG) and its data (CSV) per experiment, grid and way of progress.
+found by a search; the drivers then take turns, and medians count. Tasks and the best of the
+others run a second round, which makes their ratio. The folder gets a chart (SVG) and its data
+(CSV) per experiment, grid and way of progress.
 `

@@ -14,13 +14,17 @@
 //	           the host (as stock MPI does) and by the network card
 //	latency    GFLOP/s against the latency, likewise
 //	noise      GFLOP/s against the part of each core that other programs steal
-//	scale      GFLOP/s against the order of the matrix on a simulated machine (-machine)
 //	lookahead  task, look-ahead 1 to 3, blocking: best of each over one network
+//	scale      GFLOP/s against the order of the matrix on a simulated machine (-machine)
+//	processors the same on parts of a simulated machine; asymptote, and the order at half of it
+//
+// With -machine, bandwidth and noise run on the simulated machine, too.
 //
 // Ranks are in this process, and the network between them is simulated (LogGP, package
 // mpi/local). Each driver runs with the block size and the broadcast that suit it best
 // at that point, found by a search that is printed; then the drivers take turns,
-// repetition by repetition, and medians count. Every solution is checked.
+// repetition by repetition, and medians count. The task driver and the best of the others run a
+// second round, which alone makes their ratio. Every solution is checked.
 //
 // For each experiment and grid, the folder gets a chart (SVG) and its data (CSV). The last
 // lines on standard output are "result key=value ...", one per point and driver, and
@@ -30,7 +34,7 @@
 // # Reading the source
 //
 // experiments.go has the sweeps, point.go runs one point, tune.go searches, noise.go
-// steals cores, output.go prints and draws.
+// steals cores, output.go prints and draws; scale.go and processors.go simulate machines.
 package main
 
 import (
@@ -69,10 +73,11 @@ func (c *config) run(stdout, stderr io.Writer) error {
 		fmt.Fprintf(c.out, "LINPACK, kernels %s, in-process ranks, %d interleaved run(s) of each driver\n", c.kernels.Name(), c.reps)
 	}
 	for _, e := range allExperiments {
-		if !c.wants(e.name) {
+		f := c.function(e)
+		if f == nil {
 			continue
 		}
-		if err := errors.Join(e.run(c), c.out.err); err != nil {
+		if err := errors.Join(f(c), c.out.err); err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
 	}

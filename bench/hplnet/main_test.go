@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -126,6 +127,41 @@ func TestTune_searches_once(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out.String(), "search, task, grid 1x2, N=1000"))
 }
 
+// A driver that was the best of the first round by luck is not the best of the second.
+func TestCompare_second_round(t *testing.T) {
+	c, err := parseArgs(strings.Fields("-quick -reps 3"))
+	require.NoError(t, err)
+	runs := 0
+	c.solve = func(p point, x hpl.Config) (hpl.Result, error) {
+		runs++
+		if runs <= 3*len(drivers) && x.Variant == hpl.Blocking {
+			return hpl.Result{Seconds: 0.5, GFlops: 2}, nil
+		}
+		return hpl.Result{Seconds: 1, GFlops: 1}, nil
+	}
+	samples, err := c.compare(point{grid: c.grids[0], n: 100}, drivers)
+	require.NoError(t, err)
+	times, best := ratio(samples)
+	assert.Equal(t, "blocking", best.label)
+	assert.Equal(t, 1.0, times)
+}
+
+// The median of a search's short runs counts.
+func TestTune_short_runs(t *testing.T) {
+	c, err := parseArgs(nil)
+	require.NoError(t, err)
+	speeds := []float64{1, 100, 2, 90, 3}
+	c.solve = func(point, hpl.Config) (hpl.Result, error) {
+		r := hpl.Result{Seconds: 0.01, GFlops: speeds[0]}
+		speeds = speeds[1:]
+		return r, nil
+	}
+	speed, err := c.try(point{grid: c.grids[0], n: 100}, drivers[0], choice{nb: 96})
+	require.NoError(t, err)
+	assert.Equal(t, 3.0, speed)
+	assert.Empty(t, speeds)
+}
+
 // A matrix that does not fit is refused before the first run, where the system tells.
 func TestUsage_of_memory(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -146,7 +182,11 @@ func TestCompare_interleaves(t *testing.T) {
 	}
 	samples, err := c.compare(point{grid: c.grids[0], n: 100}, drivers)
 	require.NoError(t, err)
-	require.Len(t, order, 25)
+	require.Len(t, order, 25+10)
+	for rep := range 5 {
+		assert.ElementsMatch(t, []string{order[0], fmt.Sprint(int(hpl.LookAhead), 2)}, order[25+2*rep:][:2], "the second round")
+	}
+	assert.NotEqual(t, order[25], order[27], "the two take turns")
 	for place := range drivers {
 		seen := map[string]bool{}
 		for rep := range 5 {
@@ -183,7 +223,7 @@ func TestRun_fails(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for args, complaint := range map[string]string{
 		"-x":                "not defined",
-		"weather":           `there is no experiment "weather": there are size, bandwidth, latency, noise, scale, lookahead`,
+		"weather":           `there is no experiment "weather": there are size, bandwidth, latency, noise, lookahead, scale, processors`,
 		"-n 0":              "-n 0",
 		"-reps 0":           "-reps 0",
 		"-workers -1":       "-workers -1",
@@ -233,12 +273,19 @@ func TestRun_output_that_cannot_be_written(t *testing.T) {
 	assert.ErrorContains(t, c.run(full, &bytes.Buffer{}), "size: write")
 }
 
-// The experiment scale runs its three lines on a simulated machine.
-func TestScale(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "small.json")
+// smallMachine writes a machine file.
+func smallMachine(t *testing.T) (dir, file string) {
+	t.Helper()
+	dir = t.TempDir()
+	file = filepath.Join(dir, "small.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"name": "small", "nodes": 2, "cores": 2, "network": "gige",
 		"kernels": {"gflops": 10, "efficiency": 1, "half": 4, "memory": 5, "cached": 20, "line": 3, "call": 0.1}}`), 0o600))
+	return dir, file
+}
+
+// The experiment scale runs its three lines on a simulated machine.
+func TestScale(t *testing.T) {
+	dir, file := smallMachine(t)
 	var out, complaints bytes.Buffer
 	require.NoError(t, run([]string{"-machine", file, "-n", "1024", "-out", dir}, &out, &complaints), complaints.String())
 	speeds := report.Figures(out.String(), "gflops")
@@ -251,11 +298,56 @@ func TestScale(t *testing.T) {
 		assert.FileExists(t, filepath.Join(dir, name))
 	}
 	assert.NotContains(t, out.String(), "kernels avx")
-	for args, complaint := range map[string]string{"scale": "scale needs a machine", "-machine moon": "no such preset"} {
+	for args, complaint := range map[string]string{
+		"scale": "scale needs a machine", "processors": "processors needs a machine", "-machine moon": "no such preset",
+		"-machine js21 size": "size does not run on a simulated machine",
+	} {
 		err := run(strings.Fields(args), &out, &out)
 		assert.ErrorIs(t, err, world.ErrUsage, args)
 		assert.ErrorContains(t, err, complaint, args)
 	}
+}
+
+// On a simulated machine, links of less bandwidth and stolen cores cost time, and more processors
+// bring speed.
+func TestSimulated_sweeps(t *testing.T) {
+	dir, file := smallMachine(t)
+	var out, complaints bytes.Buffer
+	require.NoError(t, run([]string{"-machine", file, "-quick", "-n", "1024", "-out", dir, "bandwidth", "noise", "processors"}, &out, &complaints), complaints.String())
+	by := map[string][]float64{}
+	for line := range strings.Lines(out.String()) {
+		if r, ok := report.Parse(strings.TrimSpace(line)); ok && r["variant"] == "task" {
+			speed, err := strconv.ParseFloat(r["gflops"], 64)
+			require.NoError(t, err)
+			by[r["experiment"]] = append(by[r["experiment"]], speed)
+		}
+	}
+	require.Len(t, by["bandwidth"], 4, "two values, host and nic")
+	assert.Greater(t, by["bandwidth"][1], by["bandwidth"][0])
+	require.Len(t, by["noise"], 2)
+	assert.Less(t, by["noise"][1], by["noise"][0])
+	require.Len(t, by["processors"], 2*3, "orders of two sizes")
+	assert.Greater(t, by["processors"][5], by["processors"][2])
+	for _, name := range []string{"bandwidth-small-host", "bandwidth-small-nic", "noise-small", "processors-small", "processors-small-2", "processors-small-4"} {
+		assert.FileExists(t, filepath.Join(dir, name+".csv"))
+	}
+	assert.Len(t, report.Figures(out.String(), "n_half"), 2*3)
+}
+
+// The fit finds the model that made the speeds.
+func TestFit(t *testing.T) {
+	want := seconds{cubic: 2.0 / 3 / 4e12, square: 3e-9, linear: 2e-5}
+	orders := []float64{8192, 16384, 32768, 65536}
+	var speeds []float64
+	for _, n := range orders {
+		speeds = append(speeds, operations(n)/(n*(want.linear+n*(want.square+n*want.cubic)))/1e9)
+	}
+	got := fit(orders, speeds)
+	assert.InEpsilon(t, 4000, got.asymptote(), 1e-6)
+	n := got.half()
+	assert.InEpsilon(t, 2000, operations(n)/(n*(want.linear+n*(want.square+n*want.cubic)))/1e9, 1e-3)
+	assert.True(t, math.IsNaN(seconds{cubic: -1}.half()), "no asymptote")
+	assert.Equal(t, []float64{128, 5760}, ordersOf([]float64{10, 8192}, 0.5))
 }
 
 // A block wider than the matrix is one block.

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/hplrun"
@@ -14,7 +19,7 @@ import (
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
-// scaleBlock is the width of a block in the experiment scale.
+// scaleBlock is the width of a block on simulated machines.
 const scaleBlock = 128
 
 // arrangement is a way to use a whole machine.
@@ -36,54 +41,159 @@ func arrangements(m *cluster.Machine) []arrangement {
 	}
 }
 
-// scale is GFLOP/s against N on a simulated machine, as in figure 1 of the paper: 512 processors
-// by default. Each point is one run, because equal runs have equal results.
-func (c *config) scale() error {
-	if c.machine == nil {
-		return nil
-	}
-	orders := chosen(c, []int{2048, 4096}, []int{16384, 32768, 65536, 98304, 131072, 212992})
-	if c.line.Given("n") {
-		orders = []int{c.n}
-	}
-	all := arrangements(c.machine)
+// sweep is a curve on simulated machines: it draws the speeds of the arrangements against one
+// quantity. Each point is one run, because equal runs have equal results.
+type sweep struct {
+	experiment, file string // file without extension, in the folder
+	title            string
+	x                chart.Axis
+	values           []float64 // along x, in its unit
+	at               func(value float64) (m cluster.Machine, n int)
+}
+
+// sweep runs and draws s, and returns the speeds in GFLOP/s of each arrangement at each value.
+func (c *config) sweep(s sweep) (speeds [][]float64, err error) {
+	first, _ := s.at(s.values[0])
+	all := arrangements(&first)
 	series := make([]chart.Series, len(all))
+	fmt.Fprintf(c.out, "\n%s, NB = %d\n%20s", s.title, scaleBlock, s.x.Title)
 	for i, a := range all {
 		series[i].Label = a.label
+		fmt.Fprintf(c.out, " %36s", a.label)
 	}
-	fmt.Fprintf(c.out, "\nLINPACK on machine %v, NB = %d\n%10s %36s %36s %36s  tasks / first\n", c.machine, scaleBlock, "N", all[0].label, all[1].label, all[2].label)
-	for _, n := range orders {
-		var speeds []float64
-		for i, a := range all {
-			c.progress.Say("N=%d, %s", n, a.label)
-			r, err := c.simulate(n, a)
+	fmt.Fprintln(c.out, "  tasks / first")
+	for _, v := range s.values {
+		m, n := s.at(v)
+		fmt.Fprintf(c.out, "%20g", v)
+		for i, a := range arrangements(&m) {
+			c.progress.Say("%s: %g %s, %s", s.experiment, v, s.x.Unit, a.label)
+			r, err := c.simulate(&m, n, a)
+			c.progress.Clear()
 			if err != nil {
-				return fmt.Errorf("order %d, %s: %w", n, a.label, err)
+				return nil, fmt.Errorf("%s %g, order %d, %s: %w", s.x.Title, v, n, a.label, err)
 			}
-			speeds = append(speeds, r.GFlops)
-			series[i].X, series[i].Y = append(series[i].X, float64(n)), append(series[i].Y, r.GFlops)
+			fmt.Fprintf(c.out, " %36.1f", r.GFlops)
+			series[i].X, series[i].Y = append(series[i].X, v), append(series[i].Y, r.GFlops)
 			c.lines = append(c.lines, []string{
-				report.Text("experiment", "scale"), report.Text("machine", c.machine.Name), report.Integer("n", n), report.Integer("nb", scaleBlock),
+				report.Text("experiment", s.experiment), report.Text("machine", m.Name), report.Integer("nodes", m.Nodes), report.Text("net", m.Network.String()),
+				report.Decimal("noise_percent", 100*noiseOf(&m)), report.Integer("n", n), report.Integer("nb", scaleBlock),
 				report.Text("variant", hplrun.Variants[a.variant]), report.Integer("ranks", a.ranks), report.Integer("workers", a.workers),
 				report.Decimal("seconds", r.Seconds), report.Decimal("gflops", r.GFlops),
 			})
 		}
-		c.progress.Clear()
-		fmt.Fprintf(c.out, "%10d %36.1f %36.1f %36.1f  %13.3f\n", n, speeds[0], speeds[1], speeds[2], speeds[2]/speeds[0])
+		last := len(series[0].Y) - 1
+		fmt.Fprintf(c.out, "  %13.3f\n", series[2].Y[last]/series[0].Y[last])
 	}
-	return (&chart.Lines{
-		Title: fmt.Sprintf("LINPACK on machine %s, simulated", c.machine.Name), Series: series, Note: c.machine.String(),
-		X: chart.Axis{Title: "order of the matrix", Log: true}, Y: chart.Axis{Title: "speed", Unit: "GFLOP/s"},
-	}).Write(c.folder + "/scale-" + c.machine.Name)
+	for _, l := range series {
+		speeds = append(speeds, l.Y)
+	}
+	return speeds, (&chart.Lines{
+		Title: s.title, Series: series, Note: first.String(), X: s.x, Y: chart.Axis{Title: "speed", Unit: "GFLOP/s"},
+	}).Write(c.folder + "/" + s.file)
 }
 
-// simulate runs LINPACK of order n on the whole machine.
-func (c *config) simulate(n int, a arrangement) (result hpl.Result, err error) {
+// noiseOf returns the part of the cores that the noise of m takes.
+func noiseOf(m *cluster.Machine) float64 {
+	if m.NoiseEvery.Duration == 0 {
+		return 0
+	}
+	return float64(m.NoiseLength.Duration) / float64(m.NoiseEvery.Duration)
+}
+
+// scale is GFLOP/s against N on a simulated machine, as in figure 1 of the paper: 512 processors
+// by default.
+func (c *config) scale() error {
+	orders := chosen(c, []float64{2048, 4096}, []float64{16384, 32768, 65536, 98304, 131072, 212992})
+	if c.line.Given("n") {
+		orders = []float64{float64(c.n)}
+	}
+	_, err := c.sweep(c.againstOrder("scale", "scale-"+c.machine.Name, *c.machine, orders))
+	return err
+}
+
+// againstOrder is the sweep of orders on m.
+func (c *config) againstOrder(experiment, file string, m cluster.Machine, orders []float64) sweep {
+	return sweep{
+		experiment: experiment, file: file, title: fmt.Sprintf("LINPACK on machine %s, simulated", m.String()),
+		x: chart.Axis{Title: "order of the matrix", Log: true}, values: orders,
+		at: func(n float64) (cluster.Machine, int) { return m, int(n) },
+	}
+}
+
+// scaleBandwidth is GFLOP/s against the bandwidth of the links of a simulated machine.
+func (c *config) scaleBandwidth() error {
+	own := c.machine.Network.Bandwidth
+	factors := chosen(c, []float64{1, 4}, []float64{0.25, 0.5, 1, 2, 4})
+	for _, mode := range c.modes {
+		_, err := c.sweep(sweep{
+			experiment: "bandwidth", file: fmt.Sprintf("bandwidth-%s-%s", c.machine.Name, mode),
+			title: fmt.Sprintf("Tolerance to bandwidth, machine %s simulated, N = %d, progress by %s", c.machine.Name, c.scaleOrder(), mode),
+			x:     chart.Axis{Title: "bandwidth of a link", Unit: "bytes/s", Log: true}, values: times(factors, own),
+			at: func(v float64) (cluster.Machine, int) {
+				m := *c.machine
+				m.Network.Name, m.Network.Bandwidth, m.Network.NIC = "", v, mode == "nic"
+				return m, c.scaleOrder()
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scaleNoise is GFLOP/s against the part of the time for which the system takes each core of a
+// simulated machine.
+func (c *config) scaleNoise() error {
+	_, err := c.sweep(sweep{
+		experiment: "noise", file: "noise-" + c.machine.Name,
+		title: fmt.Sprintf("Tolerance to noise every %v, machine %s simulated, N = %d", c.period, c.machine.Name, c.scaleOrder()),
+		x:     chart.Axis{Title: "time stolen from each core", Unit: "%"}, values: chosen(c, []float64{0, 10}, []float64{0, 1, 2.5, 5, 10}),
+		at: func(v float64) (cluster.Machine, int) {
+			m := *c.machine
+			m.NoiseEvery.Duration, m.NoiseLength.Duration = c.period, time.Duration(v/100*float64(c.period))
+			return m, c.scaleOrder()
+		},
+	})
+	return err
+}
+
+// scaleOrder is the order of the matrix where a sweep does not change it.
+func (c *config) scaleOrder() int {
+	if c.line.Given("n") {
+		return c.n
+	}
+	return chosen(c, 2048, 32768)
+}
+
+// times returns the products of values with one factor.
+func times(values []float64, factor float64) []float64 {
+	all := slices.Clone(values)
+	for i := range all {
+		all[i] *= factor
+	}
+	return all
+}
+
+// simulate runs LINPACK of order n on the whole machine m.
+func (c *config) simulate(m *cluster.Machine, n int, a arrangement) (result hpl.Result, err error) {
+	folder, err := os.MkdirTemp("", "hplnet")
+	if err != nil {
+		return result, err
+	}
+	defer os.RemoveAll(folder)
+	w := world.Default()
+	w.Ranks, w.Machine, w.Modelled, w.Quiet = a.ranks, filepath.Join(folder, "machine.json"), true, true
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = os.WriteFile(w.Machine, text, 0o600)
+	}
+	if err != nil {
+		return result, err
+	}
 	x, grid := hpl.Default(n), hplrun.Squarest(a.ranks)
 	x.NB, x.P, x.Q = scaleBlock, grid.P, grid.Q
-	x.Variant, x.Workers, x.Kernels = a.variant, a.workers, modelled.New(c.machine.Kernels)
-	w := world.Default()
-	w.Ranks, w.Machine, w.Modelled = a.ranks, c.machineName, true
+	x.Variant, x.Workers, x.Kernels = a.variant, a.workers, modelled.New(m.Kernels)
 	err = w.Run(func(comm *mpi.Comm) error {
 		r, err := hpl.Run(comm, x)
 		if comm.Rank() == 0 {
@@ -96,7 +206,6 @@ func (c *config) simulate(n int, a arrangement) (result hpl.Result, err error) {
 
 // setMachine reads the flag -machine.
 func (c *config) setMachine(name string) (err error) {
-	c.machineName = name
 	if c.machine, err = cluster.Load(name); err == nil && c.machine.Kernels == (cluster.Kernels{}) {
 		err = errors.New("the machine file has no kernels")
 	}

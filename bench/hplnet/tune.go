@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weft-hpc/weft/bench/internal/hplrun"
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl"
 )
 
@@ -25,7 +26,7 @@ var casts = []hpl.Broadcast{hpl.RingModified, hpl.Ring, hpl.Long}
 
 // tune returns the block size and the broadcast with which a driver is fastest at a
 // point: the best block size with the first broadcast, then the best broadcast with
-// that. One run of each. What has been found is kept.
+// that. Each try is the median of a few runs. What has been found is kept.
 func (c *config) tune(p point, d driver) (choice, error) {
 	key := choiceKey{p, d}
 	if found, ok := c.best[key]; ok {
@@ -35,9 +36,9 @@ func (c *config) tune(p point, d driver) (choice, error) {
 	var best choice
 	try := func(x choice) error {
 		c.progress.Say("%s, grid %dx%d, N=%d, %v: search, NB=%d", d.label, p.grid.P, p.grid.Q, p.n, p.net, x.nb)
-		r, err := c.once(p, d, x)
-		tries[x] = r.GFlops
-		if best.nb == 0 || r.GFlops > tries[best] {
+		speed, err := c.try(p, d, x)
+		tries[x] = speed
+		if best.nb == 0 || speed > tries[best] {
 			best = x
 		}
 		return err
@@ -67,6 +68,27 @@ func (c *config) tune(p point, d driver) (choice, error) {
 		c.printTries(tries, best)
 	}
 	return best, nil
+}
+
+// enough is how long one try of a search runs, in seconds of the solver, unless it has had triesEach
+// runs: one run of a millisecond says little.
+const (
+	enough    = 0.1
+	triesEach = 5
+)
+
+// try returns the median of GFLOP/s of a few runs.
+func (c *config) try(p point, d driver, x choice) (float64, error) {
+	var speeds []float64
+	for seconds := 0.0; seconds < enough && len(speeds) < triesEach; {
+		r, err := c.once(p, d, x)
+		if err != nil {
+			return 0, err
+		}
+		seconds += r.Seconds
+		speeds = append(speeds, r.GFlops)
+	}
+	return report.Median(speeds), nil
 }
 
 // printTries prints a search on the rest of a line.
