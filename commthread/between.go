@@ -21,11 +21,14 @@ import (
 // does not wait longer), and the thread wakes up within 2 ms by itself. The last condition
 // bounds the delay if the present task turns out to be long. A message of the simulated
 // network that becomes due waits in the same way. Conjugate gradients of 512 x 512 points on
-// two ranks woke their threads 3.4 times per iteration without this rule, 1.5 times with it.
+// two ranks woke their threads 3.4 times per iteration without this rule, 1.5 times with it. A thread
+// that takes the core of a task also takes its cache: NAS FT, class A, on two ranks at 10 Gbit/s, with
+// tasks of 0.3 ms and a core for each rank, took 0.44 s when only tasks below 0.25 ms were short, and
+// takes 0.36 s.
 
 const (
 	pollSpacing = 50 * time.Microsecond // least time between two polls between tasks
-	shortTask   = 250 * time.Microsecond
+	shortTask   = time.Millisecond
 	enoughShort = 4                    // short tasks in a row
 	passSpacing = 5 * time.Microsecond // ends of tasks closer to each other count as one
 	relief      = 2 * time.Millisecond // the thread's sleep while workers serve between tasks

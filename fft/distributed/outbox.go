@@ -23,7 +23,7 @@ type area struct {
 
 // leastRing is the least number of planes whose early groups may wait until they have been sent,
 // if the stage keeps all. A slot of a ring that is much longer is in no cache any more.
-const leastRing = 16
+const leastRing = 8
 
 // newOutbox returns an outbox for x without memory. The first early of the groups leave with
 // their planes, perMessage planes at a time.

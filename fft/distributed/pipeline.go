@@ -30,7 +30,7 @@ const deferredWindow = 2
 // message wakes the communication thread a few times on both sides. For the sake of
 // overlap, planes are divided into minMessages nevertheless.
 const (
-	coalesceBytes = 2 << 20
+	coalesceBytes = 512 << 10
 	minMessages   = 16
 )
 
