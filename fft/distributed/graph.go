@@ -20,7 +20,7 @@ import (
 // outbox, pieces in the array that receives them. Only ranges of columns, which read part of every
 // plane, depend on tokens instead (tokens.go).
 var (
-	planeTask   = tasks.Declare6("plane", computePlane, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output, tasks.Output)
+	planeTask   = tasks.Declare6("plane", computePlanes, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output, tasks.Output)
 	columnsTask = tasks.Declare3("columns", computeColumns, tasks.Value, tasks.Input, tasks.Input)
 )
 
@@ -34,12 +34,12 @@ type graph struct {
 	busy   atomic.Int64 // ns in bodies
 }
 
-// item is a plane or a range of columns: item i of a pass.
+// item is one or more planes, or a range of columns: items i to i+n-1 of a pass.
 type item struct {
 	g             *graph
 	ps            *pass
 	before, after *pipeline // the exchanges around the pass; nil: none
-	i             int
+	i, n          int
 }
 
 // runGraph runs a transform as Tasks.
@@ -77,11 +77,12 @@ func (g *graph) pass(it item) {
 	if it.ps.columns != nil {
 		g.tokens.gather(g.p.rt)
 	}
-	for it.i = range it.ps.items {
-		if it.ps.columns != nil {
+	for it.i = 0; it.i < it.ps.items; it.i += it.n {
+		if it.n = 1; it.ps.columns != nil {
 			g.columns(it)
 		} else if it.ps.planes.rows*it.ps.planes.cols > 0 {
-			g.plane(it)
+			it.n = g.batch(it)
+			g.planes(it)
 		}
 	}
 	if it.after != nil {
@@ -106,63 +107,88 @@ func computeColumns(it item, _ *byte, _ []byte) {
 	it.g.compute(func(s *scratch) { it.ps.do(it.i, it.g.a, s) })
 }
 
-// plane spawns the computation of a plane. Before a distributed exchange its own piece is copied to
-// the array, and the others to the outbox. Before another one it lies in the stage, and its own piece
-// is copied.
-func (g *graph) plane(it item) {
-	n, t := it.ps.planes.rows*it.ps.planes.cols, it.after
+// batch returns the number of planes from it on that one task computes: small ones that travel in one
+// message, or stay on this rank, if there are enough for all workers.
+func (g *graph) batch(it item) int {
+	const eachWorker = 8 // tasks
+	t, n := it.after, max(1, rangePoints/(it.ps.planes.rows*it.ps.planes.cols))
+	left := it.ps.items - it.i
+	switch {
+	case t == nil:
+	case t.tokens == nil: // what reads the planes is ordered by their memory
+		return 1
+	default:
+		_, planes := t.planes(t.me)
+		first, count := t.messageOf(it.i, planes)
+		left = first + count - it.i
+	}
+	return min(n, left, max(1, it.ps.items/(eachWorker*g.p.workers)))
+}
+
+// planes spawns the computation of some planes. Before a distributed exchange their own pieces are
+// copied to the array, and the others to the outbox. Before another one a plane lies in the stage, and
+// its own piece is copied.
+func (g *graph) planes(it item) {
+	n, t, last := it.ps.planes.rows*it.ps.planes.cols, it.after, it.i+it.n-1
 	if t == nil {
-		at := it.i * it.ps.planes.leadingDim
-		planeTask.Spawn(g.p.rt, it, g.reads(it), g.a.data[it.ps.to][at:at+n], nil, nil, g.tokens.plane(it.i))
+		step := it.ps.planes.leadingDim
+		planeTask.Spawn(g.p.rt, it, g.reads(it), g.a.data[it.ps.to][it.i*step:last*step+n], nil, nil, g.tokens.of(it))
 		return
 	}
 	own := t.ownPiece(t.array, it.i)
 	if t.tokens != nil {
-		own = nil // declared by the token
+		own = nil // declared by the tokens
 	}
 	if t.out == nil {
 		plane := g.p.stage.plane(it.i%g.p.stage.slots(), n)
-		planeTask.Spawn(g.p.rt, it, g.reads(it), plane, nil, own, t.tokens.plane(it.i))
+		planeTask.Spawn(g.p.rt, it, g.reads(it), plane, nil, own, t.tokens.of(it))
 		g.sendPlane(t, it.i, plane)
 		return
 	}
-	early, late := t.out.slots(it.i)
-	planeTask.Spawn(g.p.rt, it, g.reads(it), early, late, own, t.tokens.plane(it.i))
-	g.sendEarly(t, it.i)
+	early, late := t.out.slots(it.i, it.n)
+	planeTask.Spawn(g.p.rt, it, g.reads(it), early, late, own, t.tokens.of(it))
+	g.sendEarly(t, last)
 }
 
-// computePlane transforms a plane into memory, or into scratch if it goes to an outbox, and copies
-// its pieces.
-func computePlane(it item, _ []tile, memory, _, _ []complex128, _ *byte) {
+// computePlanes transforms planes into memory, or into scratch if they go to an outbox, and copies
+// their pieces.
+func computePlanes(it item, _ []tile, memory, _, _ []complex128, _ []byte) {
+	n, t := it.ps.planes.rows*it.ps.planes.cols, it.after
 	it.g.compute(func(s *scratch) {
-		t, plane := it.after, memory
-		if t != nil && t.out != nil {
-			plane = s.out[:it.ps.planes.rows*it.ps.planes.cols]
-		}
-		it.ps.plane(it.i, plane, it.g.a, s)
-		if t == nil {
-			return
-		}
-		t.copyPiece(t.ownPiece(t.array, it.i), plane, t.me)
-		if t.out != nil {
-			t.out.put(it.i, plane)
+		for u := it.i; u < it.i+it.n; u++ {
+			plane := memory[min((u-it.i)*it.ps.planes.leadingDim, len(memory)):]
+			if t != nil && t.out != nil {
+				plane = s.out
+			}
+			plane = plane[:n]
+			it.ps.plane(u, plane, it.g.a, s)
+			if t == nil {
+				continue
+			}
+			t.copyPiece(t.ownPiece(t.array, u), plane, t.me)
+			if t.out != nil {
+				t.out.put(u, plane)
+			}
 		}
 	})
 }
 
-// reads returns the memory from which a plane is made, as far as earlier tasks write it.
+// reads returns the memory from which planes are made, as far as earlier tasks write it.
 func (g *graph) reads(it item) (all []tile) {
-	f, from := it.ps.planes, g.a.data[it.ps.from]
-	switch x := it.ps.before; {
-	case x == nil && it.ps.from == source: // the caller wrote it
-	case f.assembled:
+	f, from, x := it.ps.planes, g.a.data[it.ps.from], it.ps.before
+	if x == nil && it.ps.from == source { // the caller wrote it
+		return nil
+	}
+	for u := it.i; u < it.i+it.n; u++ {
+		if !f.assembled {
+			all = append(all, tile{Data: from[u*f.planeStride:], Rows: f.cols, Cols: f.rows, LD: f.rowStride})
+			continue
+		}
 		for s := range x.size {
 			rows, _ := x.shape(s, x.me)
-			at, n := x.target(s, x.me, it.i, 0, rows)
+			at, n := x.target(s, x.me, u, 0, rows)
 			all = append(all, tile{Data: from[at : at+n], Rows: n, Cols: 1, LD: n})
 		}
-	default:
-		all = append(all, tile{Data: from[it.i*f.planeStride:], Rows: f.cols, Cols: f.rows, LD: f.rowStride})
 	}
 	return all
 }

@@ -61,16 +61,16 @@ func (o *outbox) use(early, late []complex128) {
 	o.early.mem, o.late.mem = early[:n], late[:m]
 }
 
-// slots returns the memory of plane u in both parts.
-func (o *outbox) slots(u int) (early, late []complex128) {
-	return o.early.plane(u % o.ring), o.late.plane(u)
+// slots returns the memory of n planes from u on in both parts. Planes of one message are side by side.
+func (o *outbox) slots(u, n int) (early, late []complex128) {
+	return o.early.planes(u%o.ring, n), o.late.planes(u, n)
 }
 
-func (a *area) plane(i int) []complex128 { return a.mem[i*a.slot : (i+1)*a.slot : (i+1)*a.slot] }
+func (a *area) planes(i, n int) []complex128 { return a.mem[i*a.slot : (i+n)*a.slot : (i+n)*a.slot] }
 
 // put copies the pieces of plane u for other ranks.
 func (o *outbox) put(u int, plane []complex128) {
-	early, late := o.slots(u)
+	early, late := o.slots(u, 1)
 	for q := range o.x.size {
 		if q == o.x.me {
 			continue

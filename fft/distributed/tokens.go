@@ -36,12 +36,12 @@ func newTokens(planes int, t *pipeline) *tokens {
 	return k
 }
 
-// plane returns the token of own plane u; nil from nil tokens.
-func (k *tokens) plane(u int) *byte {
+// of returns the tokens of own planes; nil from nil tokens.
+func (k *tokens) of(it item) []byte {
 	if k == nil {
 		return nil
 	}
-	return &k.planes[u]
+	return k.planes[it.i : it.i+it.n]
 }
 
 // message returns the access of a task that receives a deferred group from a source, or if
