@@ -67,21 +67,17 @@ type seconds struct{ cubic, square, linear float64 }
 // fit returns the model with the least sum of squares of relative errors.
 func fit(orders, gflops []float64) seconds {
 	a, b := mat.NewDense(len(orders), 3, nil), mat.NewVecDense(len(orders), nil)
+	largest := orders[len(orders)-1] // the unit: powers of orders differ by many digits
 	for i, n := range orders {
-		t := operations(n) / (1e9 * gflops[i])
-		a.SetRow(i, []float64{n * n * n / t, n * n / t, n / t})
+		t, x := operations(n)/(1e9*gflops[i]), n/largest
+		a.SetRow(i, []float64{x * x * x / t, x * x / t, x / t})
 		b.SetVec(i, 1)
-	}
-	scale := orders[len(orders)-1] // columns of equal size: powers of n differ by many digits
-	for i := range orders {
-		a.Set(i, 1, a.At(i, 1)*scale)
-		a.Set(i, 2, a.At(i, 2)*scale*scale)
 	}
 	var x mat.VecDense
 	if err := x.SolveVec(a, b); err != nil {
 		return seconds{math.NaN(), math.NaN(), math.NaN()}
 	}
-	return seconds{x.AtVec(0), x.AtVec(1) * scale, x.AtVec(2) * scale * scale}
+	return seconds{x.AtVec(0) / math.Pow(largest, 3), x.AtVec(1) / math.Pow(largest, 2), x.AtVec(2) / largest}
 }
 
 // operations is what LINPACK of order n counts.
