@@ -25,7 +25,7 @@ func init() {
 	allExperiments = []experiment{
 		{"size", "GFLOP/s against the order of the matrix", (*config).size, nil},
 		{"bandwidth", "against the bandwidth of the links, progress by host and by network card", (*config).bandwidth, (*config).scaleBandwidth},
-		{"latency", "against the latency of the links, progress by host and by network card", (*config).latency, nil},
+		{"latency", "against the latency of the links, progress by host and by network card", (*config).latency, (*config).scaleLatency},
 		{"noise", "against the part of each core that others steal", (*config).noise, (*config).scaleNoise},
 		{"lookahead", "task, look-ahead 1 to 3, blocking: best of each over one network", (*config).lookahead, nil},
 		{"scale", "with -machine: GFLOP/s against the order; what runs if none is named", nil, (*config).scale},

@@ -62,7 +62,7 @@ func newConfig() *config {
 	})
 	set.Func("progress", "who moves messages in bandwidth and latency: `modes` host, nic (default host,nic)", c.setModes)
 	set.Func("nb", "block `widths` to search, in columns (default 192,96,144,240; 96 with -quick)", c.setBlocks)
-	set.Func("machine", "run bandwidth, noise, scale or processors on a simulated `machine`: "+strings.Join(cluster.Presets(), ", ")+", or a machine file", c.setMachine)
+	set.Func("machine", "run bandwidth, latency, noise, scale or processors on a simulated `machine`: "+strings.Join(cluster.Presets(), ", ")+", or a machine file", c.setMachine)
 	set.DurationVar(&c.period, "noise-period", 10*time.Millisecond, "`time` from one theft of a core to the next, in the experiment noise")
 	set.Func("isa", "`kernels`: "+strings.Join(blas.Names(), ", ")+" (default "+blas.Default().Name()+")", func(s string) (err error) {
 		c.kernels, err = blas.Named(s)
@@ -225,7 +225,7 @@ look-ahead, and none. Ranks and network are inside this process.
 	hplnet bandwidth latency        these
 	hplnet -quick -out quick        small and rough: a minute
 	hplnet -machine js21 -out js21  the experiment scale on a simulated machine: hours
-	hplnet -machine js21 -n 16384 bandwidth noise   these there: half an hour
+	hplnet -machine js21 -n 16384 latency noise   these there: half an hour
 
 Each driver runs with the block size and panel broadcast that suit it best at the point,
 found by a search; the drivers then take turns, and medians count. Tasks and the best of the

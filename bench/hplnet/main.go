@@ -18,7 +18,7 @@
 //	scale      GFLOP/s against the order of the matrix on a simulated machine (-machine)
 //	processors the same on parts of a simulated machine; asymptote, and the order at half of it
 //
-// With -machine, bandwidth and noise run on the simulated machine, too.
+// With -machine, bandwidth, latency and noise run on the simulated machine, too.
 //
 // Ranks are in this process, and the network between them is simulated (LogGP, package
 // mpi/local). Each driver runs with the block size and the broadcast that suit it best

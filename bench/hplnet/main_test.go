@@ -313,7 +313,7 @@ func TestScale(t *testing.T) {
 func TestSimulated_sweeps(t *testing.T) {
 	dir, file := smallMachine(t)
 	var out, complaints bytes.Buffer
-	require.NoError(t, run([]string{"-machine", file, "-quick", "-n", "1024", "-out", dir, "bandwidth", "noise", "processors"}, &out, &complaints), complaints.String())
+	require.NoError(t, run([]string{"-machine", file, "-quick", "-n", "1024", "-out", dir, "bandwidth", "latency", "noise", "processors"}, &out, &complaints), complaints.String())
 	by := map[string][]float64{}
 	for line := range strings.Lines(out.String()) {
 		if r, ok := report.Parse(strings.TrimSpace(line)); ok && r["variant"] == "task" {
@@ -324,11 +324,13 @@ func TestSimulated_sweeps(t *testing.T) {
 	}
 	require.Len(t, by["bandwidth"], 4, "two values, host and nic")
 	assert.Greater(t, by["bandwidth"][1], by["bandwidth"][0])
+	require.Len(t, by["latency"], 4, "two values, host and nic")
+	assert.Less(t, by["latency"][1], by["latency"][0])
 	require.Len(t, by["noise"], 2)
 	assert.Less(t, by["noise"][1], by["noise"][0])
 	require.Len(t, by["processors"], 2*3, "orders of two sizes")
 	assert.Greater(t, by["processors"][5], by["processors"][2])
-	for _, name := range []string{"bandwidth-small-host", "bandwidth-small-nic", "noise-small", "processors-small", "processors-small-2", "processors-small-4"} {
+	for _, name := range []string{"bandwidth-small-host", "bandwidth-small-nic", "latency-small-host", "latency-small-nic", "noise-small", "processors-small", "processors-small-2", "processors-small-4"} {
 		assert.FileExists(t, filepath.Join(dir, name+".csv"))
 	}
 	assert.Len(t, report.Figures(out.String(), "n_half"), 2*3)

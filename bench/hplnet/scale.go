@@ -16,6 +16,7 @@ import (
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/modelled"
 	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -122,16 +123,29 @@ func (c *config) againstOrder(experiment, file string, m cluster.Machine, orders
 
 // scaleBandwidth is GFLOP/s against the bandwidth of the links of a simulated machine.
 func (c *config) scaleBandwidth() error {
-	own := c.machine.Network.Bandwidth
 	factors := chosen(c, []float64{1, 4}, []float64{0.25, 0.5, 1, 2, 4})
+	return c.scaleNet("bandwidth", chart.Axis{Title: "bandwidth of a link", Unit: "bytes/s", Log: true},
+		times(factors, c.machine.Network.Bandwidth), func(net *local.Net, v float64) { net.Bandwidth = v })
+}
+
+// scaleLatency is GFLOP/s against the latency of the links of a simulated machine.
+func (c *config) scaleLatency() error {
+	values := chosen(c, []float64{10e-6, 1e-3}, []float64{1e-6, 10e-6, 30e-6, 100e-6, 300e-6, 1e-3, 3e-3})
+	return c.scaleNet("latency", chart.Axis{Title: "latency of a link", Unit: "s", Log: true},
+		values, func(net *local.Net, v float64) { net.Latency = time.Duration(v*1e9 + 0.5) })
+}
+
+// scaleNet is GFLOP/s against a property of the network of a simulated machine, for each progress mode.
+func (c *config) scaleNet(experiment string, x chart.Axis, values []float64, set func(*local.Net, float64)) error {
 	for _, mode := range c.modes {
 		_, err := c.sweep(sweep{
-			experiment: "bandwidth", file: fmt.Sprintf("bandwidth-%s-%s", c.machine.Name, mode),
-			title: fmt.Sprintf("Tolerance to bandwidth, machine %s simulated, N = %d, progress by %s", c.machine.Name, c.scaleOrder(), mode),
-			x:     chart.Axis{Title: "bandwidth of a link", Unit: "bytes/s", Log: true}, values: times(factors, own),
+			experiment: experiment, file: fmt.Sprintf("%s-%s-%s", experiment, c.machine.Name, mode),
+			title: fmt.Sprintf("Tolerance to %s, machine %s simulated, N = %d, progress by %s", experiment, c.machine.Name, c.scaleOrder(), mode),
+			x:     x, values: values,
 			at: func(v float64) (cluster.Machine, int) {
 				m := *c.machine
-				m.Network.Name, m.Network.Bandwidth, m.Network.NIC = "", v, mode == "nic"
+				m.Network.Name, m.Network.NIC = "", mode == "nic"
+				set(&m.Network.Net, v)
 				return m, c.scaleOrder()
 			},
 		})
