@@ -75,7 +75,7 @@ func (t *taskRun) spawnPanel(k int) *panel {
 	t.setPanel(p, k)
 	if t.grid.col == p.col {
 		t.spawnFactor(p)
-		if k == 0 && t.rt.Workers() == 1 { // what one worker spawns before it delays it
+		if k == 0 && t.rt.Workers() == 1 { // a single worker would spawn the whole graph before this task
 			_ = t.rt.WaitOn(p.msg) // Wait returns errors
 		}
 	}
