@@ -113,7 +113,7 @@ const checkedCores = 2
 // here runs s once on this machine, and returns the seconds of rank 0.
 func (s *subject) here() (seconds float64, err error) {
 	w := world.Default()
-	w.Ranks, w.Net = s.ranks, s.net
+	w.Ranks, w.Net, w.Quiet = s.ranks, s.net, true
 	err = w.Run(func(c *mpi.Comm) error {
 		took, err := s.run(c, nil)
 		if c.Rank() == 0 {

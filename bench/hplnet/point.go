@@ -62,7 +62,7 @@ const threshold = 16
 // solveHere runs one solution on ranks of this process.
 func (c *config) solveHere(p point, x hpl.Config) (result hpl.Result, err error) {
 	w := world.Default()
-	w.Ranks, w.Net = p.grid.P*p.grid.Q, p.net
+	w.Ranks, w.Net, w.Quiet = p.grid.P*p.grid.Q, p.net, true
 	err = w.Run(func(comm *mpi.Comm) error {
 		mine := x
 		if mine.Workers == 0 {

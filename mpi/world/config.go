@@ -42,8 +42,8 @@ type Config struct {
 	// takes no time, and bodies with OnComm take that of their messages. So equal runs have equal
 	// results. "": bodies are timed.
 	Bodies string
-	// Quiet leaves away the line that says that a run is simulated, for programs that say so
-	// themselves.
+	// Quiet leaves away the lines on standard error that say that a machine is simulated, and how
+	// late a simulated network met its due times: for programs that run many times.
 	Quiet bool
 
 	flags *flag.FlagSet // for given; nil without flags
@@ -196,9 +196,12 @@ func (c *Config) runHere(body func(*mpi.Comm) error) error {
 	if c.Bodies != "" {
 		return usage("-bodies %s: it is for a simulated machine: add -machine, or leave it out", c.Bodies)
 	}
-	opts := []local.Option{local.Network(c.Net), local.Timing(func(n int, mean, worst time.Duration) {
-		fmt.Fprintf(os.Stderr, "weft: simulated network %v: %d due times, met %.1f us late on average, %.0f us at worst\n", c.Net, n, mean.Seconds()*1e6, worst.Seconds()*1e6)
-	})}
+	opts := []local.Option{local.Network(c.Net)}
+	if !c.Quiet {
+		opts = append(opts, local.Timing(func(n int, mean, worst time.Duration) {
+			fmt.Fprintf(os.Stderr, "weft: simulated network %v: %d due times, met %.1f us late on average, %.0f us at worst\n", c.Net, n, mean.Seconds()*1e6, worst.Seconds()*1e6)
+		}))
+	}
 	if c.Eager >= 0 {
 		opts = append(opts, local.Eager(c.Eager))
 	}

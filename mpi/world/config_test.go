@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -199,4 +200,28 @@ func TestProtect(t *testing.T) {
 	assert.NoError(t, protect(nil, func(*mpi.Comm) error { return nil }))
 	assert.EqualError(t, protect(nil, func(*mpi.Comm) error { return errors.New("x") }), "x")
 	assert.ErrorContains(t, protect(nil, func(*mpi.Comm) error { panic("out of its depth") }), "out of its depth")
+}
+
+// A run over a simulated network tells how late the network was, unless it is quiet.
+func TestRun_quiet(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		c := Default()
+		require.NoError(t, (*netFlag)(&c.Net).Set("L=1ms"))
+		c.Quiet = quiet
+		file, err := os.CreateTemp(t.TempDir(), "")
+		require.NoError(t, err)
+		stderr := os.Stderr
+		os.Stderr = file
+		err = c.Run(func(c *mpi.Comm) error { return c.Barrier() })
+		os.Stderr = stderr
+		require.NoError(t, err)
+		text, err := os.ReadFile(file.Name())
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		if quiet {
+			assert.Empty(t, string(text))
+		} else {
+			assert.Contains(t, string(text), "due times, met")
+		}
+	}
 }
