@@ -2,18 +2,17 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/bench/internal/hplrun"
 	"github.com/weft-hpc/weft/bench/internal/nas"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/bench/internal/virtual"
 	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/internal/cluster"
@@ -124,20 +123,11 @@ func (s *subject) here() (seconds float64, err error) {
 	return seconds, err
 }
 
-// simulate runs s on the machine m, of which it writes a file into folder.
-func (s *subject) simulate(m *cluster.Machine, folder string) (seconds float64, err error) {
+// simulate runs s on the machine m.
+func (s *subject) simulate(m *cluster.Machine) (seconds float64, err error) {
 	mine := *m
 	mine.Nodes, mine.Cores = s.ranks, s.workers
-	text, err := json.Marshal(&mine)
-	if err != nil {
-		return 0, err
-	}
-	w := world.Default()
-	w.Ranks, w.Machine, w.Modelled, w.Quiet = s.ranks, filepath.Join(folder, "machine.json"), true, true
-	if err := os.WriteFile(w.Machine, text, 0o600); err != nil {
-		return 0, err
-	}
-	err = w.Run(func(c *mpi.Comm) error {
+	err = virtual.Run(&mine, s.ranks, func(c *mpi.Comm) error {
 		took, err := s.run(c, &mine.Kernels)
 		if c.Rank() == 0 {
 			seconds = took
@@ -149,7 +139,7 @@ func (s *subject) simulate(m *cluster.Machine, folder string) (seconds float64, 
 
 // round measures and predicts s once more: the median of three runs, more if they are short, and
 // one simulation, whose repetitions would be equal.
-func (s *subject) round(m *cluster.Machine, folder string) error {
+func (s *subject) round(m *cluster.Machine) error {
 	const least, most, enough = 3, 15, 0.3 // runs, runs, seconds
 	var all []float64
 	for total := 0.0; len(all) < least || total < enough && len(all) < most; {
@@ -160,7 +150,7 @@ func (s *subject) round(m *cluster.Machine, folder string) error {
 		all = append(all, took)
 		total += took
 	}
-	predicted, err := s.simulate(m, folder)
+	predicted, err := s.simulate(m)
 	if err != nil {
 		return fmt.Errorf("%s, %s, simulated: %w", s.group, s.variant, err)
 	}
@@ -173,11 +163,6 @@ func (s *subject) round(m *cluster.Machine, folder string) error {
 // check measures this machine and the subjects on it, round by round, so that a machine that
 // changes its speed is predicted with the speed that it has in that minute.
 func check(o options, stdout io.Writer) error {
-	folder, err := os.MkdirTemp("", "weft-calibrate-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	all, err := subjects(o)
 	if err != nil {
 		return err
@@ -200,7 +185,7 @@ func check(o options, stdout io.Writer) error {
 					continue
 				}
 				progress.Say("round %d of %d, %s, %s", round+1, o.rounds, s.group, s.variant)
-				if err := s.round(m, folder); err != nil {
+				if err := s.round(m); err != nil {
 					return err
 				}
 			}

@@ -52,7 +52,7 @@ func newConfig() *config {
 	c.line = set
 	set.StringVar(&c.folder, "out", "hplnet", "`folder` for charts and tables; made if it is not there")
 	set.BoolVar(&c.quick, "quick", false, "small matrices, few points, two runs, no search: to see that it works")
-	set.Least(&c.n, "n", 4000, 1, "`order` of the matrix, except in the experiments size and processors; 1000 with -quick; with -machine 32768")
+	set.Least(&c.n, "n", 4000, 1, "`order` of the matrix, except in the experiments size and processors; 1000 with -quick; with -machine 32768, and in scale all of the paper")
 	set.Least(&c.reps, "reps", 5, 1, "interleaved `runs` of each driver at each point; 2 with -quick")
 	set.Least(&c.workers, "workers", 0, 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
 	set.Func("grids", "process `grids`, as PxQ,PxQ (default 1x2,2x1)", c.setGrids)

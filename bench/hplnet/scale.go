@@ -1,23 +1,20 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/hplrun"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/bench/internal/virtual"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/modelled"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
-	"github.com/weft-hpc/weft/mpi/world"
 )
 
 // scaleBlock is the width of a block on simulated machines.
@@ -191,24 +188,10 @@ func times(values []float64, factor float64) []float64 {
 
 // simulate runs LINPACK of order n on the whole machine m.
 func (c *config) simulate(m *cluster.Machine, n int, a arrangement) (result hpl.Result, err error) {
-	folder, err := os.MkdirTemp("", "hplnet")
-	if err != nil {
-		return result, err
-	}
-	defer os.RemoveAll(folder)
-	w := world.Default()
-	w.Ranks, w.Machine, w.Modelled, w.Quiet = a.ranks, filepath.Join(folder, "machine.json"), true, true
-	text, err := json.Marshal(m)
-	if err == nil {
-		err = os.WriteFile(w.Machine, text, 0o600)
-	}
-	if err != nil {
-		return result, err
-	}
 	x, grid := hpl.Default(n), hplrun.Squarest(a.ranks)
 	x.NB, x.P, x.Q = scaleBlock, grid.P, grid.Q
 	x.Variant, x.Workers, x.Kernels = a.variant, a.workers, modelled.New(m.Kernels)
-	err = w.Run(func(comm *mpi.Comm) error {
+	err = virtual.Run(m, a.ranks, func(comm *mpi.Comm) error {
 		r, err := hpl.Run(comm, x)
 		if comm.Rank() == 0 {
 			result = r
