@@ -53,10 +53,11 @@ func (t *primitives) gemmBlock(o operand, buffer []float64, across bool, m, n in
 // tiles multiplies strips of A, as apart, whose columns are lda apart, with strips of
 // B, bs apart.
 func (t *primitives) tiles(m, n, k int, alpha float64, a []float64, as, lda int, b []float64, bs int, c []float64, ldc int) {
+	rows := max(maxColumn/k/t.mr, 1) * t.mr
 	for j := 0; j < n; j += t.nr {
-		nr, strip, columns := min(t.nr, n-j), b[j/t.nr*bs:], c[j*ldc:]
-		for i, s := 0, 0; i < m; i, s = i+t.mr, s+as {
-			t.gemmTile(min(t.mr, m-i), nr, k, alpha, a[s:], lda, strip, columns[i:], ldc)
+		nr, strip, column := min(t.nr, n-j), b[j/t.nr*bs:], c[j*ldc:]
+		for i := 0; i < m; i += rows {
+			t.gemmColumn(min(rows, m-i), nr, k, alpha, a[i/t.mr*as:], as, lda, strip, column[i:], ldc)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func vectorized() (all []*primitives) {
 
 var avx512 = primitives{
 	name: "avx512", mr: 24, nr: 8, lanes: 8, block: blocks,
-	gemmTile: gemmTileAVX512, trsmTile: trsmTileAVX512,
+	gemmColumn: gemmColumnAVX512, trsmTile: trsmTileAVX512,
 	copyMR: copyMRAVX512, copyNR: copyNRAVX512, transpose: transposeAVX512,
 	unpack: unpackAVX512,
 	absMax: absMaxAVX512, indexAbs: indexAbsAVX512,
@@ -30,7 +30,7 @@ var avx512 = primitives{
 
 var avx2 = primitives{
 	name: "avx2", mr: 12, nr: 4, lanes: 4, block: blocks,
-	gemmTile: gemmTileAVX2, trsmTile: trsmTileAVX2,
+	gemmColumn: gemmColumnAVX2, trsmTile: trsmTileAVX2,
 	copyMR: copyMRAVX2, copyNR: copyNRAVX2, transpose: transposeAVX2,
 	unpack: unpackAVX2,
 	absMax: absMaxAVX2, indexAbs: indexAbsAVX2,
@@ -41,7 +41,7 @@ var avx2 = primitives{
 // The functions in assembly; the fields of primitives say what they compute.
 
 //go:noescape
-func gemmTileAVX512(m, n, k int, alpha float64, a []float64, lda int, b, c []float64, ldc int)
+func gemmColumnAVX512(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
 
 //go:noescape
 func trsmTileAVX512(k int, l, x, y []float64)
@@ -83,7 +83,7 @@ func gemvN4AVX512(c0, c1, c2, c3 float64, a []float64, lda int, y []float64)
 func gemvT4AVX512(a []float64, lda int, x, y []float64)
 
 //go:noescape
-func gemmTileAVX2(m, n, k int, alpha float64, a []float64, lda int, b, c []float64, ldc int)
+func gemmColumnAVX2(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
 
 //go:noescape
 func trsmTileAVX2(k int, l, x, y []float64)

@@ -5,12 +5,18 @@ import "math"
 // portable is the table in Go: it runs everywhere, and is the reference of the others.
 var portable = primitives{
 	name: "portable", mr: 4, nr: 4, lanes: 4, block: blocks,
-	gemmTile: gemmTile, trsmTile: trsmTile,
+	gemmColumn: gemmColumn, trsmTile: trsmTile,
 	copyMR: copyFour, copyNR: copyFour, transpose: transposeFour,
 	unpack: unpackFour,
 	absMax: absMax, indexAbs: indexAbs,
 	scal: scal, axpy: axpy, swap: swap,
 	ger4: ger4, gemvN4: gemvN4, gemvT4: gemvT4,
+}
+
+func gemmColumn(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int) {
+	for i, s := 0, 0; i < m; i, s = i+4, s+as {
+		gemmTile(min(4, m-i), n, k, alpha, a[s:], lda, b, c[i:], ldc)
+	}
 }
 
 // gemmTile multiplies two columns of the tile at a time: most processors have sixteen

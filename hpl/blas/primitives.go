@@ -6,14 +6,14 @@ package blas
 // maxDepth and maxVector.
 type primitives struct {
 	name   string // as [Named] knows it
-	mr, nr int    // the tile of C that gemmTile updates; mr is a multiple of nr
+	mr, nr int    // the tile of C that gemmColumn keeps in registers; mr is a multiple of nr
 	lanes  int    // lines of a square of transpose, a divisor of nr and mr
 	block  blocking
 
-	// gemmTile: C += alpha*A*B, for m <= mr rows and n <= nr columns of C; k > 0.
-	// Element (i, p) of A is a[p*lda+i], and there are mr of them in each column
-	// whatever m is; (p, j) of B is b[p*nr+j], with nr in each row.
-	gemmTile func(m, n, k int, alpha float64, a []float64, lda int, b, c []float64, ldc int)
+	// gemmColumn: C += alpha*A*B, for n <= nr columns of C; m, k > 0. A consists of strips of
+	// mr rows, as elements apart: element (i, p) of the first strip is a[p*lda+i], and there are
+	// mr of them in each column whatever m is; (p, j) of B is b[p*nr+j], with nr in each row.
+	gemmColumn func(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
 
 	// trsmTile: Y := T^-1 * (Y - L*X), for mr rows of Y and k rows of X, each of nr
 	// contiguous elements. l holds L, mr x k, by columns, then T, mr x mr, lower
@@ -50,9 +50,11 @@ type primitives struct {
 }
 
 const (
-	// maxDepth bounds k of gemmTile, and n of the copies: some microseconds. k of trsmTile
+	// maxDepth bounds k of gemmColumn, and n of the copies: some microseconds. k of trsmTile
 	// is less than the order of the triangle: 5 ns each.
 	maxDepth = 384
+	// maxColumn bounds the elements of A that gemmColumn multiplies: some 100 microseconds.
+	maxColumn = 1 << 16
 	// maxVector is the longest vector of one call: 16 KiB, microseconds from memory.
 	maxVector = 2048
 )

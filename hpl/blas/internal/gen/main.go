@@ -12,7 +12,7 @@ func main() {
 	for _, s := range []*isa{avx512, avx2} {
 		f := &file{isa: s}
 		f.header()
-		f.gemmTile()
+		f.gemmColumn()
 		f.trsmTile()
 		f.copyStrip("copyMR", s.mr)
 		f.copyStrip("copyNR", s.nr)

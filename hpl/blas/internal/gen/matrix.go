@@ -2,9 +2,9 @@ package main
 
 import "fmt"
 
-// Registers of gemmTile: SI a, R8 bytes between its columns, R9 three times that,
-// R11 the column to prefetch; BX b; DI c, R10 bytes between its columns; CX steps;
-// R12 the column of c to prefetch, DX how many are left.
+// Registers of gemmColumn: SI a, R8 bytes between its columns, R9 three times that,
+// R11 the column to prefetch, R15 the strip; BX b; DI c, R10 bytes between its columns; CX steps;
+// R12 the column of c to prefetch, DX how many are left; R14 rows of c that are left.
 //
 // A tile prefetches its operands: a from the L2 cache, sixteen steps ahead; b from the L3
 // cache, where the first tile of a column of tiles finds it, a page ahead, beyond the end of
@@ -45,18 +45,21 @@ func (f *file) gemmStep(s int, a, ahead string) {
 	}
 }
 
-func (f *file) gemmTile() {
-	f.fn("gemmTile", "(m, n, k int, alpha float64, a []float64, lda int, b, c []float64, ldc int)", 120)
-	f.op("MOVQ a_base+32(FP), SI")
-	f.op("MOVQ lda+56(FP), R8")
+func (f *file) gemmColumn() {
+	f.fn("gemmColumn", "(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)", 128)
+	f.op("MOVQ m+0(FP), R14")
+	f.op("MOVQ a_base+32(FP), R15")
+	f.op("MOVQ lda+64(FP), R8")
 	f.op("SHLQ $3, R8")
 	f.op("LEAQ (R8)(R8*2), R9")
+	f.op("MOVQ c_base+96(FP), DI")
+	f.op("MOVQ ldc+120(FP), R10")
+	f.op("SHLQ $3, R10")
+	f.label("tile")
+	f.op("MOVQ R15, SI")
 	f.op("LEAQ (SI)(R8*8), R11") // sixteen columns ahead
 	f.op("LEAQ (R11)(R8*8), R11")
-	f.op("MOVQ b_base+64(FP), BX")
-	f.op("MOVQ c_base+88(FP), DI")
-	f.op("MOVQ ldc+112(FP), R10")
-	f.op("SHLQ $3, R10")
+	f.op("MOVQ b_base+72(FP), BX")
 	f.op("MOVQ k+16(FP), CX")
 	f.op("LEAQ %d(DI), R12", 8*f.mr)
 	f.op("CMPQ CX, $%d", long)
@@ -106,32 +109,43 @@ func (f *file) gemmTurn() {
 	f.op("SUBQ $%d, CX", unroll)
 }
 
-// gemmUpdate adds alpha times the accumulators to c.
+// gemmUpdate adds alpha times the accumulators to the tile of c, and goes on to the next one.
 func (f *file) gemmUpdate() {
 	alpha := f.vecs() * f.abuf
 	f.op("VBROADCASTSD alpha+24(FP), %s", f.v(alpha))
-	f.op("MOVQ m+0(FP), AX")
 	f.op("MOVQ n+8(FP), DX")
-	f.op("CMPQ AX, $%d", f.mr)
-	f.op("JNE edge")
+	f.op("MOVQ DI, R13")
+	f.op("CMPQ R14, $%d", f.mr)
+	f.op("JLT edge")
 	f.op("CMPQ DX, $%d", f.nr)
 	f.op("JNE edge")
 	for j := range f.nr {
 		for v := range f.vecs() {
 			r := f.v(f.accumulator(v, j))
-			f.op("VFMADD213PD %d(DI), %s, %s", v*f.bytes(), f.v(alpha), r)
-			f.op("VMOVUPD %s, %d(DI)", r, v*f.bytes())
+			f.op("VFMADD213PD %d(R13), %s, %s", v*f.bytes(), f.v(alpha), r)
+			f.op("VMOVUPD %s, %d(R13)", r, v*f.bytes())
 		}
-		f.op("ADDQ R10, DI")
+		if j < f.nr-1 {
+			f.op("ADDQ R10, R13")
+		}
 	}
+	f.label("next")
+	f.op("MOVQ as+56(FP), AX")
+	f.op("LEAQ (R15)(AX*8), R15")
+	f.op("ADDQ $%d, DI", 8*f.mr)
+	f.op("SUBQ $%d, R14", f.mr)
+	f.op("JGT tile")
 	f.end()
 	f.label("edge")
+	f.op("MOVQ $%d, AX", f.mr)
+	f.op("CMPQ R14, AX")
+	f.op("CMOVQLT R14, AX")
 	if f.lanes == 8 {
 		f.masks512()
 	} else {
-		f.op("LEAQ ·maskTable+96(SB), R13")
+		f.op("LEAQ ·maskTable+96(SB), R12")
 		f.op("NEGQ AX")
-		f.op("LEAQ (R13)(AX*8), R13")
+		f.op("LEAQ (R12)(AX*8), R12")
 	}
 	for j := range f.nr {
 		for v := range f.vecs() {
@@ -139,12 +153,11 @@ func (f *file) gemmUpdate() {
 		}
 		if j < f.nr-1 {
 			f.op("CMPQ DX, $%d", j+1)
-			f.op("JEQ done")
-			f.op("ADDQ R10, DI")
+			f.op("JEQ next")
+			f.op("ADDQ R10, R13")
 		}
 	}
-	f.label("done")
-	f.end()
+	f.op("JMP next")
 }
 
 // masks512 puts the rows m in AX into the masks K1 to K3.
@@ -162,14 +175,14 @@ func (f *file) masks512() {
 
 // edgeVector updates the rows of vector v that exist.
 func (f *file) edgeVector(v, acc, alpha int) {
-	mem, r := fmt.Sprintf("%d(DI)", v*f.bytes()), f.v(acc)
+	mem, r := fmt.Sprintf("%d(R13)", v*f.bytes()), f.v(acc)
 	if f.lanes == 8 {
 		f.op("VMOVUPD.Z %s, K%d, Z0", mem, v+1)
 		f.op("VFMADD213PD Z0, %s, %s", f.v(alpha), r)
 		f.op("VMOVUPD %s, K%d, %s", r, v+1, mem)
 		return
 	}
-	f.op("VMOVUPD %d(R13), Y1", v*f.bytes())
+	f.op("VMOVUPD %d(R12), Y1", v*f.bytes())
 	f.op("VMASKMOVPD %s, Y1, Y0", mem)
 	f.op("VFMADD213PD Y0, %s, %s", f.v(alpha), r)
 	f.op("VMASKMOVPD %s, Y1, %s", r, mem)
