@@ -255,7 +255,7 @@ func TestReadmeCommands(t *testing.T) {
 	sameInEveryBuild(t)
 	c := newChecker(t)
 	t.Run("help", c.checkHelp)
-	for _, readme := range []string{"../README.md", "../CONTRIBUTING.md", "../mpi/README.md", "README.md", "../bench/README.md"} {
+	for _, readme := range []string{"../README.md", "../CONTRIBUTING.md", "../mpi/README.md", "README.md", "../bench/README.md", "../bench/FIGURES.md"} {
 		text, err := os.ReadFile(readme)
 		require.NoError(t, err)
 		all := commands(string(text), c.programs)
