@@ -10,6 +10,7 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/executor"
+	"github.com/weft-hpc/weft/internal/joined"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/mpi"
@@ -268,7 +269,7 @@ func Run(c *mpi.Comm, body func(*dataflow.Runtime, *Thread) error, rtOpts []data
 			c.Revoke(err)
 		}
 		stopped = true
-		return errors.Join(err, t.Stop())
+		return joined.Add(err, t.Stop())
 	}, rtOpts...)
 }
 

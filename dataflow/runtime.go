@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/internal/executor"
+	"github.com/weft-hpc/weft/internal/joined"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 	"github.com/weft-hpc/weft/tasks"
@@ -134,16 +135,16 @@ func Run(body func(*Runtime) error, opts ...Option) (err error) {
 	return joinClosed(err, rt.Close())
 }
 
-// joinClosed joins the errors of the body of Run and of Close, unless Close repeats the
-// first: the body has returned the error of a Wait, and the run was cancelled or has
-// stalled.
+// joinClosed joins the errors of the body of Run and of Close, without those that Close repeats:
+// the body has returned the error of a WaitOn, or that of a Wait, and the run was cancelled or
+// has stalled.
 func joinClosed(err, closed error) error {
 	_, stood := errors.AsType[*StallError](err)
 	_, stands := errors.AsType[*StallError](closed)
 	if err != nil && closed != nil && (stood && stands || err.Error() == closed.Error()) {
 		return err
 	}
-	return errors.Join(err, closed)
+	return joined.Add(err, closed)
 }
 
 // New returns a runtime whose worker 0 is the calling goroutine: it is locked to its

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/joined"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -415,14 +416,14 @@ func (d *Domain) TakeFailures() error {
 	defer f.mu.Unlock()
 	errs := f.errs
 	if f.lost > 0 {
-		errs = append(errs, fmt.Errorf("and %d more tasks failed", f.lost))
+		errs = append(errs, joined.Note(fmt.Sprintf("and %d more tasks failed", f.lost)))
 	}
 	if f.skipped > 0 && len(errs) > 0 {
 		which, were := "tasks", "were"
 		if f.skipped == 1 {
 			which, were = "task", "was"
 		}
-		errs = append(errs, fmt.Errorf("%d %s that depended on failed ones %s skipped", f.skipped, which, were))
+		errs = append(errs, joined.Note(fmt.Sprintf("%d %s that depended on failed ones %s skipped", f.skipped, which, were)))
 	}
 	f.errs, f.lost = nil, 0
 	return errors.Join(errs...)

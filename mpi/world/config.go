@@ -1,7 +1,6 @@
 package world
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -206,53 +205,4 @@ func (c *Config) runHere(body func(*mpi.Comm) error) error {
 		opts = append(opts, local.Eager(c.Eager))
 	}
 	return causes(local.Run(c.Ranks, body, opts...))
-}
-
-// causes drops the consequences from joined errors, unless all of them are consequences, and
-// folds equal ones.
-func causes(err error) error {
-	all, joined := err.(interface{ Unwrap() []error })
-	if !joined {
-		return err
-	}
-	var own []error
-	for _, e := range all.Unwrap() {
-		if !consequence(e) {
-			own = append(own, e)
-		}
-	}
-	if len(own) == 0 {
-		return err
-	}
-	return errors.Join(fold(own)...)
-}
-
-// fold returns the errors of ranks without those that say the same as an earlier one, which
-// says how many there are.
-func fold(all []error) (different []error) {
-	at, count := map[string]int{}, []int{}
-	for _, e := range all {
-		text := e.Error()
-		if inner := errors.Unwrap(e); inner != nil {
-			text = inner.Error()
-		}
-		i, known := at[text]
-		if !known {
-			i = len(different)
-			at[text] = i
-			different, count = append(different, e), append(count, 0)
-		}
-		count[i]++
-	}
-	for i, n := range count {
-		if n > 1 {
-			different[i] = fmt.Errorf("%w (and %d other ranks)", different[i], n-1)
-		}
-	}
-	return different
-}
-
-// consequence reports whether a rank failed only because another rank did.
-func consequence(err error) bool {
-	return errors.Is(err, mpi.ErrPeerGone) || errors.Is(err, mpi.ErrRevoked)
 }

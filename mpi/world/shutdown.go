@@ -156,10 +156,10 @@ func encodeOutcome(err error) []byte {
 		return outcome
 	case errors.Is(err, ErrUsage):
 		outcome[0] = usageError
-	case consequence(err):
+	case follows(err):
 		outcome[0] = sawFailure
 	default:
-		outcome[0] = failed
+		outcome[0], err = failed, ownFailure(err)
 	}
 	copy(outcome[1:], err.Error())
 	return outcome
