@@ -96,6 +96,9 @@ func TestMisuse_every_method(t *testing.T) {
 			if revoked := c.Revoked(); revoked == nil && r.Revoked() == nil {
 				assert.Error(t, revoked, name)
 			}
+			if c.Revoked() == nil {
+				assert.NoError(t, w.Free(), name)
+			}
 			n++
 		}
 		assert.Equal(t, 35, n)

@@ -362,10 +362,18 @@ func (rt *Runtime) mine(method string) error {
 	for _, v := range *rt.workers.Load() {
 		if v.g.Load() == g && v.cur != nil { // this worker is the caller
 			file, line := v.cur.Source()
-			return fmt.Errorf("weft: %s at %s, inside task %q (declared at %s:%d), which would wait for itself: a task waits for its children with Context.Wait", method, task.CallLine(), v.cur.Label(), file, line)
+			return fmt.Errorf("weft: %s at %s, inside task %q (declared at %s:%d), which %s", method, task.CallLine(), v.cur.Label(), file, line, insteadInBody(method))
 		}
 	}
 	return fmt.Errorf("weft: %s at %s: %w: the one that created the runtime, outside of tasks (a task waits for its children with Context.Wait)", method, task.CallLine(), task.ErrGoroutine)
+}
+
+// insteadInBody says why a body must not call a method of its runtime, and what to call.
+func insteadInBody(method string) string {
+	if method == "WaitOn" || method == "Block" {
+		return "must not use the runtime: a task has Context." + method
+	}
+	return "would wait for itself: a task waits for its children with Context.Wait"
 }
 
 // WaitOn returns when the tasks that write to any of the regions of xs have ended, so that

@@ -175,8 +175,7 @@ func (w *worker) crashed(outer *task.Record, v any) {
 		return
 	}
 	if v != nil {
-		rec := panics.NewRecovered(3, v)
-		r.Err = rec.AsError()
+		r.Err = recovered(3, v).AsError()
 	} else {
 		r.Err = errGoexit
 	}
@@ -192,6 +191,16 @@ func (w *worker) crashed(outer *task.Record, v any) {
 		w.rt.Cancel(errGoexit)
 		w.rt.Close()
 	}
+}
+
+// recovered describes the panic v, skip callers above the one that asks. A panic that a part of
+// Share has passed on keeps its stack.
+func recovered(skip int, v any) *panics.Recovered {
+	if rec, ok := v.(*panics.Recovered); ok {
+		return rec
+	}
+	rec := panics.NewRecovered(skip+1, v)
+	return &rec
 }
 
 // execute runs the body of r, or skips it, and handles its end.

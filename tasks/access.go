@@ -34,9 +34,19 @@ type spec struct {
 	weak bool
 	each bool
 	op   reducer // of a reduction
+
+	missing bool // the access is nil
 }
 
 func (s spec) access() spec { return s }
+
+// specOf returns the internal form of a, which may be nil.
+func specOf(a Access) spec {
+	if a == nil {
+		return spec{missing: true}
+	}
+	return a.access()
+}
 
 // Lazy lets a task that reads a region (Input) start before all bytes have arrived from
 // another rank: once the first have arrived and the rest is in flight. The task then waits
@@ -45,7 +55,7 @@ func (s spec) access() spec { return s }
 // of the message never comes, the task fails at its end, whatever it returns; missing bytes
 // are then NaN.
 func Lazy(a Access) Access {
-	s := a.access()
+	s := specOf(a)
 	s.lazy = true
 	return s
 }
@@ -57,7 +67,7 @@ func Lazy(a Access) Access {
 // A weak access is released when the task and all its children have ended. Weak commutative
 // accesses and weak reductions of several tasks are ordered by submission.
 func Weak(a Access) Access {
-	s := a.access()
+	s := specOf(a)
 	s.weak = true
 	return s
 }
@@ -65,7 +75,7 @@ func Weak(a Access) Access {
 // Each makes every element of a slice parameter a separate access (OmpSs: multidependence).
 // The elements may be slices, pointers, tiles, buffers, or have a Region method.
 func Each(a Access) Access {
-	s := a.access()
+	s := specOf(a)
 	s.each = true
 	return s
 }

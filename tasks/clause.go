@@ -105,7 +105,7 @@ func Updates(xs ...any) Clause { return With(Inout, xs...) }
 // x; see [Reads]. With Each, every x is a slice of regions. Reductions need the declared
 // form, where the body gets its copy.
 func With(a Access, xs ...any) Clause {
-	return Clause{kind: clauseAccess, acc: a.access(), xs: xs}
+	return Clause{kind: clauseAccess, acc: specOf(a), xs: xs}
 }
 
 func b2i(b bool) int64 {

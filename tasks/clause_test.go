@@ -143,10 +143,13 @@ func TestClause_access_mistakes(t *testing.T) {
 		clause tasks.Clause
 		says   string
 	}{
-		{tasks.Reads(x, 3), "access 2 of a in clause: a value of type int has no region"},
-		{tasks.Updates(new(struct{})), "access 1 of a inout clause: *struct {} refers to memory that has no bytes"},
-		{tasks.Writes("x"), "access 1 of a out clause: a value of type string"},
-		{tasks.Updates(x, x, nil), "access 3 of a inout clause"},
+		{tasks.Reads(x, 3), "argument 2 of the clause Reads: a value of type int has no region"},
+		{tasks.Updates(new(struct{})), "argument 1 of the clause Updates: *struct {} refers to memory that has no bytes"},
+		{tasks.Writes("x"), "argument 1 of the clause Writes: a value of type string"},
+		{tasks.With(tasks.Commutative, 1.5), "argument 1 of the clause With: a value of type float64"},
+		{tasks.With(nil, x), "the access of a With clause is nil"},
+		{tasks.With(tasks.Weak(nil), x), "the access of a With clause is nil"},
+		{tasks.Updates(x, x, nil), "argument 3 of the clause Updates"},
 		{tasks.With(tasks.Each(tasks.Input), x[0]), "Each needs a slice, not int"},
 		{tasks.With(tasks.Each(tasks.Input), x), "element 0: a value of type int has no region"},
 		{tasks.With(plus, x), "a reduction needs the declared form"},

@@ -63,9 +63,9 @@ func (c *Context) WaitOn(xs ...any) error {
 // take part; nobody is woken for less than 0.1 ms of work. The calls run in any order, on several
 // goroutines at the same time; they access what the task declares, and must not use the Context
 // or wait for each other. A part of 5 us or more pays. Only one task of a runtime is helped at a
-// time; in the others, and with one worker, Share is the plain loop. If a part panics, the others
-// still run, and then Share panics. Results do not depend on the workers if the parts write to
-// different elements.
+// time; in the others, and with one worker, Share is the plain loop. If a part panics, Share
+// panics when the others have run; the plain loop ends at once. Results do not depend on the
+// workers if the parts write to different elements.
 func (c *Context) Share(parts int, body func(part int)) { c.rec().Exec.Share(c.rec(), parts, body) }
 
 // Block calls f, which may sleep: a spare worker takes the core over until f returns, and

@@ -89,15 +89,32 @@ func applyAll(r *task.Record, cl []Clause) {
 }
 
 func accessClause(r *task.Record, c *Clause) {
+	if c.acc.missing {
+		r.Fail(errors.New("the access of a With clause is nil"))
+		return
+	}
 	if c.acc.op != nil {
 		r.Fail(errors.New("a reduction needs the declared form, whose body gets the private copy"))
 		return
 	}
 	for i, x := range c.xs {
 		if err := accessAny(r, c.acc, x); err != nil {
-			r.Fail(fmt.Errorf("access %d of a %v clause: %w", i+1, c.acc.mode, err))
+			r.Fail(fmt.Errorf("argument %d of the clause %s: %w", i+1, clauseName(c.acc.mode), err))
 		}
 	}
+}
+
+// clauseName names the clause with accesses of mode m.
+func clauseName(m deps.Mode) string {
+	switch m {
+	case deps.In:
+		return "Reads"
+	case deps.Out:
+		return "Writes"
+	case deps.Inout:
+		return "Updates"
+	}
+	return "With"
 }
 
 func accessAny(r *task.Record, s spec, x any) error {

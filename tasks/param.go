@@ -46,10 +46,10 @@ var (
 
 // newParam describes parameter index of type t, or returns an error if t cannot be one.
 func newParam(t reflect.Type, a Access, index int, offset uintptr) (param, error) {
-	if a == nil {
+	s := specOf(a)
+	if s.missing {
 		return param{}, fmt.Errorf("its access is nil")
 	}
-	s := a.access()
 	p := param{spec: s, index: int8(index), offset: offset, typ: t}
 	if s.mode == deps.None {
 		if s.each || s.weak || s.lazy {

@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sourcegraph/conc/panics"
 
@@ -50,7 +51,22 @@ func (e *endpoint) Finalize() error {
 		e.progress()
 		e.report()
 	}
-	return errors.Join(append(e.unfinished, e.unreceived()...)...)
+	return errors.Join(slices.Concat(e.unfinished, e.unreceived(), e.openWindows())...)
+}
+
+// openWindows returns an error for every window that this rank has not freed, unless its communicator was
+// revoked: then Free would have failed.
+func (e *endpoint) openWindows() (errs []error) {
+	for _, w := range e.windows {
+		if w == nil {
+			continue
+		}
+		if name := e.nameOf(w.group.ctx); name != "" {
+			errs = append(errs, &mpi.Error{Class: engine.ErrPending, Kind: "finalize", Comm: name, Rank: e.rank, Peer: engine.NoPeer, Tag: engine.AnyTag,
+				Text: "a window is open: Free it"})
+		}
+	}
+	return errs
 }
 
 // unreceived returns an error for every message to this rank that no receive took. It skips

@@ -12,8 +12,8 @@ import (
 
 // Run calls body once per rank, each on a goroutine of its own, and waits for all of them.
 // It joins the errors of the bodies, each with its rank; a panic counts as an error with its
-// stack. If all bodies succeed, Run returns mpi.ErrPending for every unfinished call and
-// unreceived message.
+// stack. If all bodies succeed, Run returns mpi.ErrPending for every unfinished call,
+// unreceived message and open window.
 //
 // A rank leaves the world when its body returns. From then on calls of other ranks that need
 // it fail with mpi.ErrPeerGone, which names the rank and its error.

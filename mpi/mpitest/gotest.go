@@ -58,7 +58,7 @@ func (o Options) test(t *testing.T, k Case, launch Launch) {
 	}
 }
 
-// leftovers are bodies that end with unfinished calls or messages: the engine reports them.
+// leftovers are bodies that end with unfinished calls, messages or windows: the engine reports them.
 var leftovers = map[string]func(*mpi.Comm) error{
 	"message that nobody receives": func(c *mpi.Comm) error {
 		n := min((*engine.Comm)(c).Engine().Limits().Eager, 8)
@@ -67,6 +67,10 @@ var leftovers = map[string]func(*mpi.Comm) error{
 	"receive that nobody sends to": func(c *mpi.Comm) error {
 		c.Irecv(mpi.Of(make([]byte, 8)), c.Rank(), 3)
 		return nil
+	},
+	"window that nobody frees": func(c *mpi.Comm) error {
+		_, err := c.NewWin(mpi.Of(make([]byte, 8)))
+		return err
 	},
 }
 

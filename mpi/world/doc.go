@@ -44,8 +44,8 @@
 // Operations of other ranks on it fail, so their bodies end, and all processes exit with the
 // same code. Rank 0 prints each error once, without the errors that only follow from it.
 // A rank that still computes or waits on another communicator two seconds after the failure
-// is aborted. If all bodies succeed, every call not waited for and every message not
-// received is an error ([mpi.ErrPending]).
+// is aborted. If all bodies succeed, every call not waited for, every message not received
+// and every window not freed is an error ([mpi.ErrPending]).
 //
 // If a body exits its process (os.Exit), the launcher has to end the other ranks.
 package world
