@@ -58,7 +58,8 @@
 //	helpers           a team, or workers that join a task         taskshare.go
 //	run...            drivers without tasks                       blocking.go, lookahead.go
 //	spawnPlain        the plain graph of tasks                    taskplain.go
-//	taskRun           the tuned graph of tasks          task.go, taskgraph.go, taskbody.go
+//	taskRun           what both graphs of tasks share             task.go, taskmemory.go
+//	spawn             the plain graph with refinements            taskgraph.go, taskpolicy.go
 //	Refinement        what it does beyond spawnPlain, and its worth       refinement.go
 //	journal           the log of a driver without tasks                   journal.go
 //

@@ -116,10 +116,19 @@ func (p *panel) head() int { return 1 + p.jb + p.jb*p.jb }
 // upper returns the memory before L2.
 func (p *panel) upper() []float64 { return p.memory[:len(p.tri)+len(p.work)+p.head()] }
 
-// strips returns rows [top, bottom) of L2; top must be the first row of a strip.
-func (s *solver) strips(p *panel, top, bottom int) []float64 {
-	mr, _ := s.kernels.Strips()
-	return p.l2[top*p.jb : min((bottom+mr-1)/mr*mr*p.jb, len(p.l2))]
+// strips are rows of L2, counted as by solver.multiply: what one multiplication reads of a panel. top is
+// the first row of a strip, and so is bottom, or it is the end.
+type strips struct {
+	*panel
+	top, bottom int
+}
+
+// end returns where the rows end in L2: whole strips, of which the last may be wider than the rows.
+func (x strips) end() int {
+	if x.bottom == x.m2 {
+		return len(x.l2)
+	}
+	return x.bottom * x.jb
 }
 
 // unpack decodes p's message, once it has arrived: pivots, packed triangle, plan of row

@@ -81,6 +81,3 @@ func (r Refinement) String() string {
 	}
 	return strings.Join(names, ",")
 }
-
-// with reports whether the driver has a refinement.
-func (t *taskRun) with(r Refinement) bool { return t.cfg.Without&r == 0 }

@@ -3,40 +3,38 @@ package hpl
 import (
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/tasks"
 )
 
-// taskRun is a factorization as a graph of tasks, on one rank. It spawns the graph
-// in the order of a serial program (Marjanovic et al., Effective
-// Communication and Computation Overlap with Hybrid MPI/SMPs, section 2). A task accesses
-// panels and block columns; a block column includes its buffers.
+// taskRun is a factorization as a graph of tasks, on one rank. The driver TaskPlain spawns it as the
+// paper writes it (taskplain.go). The driver Task spawns the same program in the same order
+// (taskgraph.go), with refinements, each with a switch and a measured worth (Refinement); taskpolicy.go
+// decides where they apply. Its tasks:
 //
 //	task        runs on                    accesses               priority
 //	factor      worker (*)                 panel, its column      highest
 //	send, recv  comm thread, if Q > 1      part of the panel      highest
 //	unpack      worker                     head of the panel      highest
-//	pack        worker, if P > 1           panel, block column    of the column
-//	exchange    worker (*), if P > 1       panel, block column    of the column
-//	update      worker                     panel, block column    of the column
-//	report      worker, on request         panel                  lowest
-//	applied     worker                     panel                  lowest
+//	pack        worker, if P > 1           panel, block column    of the update
+//	exchange    worker (*), if P > 1       panel, block column    of the update
+//	update      worker                     panel, block column    of the update
+//	report      worker, on request         panel                  0
 //	substitute  worker (*)                 all that is left       highest
 //
 // (*) With messages, if P > 1: a worker with the lease of the engine, where workers have a
 // core each (tasks.Leased), and otherwise the comm thread.
 //
-// The block column of the next panel has the highest priority; the others follow from left
-// to right, because they are the next panels. The update of the next panel's column, and
-// all updates when few columns are left, are cut by rows: solve, and then up to as many
-// multiply tasks as there are workers. Idle workers take part in factor, and in the solve of the
-// next panel's column. A long panel travels in parts (inParts), which are
+// An update is one task, or solve and as many multiply tasks by rows as there are workers:
+// for the next panel's column, and for all when few columns are left. Idle workers take part in
+// factor, and in the solve of the next panel's column. A long panel travels in parts, which are
 // rows of L2: the update for the next panel begins with the first part, and in a ring of
 // processes a rank forwards a part before the next one arrives.
 //
 // # Look-ahead
 //
-// Panels run ahead of updates as far as there is memory for them (taskPanels), which is used
-// in turn, but at most panelsAhead: then the program waits for applied, the last task of a
-// panel, before it spawns more.
+// Nobody writes it: the tasks of the next panel have the highest priority. Panels run ahead of
+// updates as far as there is memory for them (taskPanels), which is used in turn, and as the
+// runtime lets the program run ahead of its tasks (dataflow.Window).
 //
 // # Messages and hand-overs between threads, per rank and panel
 //
@@ -56,8 +54,8 @@ import (
 // (of at most jb*n numbers, half of them from the other process row). exchange starts it
 // and returns; the holder of the lease ends the task when the messages have completed
 // (Watch). The exchanges that neither of the next two panels needs begin after the next
-// panel has been factored: otherwise its short messages would queue up behind long ones in
-// the network, and the thread would process the long ones between its columns.
+// panel has been factored, if that happens here: otherwise its short messages would queue up behind
+// long ones in the network, and the thread would process the long ones between its columns.
 //
 // # Rejected
 //
@@ -94,7 +92,6 @@ type taskRun struct {
 // the workers of the other drivers share it.
 func runTask(s *solver, graph func(*taskRun)) error {
 	t := &taskRun{solver: s, graph: graph}
-	s.onComm = s.grid.p > 1
 	defer t.free()
 	if err := agreeOnError(s.grid.all, t.allocate()); err != nil {
 		return err
@@ -141,4 +138,51 @@ func (t *taskRun) factorize(log func() *dataflow.Log) error {
 		err = t.rt.Wait()
 	}
 	return err
+}
+
+// panel returns panel k, without data. Earlier panels in the same memory have their own struct.
+func (t *taskRun) panel(k int) *panel {
+	p := &panel{memory: t.slots[k%len(t.slots)].memory}
+	t.setPanel(p, k)
+	return p
+}
+
+// blockColumnOf returns the block column of a local column.
+func (t *taskRun) blockColumnOf(column int) *blockColumn {
+	return t.blockColumns[min(column/t.cfg.NB, len(t.blockColumns)-1)]
+}
+
+// panelIn returns the number of the panel in block column b.
+func (t *taskRun) panelIn(b *blockColumn) int { return t.matrix.cols.global(b.first) / t.cfg.NB }
+
+// The tasks of both graphs that are not part of the factorization.
+var (
+	report     = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
+	substitute = tasks.DeclareCtx1("substitute", substituteBack, tasks.Value, tasks.HighPriority, tasks.Independent)
+)
+
+// spawnReport spawns the report of a panel that has been applied everywhere, on request.
+func (t *taskRun) spawnReport(p *panel) {
+	if t.cfg.Progress != nil && t.grid.all.Rank() == 0 {
+		report.Spawn(t.rt, t, p, &t.meter)
+	}
+}
+
+func reportPanel(t *taskRun, p *panel, _ *meter) { t.report(p) }
+
+// spawnSolve spawns the back-substitution; nothing else runs.
+func (t *taskRun) spawnSolve() {
+	substitute.Spawn(t.rt, t, leasedIf(t.grid.all.Size() > 1)...)
+}
+
+func substituteBack(ctx *tasks.Context, t *taskRun) error {
+	return t.finish(shared{ctx, t.cfg.Workers})
+}
+
+// leasedIf puts tasks that exchange messages on the comm thread, or on a worker with its lease.
+func leasedIf(messages bool) []tasks.Clause {
+	if messages {
+		return []tasks.Clause{tasks.OnComm, tasks.Leased}
+	}
+	return nil
 }

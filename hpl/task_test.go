@@ -254,17 +254,3 @@ func TestTaskPanels(t *testing.T) {
 		assert.Equal(t, want, taskPanels(&cfg), n)
 	}
 }
-
-// The program waits for a panel that is applied, not for one that has just been spawned in the
-// same memory; and no more than panelsAhead are not applied when the next one is spawned.
-func TestTaskRun_pace(t *testing.T) {
-	for slots := 1; slots <= 70; slots++ {
-		for k := range 200 {
-			last := lastApplied(k, slots)
-			assert.LessOrEqual(t, k+1-last, panelsAhead)
-			for later := last + slots; last >= 0 && later <= k; later += slots {
-				t.Errorf("with %d slots, panel %d has the memory of panel %d already, before panel %d", slots, later, last, k+1)
-			}
-		}
-	}
-}

@@ -1,227 +1,173 @@
 package hpl
 
 import (
-	"cmp"
-
+	"github.com/weft-hpc/weft/deps"
 	"github.com/weft-hpc/weft/hpl/internal/bcast"
 	"github.com/weft-hpc/weft/hpl/internal/route"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// spawn spawns all tasks, in the order of a serial program with look-ahead 1: the updates
-// that the next panel needs, that panel, and then the rest.
+// This file is the graph of the driver Task: the program of spawnPlain with refinements.
+// taskpolicy.go decides where they apply.
+
+// head is what an update reads of a panel before it multiplies: pivots and triangle.
+type head struct{ *panel }
+
+// Region is its memory: all before L2.
+func (h head) Region() deps.Region { return deps.Slice(h.upper()) }
+
+// The tasks that the driver TaskPlain does not have.
+var (
+	unpack   = tasks.DeclareCtx4("unpack", unpackPanel, tasks.Value, tasks.Value, tasks.Input, tasks.Inout, tasks.HighPriority)
+	pack     = tasks.Declare3("pack", packRows, tasks.Value, tasks.Input, tasks.Inout)
+	exchange = tasks.DeclareCtx4("exchange", exchangeRows, tasks.Value, tasks.Input, tasks.Inout, tasks.Input, tasks.OnComm, tasks.Independent, tasks.Leased)
+	solve    = tasks.DeclareCtx3("solve", solveShared, tasks.Value, tasks.Input, tasks.Inout)
+	update   = tasks.DeclareCtx3("update", updateColumn, tasks.Value, tasks.Input, tasks.Inout)
+)
+
+// spawn spawns all tasks in the order of spawnPlain, except that late updates follow the next panel.
 func (t *taskRun) spawn() {
-	for k, next := 0, t.spawnPanel(0); next != nil; k++ {
-		p := next
-		t.pace(k)
-		for _, b := range t.blockColumns {
-			if t.urgent(p, b) {
-				t.spawnUpdate(p, b, nil)
-			}
+	var last *panel
+	for k := range t.blocks {
+		p := t.spawnPanel(k)
+		if last != nil {
+			t.spawnUpdates(last, p)
+			t.spawnReport(last)
 		}
-		next = t.spawnPanel(k + 1)
-		for _, b := range t.blockColumns {
-			if !t.urgent(p, b) {
-				t.spawnUpdate(p, b, t.exchangeAfter(next, b))
-			}
-		}
-		t.spawnReport(p)
-		applied.Spawn(t.rt, p.memory)
+		t.spawnUpdates(p, nil)
+		last = p
+	}
+	if last != nil {
+		t.spawnReport(last)
 	}
 }
 
-// panelsAhead is how many panels are in the graph and may not have been applied. More would cost
-// memory, some hundred tasks for each panel, and bring nothing: no rank comes so far ahead of the
-// others, whose panels it needs.
-const panelsAhead = 32
-
-// pace waits until an earlier panel has been applied, before the updates with panel k and panel
-// k+1 are spawned; it runs tasks meanwhile.
-func (t *taskRun) pace(k int) {
-	if last := lastApplied(k, len(t.slots)); last >= 0 {
-		_ = t.rt.WaitOn(t.slots[last%len(t.slots)].memory) // Wait returns errors
-	}
-}
-
-// lastApplied returns the panel to wait for before panel k+1 is spawned, below 0 for none. Of the
-// panels up to k, it is the last in its memory, so that a wait for the memory is one for it.
-func lastApplied(k, slots int) int { return k + 1 - min(panelsAhead, slots) }
-
-// spawnReport spawns the report of a panel that has been applied everywhere, on request.
-func (t *taskRun) spawnReport(p *panel) {
-	if t.cfg.Progress != nil && t.grid.all.Rank() == 0 {
-		report.Spawn(t.rt, job{t: t, p: p}, p.memory, &t.meter)
-	}
-}
-
-// exchangeAfter returns the memory that b's exchange of rows, for the panel before next,
-// must wait for, or nil. An exchange that neither of the next two panels needs starts after
-// the next panel is factored, if this process factors it.
-func (t *taskRun) exchangeAfter(next *panel, b *blockColumn) []float64 {
-	if !t.with(Late) || next == nil || next.col != t.grid.col || t.panelIn(b) <= next.k+t.grid.q {
-		return nil
-	}
-	return next.msg
-}
-
-// spawnPanel spawns the tasks that bring panel k to this process, and returns it; nil if
-// there is none.
+// spawnPanel spawns the tasks that bring panel k to this process, and returns it.
 func (t *taskRun) spawnPanel(k int) *panel {
-	if k >= t.blocks {
-		return nil
-	}
-	p := &panel{memory: t.slots[k%len(t.slots)].memory} // earlier panels in this memory have their own struct
-	t.setPanel(p, k)
+	p := t.panel(k)
 	if t.grid.col == p.col {
-		t.spawnFactor(p)
+		factor.Spawn(t.rt, t, p, t.blockColumnOf(p.here), leasedIf(t.grid.p > 1)...)
 		if k == 0 && t.rt.Workers() == 1 { // a single worker would spawn the whole graph before this task
 			_ = t.rt.WaitOn(p.msg) // Wait returns errors
 		}
 	}
-	t.spawnBroadcast(p)
-	unpack.Spawn(t.rt, job{t: t, p: p}, p.msg[:p.head()], p.tri)
+	c := t.grid.panels
+	route := bcast.Route(bcast.Kind(t.cfg.Bcast), c.Size(), p.col, c.Rank(), len(p.msg))
+	for _, m := range t.splitMessages(p, route) {
+		if part := mpi.Of(p.msg[m.At : m.At+m.Len]); m.Send {
+			t.ct.Send(t.rt, c, part, m.Peer, k%panelTags, tasks.HighPriority)
+		} else {
+			t.ct.Recv(t.rt, c, part, m.Peer, k%panelTags, tasks.HighPriority)
+		}
+	}
+	unpack.Spawn(t.rt, t, p, p.msg[:p.head()], p.tri)
 	return p
 }
 
-// spawnFactor spawns the factorization of a panel, on a process of its column.
-func (t *taskRun) spawnFactor(p *panel) {
-	st := job{t: t, p: p, b: t.blockColumnOf(p.here)}
-	if t.grid.p == 1 {
-		factor.Spawn(t.rt, st, p.memory, st.b.columns)
-	} else {
-		factor.Spawn(t.rt, st, p.memory, st.b.columns, tasks.OnComm, tasks.Independent, tasks.Leased)
-	}
-}
-
-// spawnSolve spawns the back-substitution; nothing else runs.
-func (t *taskRun) spawnSolve() {
-	if t.grid.all.Size() == 1 {
-		substitute.Spawn(t.rt, t)
-	} else {
-		substitute.Spawn(t.rt, t, tasks.OnComm, tasks.Independent, tasks.Leased)
-	}
-}
-
-// blockColumnOf returns the block column of a local column.
-func (t *taskRun) blockColumnOf(column int) *blockColumn {
-	return t.blockColumns[min(column/t.cfg.NB, len(t.blockColumns)-1)]
-}
-
-// spawnBroadcast spawns the messages that bring a panel to this process, and forward it.
-// The memory that they access orders them.
-func (t *taskRun) spawnBroadcast(p *panel) {
-	c := t.grid.panels
-	messages := bcast.Route(bcast.Kind(t.cfg.Bcast), c.Size(), p.col, c.Rank(), len(p.msg))
-	for _, m := range t.splitMessages(p, messages) {
-		part := mpi.Of(p.msg[m.At : m.At+m.Len])
-		if m.Send {
-			t.ct.Send(t.rt, c, part, m.Peer, p.k%panelTags, tasks.HighPriority)
-		} else {
-			t.ct.Recv(t.rt, c, part, m.Peer, p.k%panelTags, tasks.HighPriority)
-		}
-	}
-}
-
-// partBytes is the least part of a panel worth a message, and maxParts the largest number
-// of parts: each costs both ranks a few turns of the comm thread.
-const (
-	partBytes = 512 << 10
-	maxParts  = 4
-)
-
-// inParts returns the number of parts in which a panel travels: the update of the next
-// panel's column with the first rows need not wait for the last ones.
-func (t *taskRun) inParts(p *panel) int {
-	if t.grid.q == 1 || !t.with(Parts) {
-		return 1
-	}
-	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
-}
-
-// splitMessages splits messages at the boundaries of splitRows.
-func (t *taskRun) splitMessages(p *panel, messages []route.Step) (split []route.Step) {
-	rows := t.splitRows(p, t.inParts(p))
+// splitMessages cuts the messages that bring a panel to this process, and forward it, into parts that
+// end where those of splitRows do. The memory that they access orders them.
+func (t *taskRun) splitMessages(p *panel, messages []route.Step) (all []route.Step) {
+	parts := t.splitRows(p, t.inParts(p))
 	for _, m := range messages {
-		for _, r := range rows[1:] {
-			if at := p.head() + r[0]*p.jb; m.At < at && at < m.At+m.Len {
+		for _, x := range parts[1:] {
+			if at := p.head() + x.top*p.jb; m.At < at && at < m.At+m.Len {
 				first := m
 				first.Len = at - m.At
-				split = append(split, first)
+				all = append(all, first)
 				m.At, m.Len = at, m.Len-first.Len
 			}
 		}
-		split = append(split, m)
+		all = append(all, m)
 	}
-	return split
+	return all
 }
 
-// spawnUpdate spawns the update of the columns of b right of the panel. Its exchange of
-// rows waits for first.
-func (t *taskRun) spawnUpdate(p *panel, b *blockColumn, first []float64) {
-	st := job{t: t, p: p, b: b, first: max(b.first, p.right), last: b.last}
-	if st.first >= st.last {
-		return
-	}
-	prio := t.priority(p, b)
-	switch {
-	case t.grid.p > 1 && t.with(Exchanges):
-		pack.Spawn(t.rt, st, p.memory, b.columns, prio)
-		exchange.Spawn(t.rt, st, p.memory, b.columns, first, prio)
-	case t.grid.p > 1:
-		plainExchange.Spawn(t.rt, t.solver, p, b, tasks.OnComm, prio)
-	}
-	pieces := t.pieces(p, b)
-	if len(pieces) == 1 {
-		update.Spawn(t.rt, st, p.memory, b.columns, prio)
-		return
-	}
-	solve.Spawn(t.rt, st, p.upper(), b.columns, prio)
-	for _, rows := range pieces {
-		st.top, st.bottom = rows[0], rows[1]
-		multiply.Spawn(t.rt, st, t.strips(p, rows[0], rows[1]), b.columns, prio)
-	}
-}
-
-// panelIn returns the number of the panel in block column b.
-func (t *taskRun) panelIn(b *blockColumn) int { return t.matrix.cols.global(b.first) / t.cfg.NB }
-
-// urgent reports whether the panel after p needs the update of b.
-func (t *taskRun) urgent(p *panel, b *blockColumn) bool { return t.panelIn(b) == p.k+1 }
-
-// priority prefers the block columns of the next panels.
-func (t *taskRun) priority(p *panel, b *blockColumn) tasks.Clause {
-	if t.urgent(p, b) {
-		return tasks.HighPriority
-	}
-	if !t.with(Priorities) {
-		return tasks.Priority(0)
-	}
-	return tasks.Priority(t.blocks + 1 - t.panelIn(b))
-}
-
-// pieces returns the rows, counted as by multiply, of each task that updates b.
-func (t *taskRun) pieces(p *panel, b *blockColumn) (rows [][2]int) {
-	workers := t.rt.Workers()
-	n := 1
-	if left := len(t.blockColumns) - t.blockColumnOf(p.right).number; t.urgent(p, b) || left <= 2*workers || !t.with(Cuts) {
-		n = workers
-		if t.urgent(p, b) {
-			n = max(n, t.inParts(p))
+// spawnUpdates spawns the updates with p that are late, if next is there, the panel for which they
+// wait, and otherwise the others.
+func (t *taskRun) spawnUpdates(p, next *panel) {
+	for _, b := range t.blockColumns {
+		if b.last > p.right && t.late(p, b) == (next != nil) {
+			t.spawnUpdate(p, b, next)
 		}
 	}
-	return t.splitRows(p, n)
 }
 
-// splitRows splits the rows of a panel, counted as by multiply, into n parts of whole
-// strips, or fewer.
-func (t *taskRun) splitRows(p *panel, n int) (rows [][2]int) {
-	const least = 8 // strips of rows worth a task
-	mr, _ := t.kernels.Strips()
-	strips := (p.m2 + mr - 1) / mr
-	n = max(1, min(n, strips/least))
-	for i := range n {
-		rows = append(rows, [2]int{strips * i / n * mr, min(p.m2, strips*(i+1)/n*mr)})
+// spawnUpdate spawns the update of one block column.
+func (t *taskRun) spawnUpdate(p *panel, b *blockColumn, next *panel) {
+	priority := t.priority(p, b)
+	switch {
+	case t.grid.p > 1 && t.with(Exchanges):
+		var after []float64
+		if next != nil {
+			after = next.msg
+		}
+		pack.Spawn(t.rt, t, p, b, priority)
+		exchange.Spawn(t.rt, t, p, b, after, priority)
+	case t.grid.p > 1:
+		plainExchange.Spawn(t.rt, t, p, b, tasks.OnComm, priority)
 	}
-	return rows
+	pieces := t.cut(p, b)
+	if len(pieces) == 1 {
+		update.Spawn(t.rt, t, p, b, priority)
+		return
+	}
+	solve.Spawn(t.rt, t, head{p}, b, priority)
+	for _, rows := range pieces {
+		multiply.Spawn(t.rt, t, rows, b, priority)
+	}
+}
+
+func unpackPanel(_ *tasks.Context, t *taskRun, p *panel, _, _ []float64) error { return t.unpack(p) }
+
+// packRows copies the rows that leave this process to the work buffer.
+func packRows(t *taskRun, p *panel, b *blockColumn) {
+	defer t.watch.since(osthread.Nanotime(), timeSwap)
+	p.swaps.Pack(t.kernels, b.last-b.from(p), t.matrix.at(0, b.from(p)), t.matrix.ld, b.work)
+}
+
+// exchangeRows starts the exchange of rows; its task ends when they have arrived.
+func exchangeRows(ctx *tasks.Context, t *taskRun, p *panel, b *blockColumn, _ []float64) error {
+	defer t.watch.since(osthread.Nanotime(), timeSwap)
+	n := b.last - b.from(p)
+	t.ct.Watch(ctx, route.Start(t.grid.swaps, b.number, b.work, p.swaps.Route(t.swapAlgorithm(n), n)).Test)
+	return nil
+}
+
+// unpackRows takes the rows that have arrived.
+func (t *taskRun) unpackRows(p *panel, b *blockColumn) {
+	defer t.watch.since(osthread.Nanotime(), timeSwap)
+	p.swaps.Unpack(t.kernels, b.last-b.from(p), b.work, b.raw, p.jb, t.matrix.at(0, b.from(p)), t.matrix.ld)
+}
+
+// solveShared computes U from the rows that have arrived. Columns are independent.
+func solveShared(ctx *tasks.Context, t *taskRun, h head, b *blockColumn) error {
+	p := h.panel
+	defer t.watch.since(osthread.Nanotime(), timeUpdate)
+	if t.grid.p > 1 && t.with(Exchanges) {
+		t.unpackRows(p, b)
+	}
+	workers := shared{ctx, 1}
+	if t.urgent(p, b) {
+		workers = t.sharing(ctx)
+	}
+	first := b.from(p)
+	workers.parts(b.last-first, t.solveGrain(p), func(_, from, to int) {
+		var raw []float64
+		if t.grid.p == 1 {
+			t.swapHere(p, first+from, first+to)
+		} else {
+			raw = b.raw[from*p.jb:]
+		}
+		t.solve(p, first+from, first+to, raw, b.u[from*p.jb:])
+	})
+	return nil
+}
+
+// updateColumn is solve and multiply of all rows.
+func updateColumn(ctx *tasks.Context, t *taskRun, p *panel, b *blockColumn) error {
+	err := solveShared(ctx, t, head{p}, b)
+	multiplyColumn(t, strips{p, 0, p.m2}, b)
+	return err
 }

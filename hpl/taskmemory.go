@@ -18,6 +18,9 @@ type blockColumn struct {
 	work, raw   []float64 // for the exchange of rows, if P > 1
 }
 
+// from returns the first column of b that panel p updates; b.last is the end.
+func (b *blockColumn) from(p *panel) int { return max(b.first, p.right) }
+
 // taskPanels returns the number of panels of the driver Task: as many as fit in max(1 GiB,
 // 1/8 of the local matrix), at least 4 (2 are netlib's look-ahead 1) and at most 64. Panels
 // and their messages shrink more slowly than updates, so panels far ahead leave updates to

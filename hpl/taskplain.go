@@ -2,6 +2,7 @@ package hpl
 
 import (
 	"github.com/weft-hpc/weft/deps"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -17,41 +18,45 @@ func (p *panel) Region() deps.Region { return deps.Slice(p.memory) }
 // Region is the memory of the block column: all rows of its columns.
 func (b *blockColumn) Region() deps.Region { return deps.Slice(b.columns) }
 
-// The tasks of the driver TaskPlain.
+// Region is the memory of these rows of L2.
+func (x strips) Region() deps.Region { return deps.Slice(x.l2[x.top*x.jb : x.end()]) }
+
+// The tasks of the driver TaskPlain; the driver Task shares factor and multiply.
 var (
-	plainFactor    = tasks.DeclareCtx3("factor", factorColumn, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority, tasks.Independent)
+	factor         = tasks.DeclareCtx3("factor", factorColumn, tasks.Value, tasks.Inout, tasks.Inout, tasks.HighPriority, tasks.Independent)
 	plainBroadcast = tasks.DeclareCtx2("broadcast", broadcastPanel, tasks.Value, tasks.Inout, tasks.HighPriority, tasks.Independent)
 	plainExchange  = tasks.DeclareCtx3("exchange", exchangeColumn, tasks.Value, tasks.Input, tasks.Inout, tasks.Independent)
 	plainSolve     = tasks.Declare3("solve", solveColumn, tasks.Value, tasks.Input, tasks.Inout)
-	plainMultiply  = tasks.Declare4("multiply", multiplyColumn, tasks.Value, tasks.Input, tasks.Concurrent, tasks.Value)
+	multiply       = tasks.Declare3("multiply", multiplyColumn, tasks.Value, tasks.Input, tasks.Concurrent)
 )
 
-func factorColumn(ctx *tasks.Context, s *solver, p *panel, _ *blockColumn) error {
-	return s.factor(p, shared{ctx, s.cfg.Workers})
+func factorColumn(ctx *tasks.Context, t *taskRun, p *panel, _ *blockColumn) error {
+	t.onComm = t.grid.p > 1 && ctx.Worker() >= t.rt.Workers()
+	return t.factor(p, t.sharing(ctx))
 }
 
-func broadcastPanel(_ *tasks.Context, s *solver, p *panel) error {
-	if err := s.broadcast(p).Wait(); err != nil {
+func broadcastPanel(_ *tasks.Context, t *taskRun, p *panel) error {
+	if err := t.broadcast(p).Wait(); err != nil {
 		return err
 	}
-	return s.unpack(p)
+	return t.unpack(p)
 }
 
-func exchangeColumn(_ *tasks.Context, s *solver, p *panel, b *blockColumn) error {
-	first := max(b.first, p.right)
-	if s.grid.p > 1 {
-		return s.swapAcross(p, first, b.last, b.number, b.work, b.raw)
+func exchangeColumn(_ *tasks.Context, t *taskRun, p *panel, b *blockColumn) error {
+	if t.grid.p > 1 {
+		return t.swapAcross(p, b.from(p), b.last, b.number, b.work, b.raw)
 	}
-	s.swapHere(p, first, b.last)
+	t.swapHere(p, b.from(p), b.last)
 	return nil
 }
 
-func solveColumn(s *solver, p *panel, b *blockColumn) {
-	s.solve(p, max(b.first, p.right), b.last, b.raw, b.u)
+func solveColumn(t *taskRun, p *panel, b *blockColumn) {
+	t.solve(p, b.from(p), b.last, b.raw, b.u)
 }
 
-func multiplyColumn(s *solver, p *panel, b *blockColumn, rows [2]int) {
-	s.multiply(p, rows[0], rows[1], max(b.first, p.right), b.last, b.u)
+func multiplyColumn(t *taskRun, x strips, b *blockColumn) {
+	defer t.watch.since(osthread.Nanotime(), timeUpdate)
+	t.multiply(x.panel, x.top, x.bottom, b.from(x.panel), b.last, b.u)
 }
 
 // spawnPlain spawns the whole factorization: each panel is factored and broadcast, and then
@@ -59,12 +64,11 @@ func multiplyColumn(s *solver, p *panel, b *blockColumn, rows [2]int) {
 func (t *taskRun) spawnPlain() {
 	inColumn, inRow := commIf(t.grid.p > 1), commIf(t.grid.q > 1)
 	for k := range t.blocks {
-		p := &panel{memory: t.slots[k%len(t.slots)].memory}
-		t.setPanel(p, k)
+		p := t.panel(k)
 		if t.grid.col == p.col {
-			plainFactor.Spawn(t.rt, t.solver, p, t.blockColumnOf(p.here), inColumn)
+			factor.Spawn(t.rt, t, p, t.blockColumnOf(p.here), inColumn)
 		}
-		plainBroadcast.Spawn(t.rt, t.solver, p, inRow)
+		plainBroadcast.Spawn(t.rt, t, p, inRow)
 		for _, b := range t.blockColumns {
 			if b.last > p.right {
 				t.spawnPlainUpdate(p, b, inColumn)
@@ -81,10 +85,10 @@ func (t *taskRun) spawnPlainUpdate(p *panel, b *blockColumn, inColumn tasks.Clau
 	if t.urgent(p, b) {
 		priority = tasks.HighPriority
 	}
-	plainExchange.Spawn(t.rt, t.solver, p, b, inColumn, priority)
-	plainSolve.Spawn(t.rt, t.solver, p, b, priority)
+	plainExchange.Spawn(t.rt, t, p, b, inColumn, priority)
+	plainSolve.Spawn(t.rt, t, p, b, priority)
 	for _, rows := range t.splitRows(p, t.rt.Workers()) {
-		plainMultiply.Spawn(t.rt, t.solver, p, b, rows, priority)
+		multiply.Spawn(t.rt, t, rows, b, priority)
 	}
 }
 

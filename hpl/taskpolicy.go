@@ -1,0 +1,97 @@
+package hpl
+
+import (
+	"cmp"
+
+	"github.com/weft-hpc/weft/tasks"
+)
+
+// This file has the decisions of the driver Task, each with its constants: what a task may do is in
+// taskgraph.go. A decision that has a name in Refinement can be taken away.
+
+// with reports whether the driver has a refinement.
+func (t *taskRun) with(r Refinement) bool { return t.cfg.Without&r == 0 }
+
+// priority prefers the block column of the next panel, and then early panels and block columns on
+// the left (Priorities). Bottom levels from lengths of tasks are no better: the columns on the left
+// hold the next panels, but what is long overdue on the right ends the run.
+func (t *taskRun) priority(p *panel, b *blockColumn) tasks.Clause {
+	switch {
+	case t.urgent(p, b):
+		return tasks.HighPriority
+	case t.with(Priorities):
+		return tasks.Priority(2*t.blocks + 1 - p.k - t.panelIn(b))
+	}
+	return tasks.Priority(0)
+}
+
+// urgent reports whether the panel after p needs the update of b.
+func (t *taskRun) urgent(p *panel, b *blockColumn) bool { return t.panelIn(b) == p.k+1 }
+
+// late reports whether the exchange of rows of b waits until the panel after p has been factored
+// (Late): if that happens here, and neither of the next two panels needs b. Otherwise the
+// short messages of the panel would queue up behind the long ones of the exchange.
+func (t *taskRun) late(p *panel, b *blockColumn) bool {
+	return t.with(Late) && t.grid.p > 1 && (p.k+1)%t.grid.q == t.grid.col && t.panelIn(b) > p.k+1+t.grid.q
+}
+
+// cut returns the rows of each task that updates b: one for each worker if the update is urgent, or
+// if few columns are left, and otherwise all in one task (Cuts).
+func (t *taskRun) cut(p *panel, b *blockColumn) []strips {
+	workers, left := t.rt.Workers(), len(t.blockColumns)-t.blockColumnOf(p.right).number
+	switch {
+	case t.urgent(p, b):
+		return t.splitRows(p, max(workers, t.inParts(p)))
+	case left <= 2*workers || !t.with(Cuts):
+		return t.splitRows(p, workers)
+	}
+	return t.splitRows(p, 1)
+}
+
+// partBytes is the least part of a panel worth a message, and maxParts the largest number
+// of parts: each costs both ranks a few turns of the comm thread.
+const (
+	partBytes = 512 << 10
+	maxParts  = 4
+)
+
+// inParts returns the number of parts in which a panel travels (Parts): the update of the next
+// panel's column with the first rows need not wait for the last ones.
+func (t *taskRun) inParts(p *panel) int {
+	if t.grid.q == 1 || !t.with(Parts) {
+		return 1
+	}
+	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
+}
+
+// leastStrips is how many strips of rows are worth a task.
+const leastStrips = 8
+
+// splitRows splits the rows of L2 into n parts of whole strips, or fewer.
+func (t *taskRun) splitRows(p *panel, n int) (parts []strips) {
+	mr, _ := t.kernels.Strips()
+	all := (p.m2 + mr - 1) / mr
+	n = max(1, min(n, all/leastStrips))
+	for i := range n {
+		parts = append(parts, strips{p, all * i / n * mr, min(p.m2, all*(i+1)/n*mr)})
+	}
+	return parts
+}
+
+// sharing lets idle workers take part in the body of ctx (Shares).
+func (t *taskRun) sharing(ctx *tasks.Context) shared {
+	if !t.with(Shares) {
+		return shared{ctx, 1}
+	}
+	return shared{ctx, t.cfg.Workers}
+}
+
+// solveWorth is how many multiplications of a triangle are worth a part of a shared solve: some
+// 20 microseconds.
+const solveWorth = 400_000
+
+// solveGrain returns how many columns those are.
+func (t *taskRun) solveGrain(p *panel) int {
+	_, nr := t.kernels.Strips()
+	return max(nr, solveWorth/(p.jb*p.jb)/nr*nr)
+}
