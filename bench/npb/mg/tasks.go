@@ -77,7 +77,8 @@ var (
 	packTask        = tasks.Declare4("pack", packSlab, tasks.Value, tasks.Input, tasks.Inout, tasks.Inout, tasks.HighPriority)
 	unpackTask      = tasks.Declare4("unpack", unpackSlab, tasks.Value, tasks.Inout, tasks.Input, tasks.Input, tasks.HighPriority)
 	wrapTask        = tasks.Declare2("wrap", func(to, from planes) { copy(to.plane(to.z0), from.plane(from.z0)) }, tasks.Inout, tasks.Input, tasks.HighPriority)
-	correctTask     = tasks.DeclareCtx4("correct", correctCoarse, tasks.Value, tasks.Value, tasks.Inout, tasks.Input, tasks.OnComm, tasks.HighPriority)
+	correctTask     = tasks.DeclareCtx4("correct", correctCoarse, tasks.Value, tasks.Value, tasks.Inout, tasks.Input,
+		tasks.OnComm, tasks.Independent, tasks.Leased, tasks.HighPriority)
 )
 
 func residualSlab(s slab, r, v, u planes) {
