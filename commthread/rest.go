@@ -137,6 +137,9 @@ func (t *Thread) sleep() {
 	if d <= osthread.SpinBudget(worthASleep) {
 		t.disarm()
 		osthread.Relax()
+		if t.place == Shared && !t.port.Spacious() {
+			osthread.Yield() // another rank may wait for this core
+		}
 		return
 	}
 	awaits := t.useful()

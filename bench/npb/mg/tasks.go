@@ -40,7 +40,7 @@ type division struct {
 // The best of four lengths of slabs and three levels for class W on 2 and 4 ranks, on gige and
 // 10gige; neighbours differ by less than the spread of the runs. Faces: the better of 4096 and 8192 points
 // and of one slab, classes W and A on 4 ranks.
-var divided = division{level: 26 * 26 * 26, slab: 4 * 128 * 128, face: 8192}
+var divided = division{level: 26 * 26 * 26, slab: 8 * 128 * 128, face: 8192}
 
 // planes is part of a grid: the planes from z0 up to but not including z1.
 type planes struct {
