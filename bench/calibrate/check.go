@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/bench/internal/hplrun"
@@ -123,9 +124,10 @@ func (s *subject) here() (seconds float64, err error) {
 	return seconds, err
 }
 
-// simulate runs s on the machine m.
-func (s *subject) simulate(m *cluster.Machine) (seconds float64, err error) {
+// simulate runs s on the machine m, whose cores have the given speeds.
+func (s *subject) simulate(m *cluster.Machine, speeds []float64) (seconds float64, err error) {
 	mine := *m
+	mine.Speeds = speeds
 	mine.Nodes, mine.Cores = s.ranks, s.workers
 	err = virtual.Run(&mine, s.ranks, func(c *mpi.Comm) error {
 		took, err := s.run(c, &mine.Kernels)
@@ -137,27 +139,41 @@ func (s *subject) simulate(m *cluster.Machine) (seconds float64, err error) {
 	return seconds, err
 }
 
-// round measures and predicts s once more: the median of three runs, more if they are short, and
-// one simulation, whose repetitions would be equal.
-func (s *subject) round(m *cluster.Machine) error {
+// round measures and predicts s once more: the medians of three runs, more if they are short. Each
+// is predicted with the speeds that the cores had before and after it.
+func (s *subject) round(m *cluster.Machine, p paces) error {
 	const least, most, enough = 3, 15, 0.3 // runs, runs, seconds
-	var all []float64
-	for total := 0.0; len(all) < least || total < enough && len(all) < most; {
+	var measured, predicted, errors []float64
+	known := map[[checkedCores]float64]float64{} // predictions by speeds
+	for total := 0.0; len(measured) < least || total < enough && len(measured) < most; {
+		before := p.speeds()
 		took, err := s.here()
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", s.group, s.variant, err)
 		}
-		all = append(all, took)
+		speeds := between(before, p.speeds())
+		if known[speeds] == 0 {
+			if known[speeds], err = s.simulate(m, speeds[:]); err != nil {
+				return fmt.Errorf("%s, %s, simulated: %w", s.group, s.variant, err)
+			}
+		}
+		measured, predicted, errors = append(measured, took), append(predicted, known[speeds]), append(errors, known[speeds]/took-1)
 		total += took
 	}
-	predicted, err := s.simulate(m)
-	if err != nil {
-		return fmt.Errorf("%s, %s, simulated: %w", s.group, s.variant, err)
-	}
-	measured := report.Median(all)
-	s.measured, s.predicted = append(s.measured, measured), append(s.predicted, predicted)
-	s.errors = append(s.errors, predicted/measured-1)
+	s.measured = append(s.measured, report.Median(measured))
+	s.predicted = append(s.predicted, report.Median(predicted))
+	s.errors = append(s.errors, report.Median(errors))
 	return nil
+}
+
+// between returns the means of the speeds of the first cores, in steps, because each has a simulation
+// of its own.
+func between(before, after []float64) (mean [checkedCores]float64) {
+	const steps = 20
+	for i := range mean {
+		mean[i] = math.Round(steps*(before[i]+after[i])/2) / steps
+	}
+	return mean
 }
 
 // check measures this machine and the subjects on it, round by round, so that a machine that
@@ -167,27 +183,21 @@ func check(o options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	p := newPaces(o.kernels)
 	progress := report.NewProgress(os.Stderr)
 	defer progress.Clear()
 	for round := range o.rounds {
-		for _, name := range checkedNets {
-			here := o
-			if here.net, err = local.ParseNet(name); err != nil {
+		progress.Say("round %d of %d: calibration", round+1, o.rounds)
+		m, err := measure(o, p)
+		if err != nil {
+			return err
+		}
+		for _, s := range all {
+			progress.Say("round %d of %d, %s, %s", round+1, o.rounds, s.group, s.variant)
+			mine := *m
+			mine.Network.Net = beyond(m.Network.Net, s.net)
+			if err := s.round(&mine, p); err != nil {
 				return err
-			}
-			progress.Say("round %d of %d, net %s: calibration", round+1, o.rounds, name)
-			m, err := measure(here)
-			if err != nil {
-				return err
-			}
-			for _, s := range all {
-				if s.net != here.net {
-					continue
-				}
-				progress.Say("round %d of %d, %s, %s", round+1, o.rounds, s.group, s.variant)
-				if err := s.round(m); err != nil {
-					return err
-				}
 			}
 		}
 	}
@@ -213,6 +223,10 @@ func subjects(o options) (all []*subject, err error) {
 		}
 		all = append(append(all, linpackSubjects(o, net, orders)...), fourier...)
 	}
+	all = slices.DeleteFunc(all, func(s *subject) bool { return !strings.Contains(s.group+" "+s.variant, o.only) })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%w: -only %q: no problem and driver have it in their names, which are like %q", world.ErrUsage, o.only, "hpl N=1000 1x2 gige task")
+	}
 	return all, nil
 }
 
@@ -235,6 +249,9 @@ func printSubjects(all []*subject, w io.Writer) {
 			if misses = append(misses, e); e >= slices.Max(misses) {
 				worst = s
 			}
+		}
+		if len(misses) == 0 {
+			continue
 		}
 		right, pairs := ordered(all, program)
 		report.Line(w, report.Text("check", program), report.Integer("points", len(misses)), report.Integer("rounds", len(worst.errors)),

@@ -44,6 +44,7 @@ type options struct {
 	check   bool
 	quick   bool // of the check
 	rounds  int
+	only    string
 }
 
 func parse(args []string) (o options, err error) {
@@ -62,12 +63,13 @@ func parse(args []string) (o options, err error) {
 	line.BoolVar(&o.check, "check", false, "write no file: calibrate, predict and measure LINPACK and NAS FT in turn, and print the errors of the predictions; it takes about 15 minutes")
 	line.BoolVar(&o.quick, "quick", false, "with -check: small problems, to see that it works")
 	line.Least(&o.rounds, "rounds", 5, 1, "with -check: `rounds` of calibration, predictions and measurements, of which medians count")
+	line.StringVar(&o.only, "only", "", "with -check: only problems and drivers with this `text` in their names, as they are printed, such as \"N=1000 1x1\" or \"ft A\"")
 	return o, line.Parse(args, line.NoArgs, func() error {
 		switch {
 		case o.check && (o.out != "" || line.Given("net")):
 			return errors.New("-check writes no file and has its own networks: leave -out and -net out")
-		case !o.check && (o.quick || line.Given("rounds")):
-			return errors.New("-quick and -rounds are for -check: add it, or leave them out")
+		case !o.check && (o.quick || line.Given("rounds") || line.Given("only")):
+			return errors.New("-quick, -rounds and -only are for -check: add it, or leave them out")
 		case o.check && osthread.NumCores() < checkedCores:
 			return fmt.Errorf("-check needs %d cores: this process may use %d", checkedCores, osthread.NumCores())
 		}
@@ -101,7 +103,7 @@ func run(args []string, stdout io.Writer) error {
 	if _, size, launched := system.Launched(); launched {
 		return launchedRun(o, size, stdout)
 	}
-	m, err := measure(o)
+	m, err := measure(o, newPaces(o.kernels))
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func launchedRun(o options, size int, stdout io.Writer) error {
 		if err := c.Barrier(); err != nil {
 			return err
 		}
-		m, err := machineHere(o)
+		m, err := machineHere(o, newPaces(o.kernels))
 		if err = errors.Join(err, c.Barrier()); err != nil {
 			return err
 		}
@@ -152,25 +154,41 @@ func write(o options, m *cluster.Machine, stdout io.Writer) error {
 }
 
 // machineHere returns this machine, without messages: a node for each core.
-func machineHere(o options) (m *cluster.Machine, err error) {
+func machineHere(o options, p paces) (m *cluster.Machine, err error) {
 	m = &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
 	m.NoiseEvery.Duration, m.NoiseLength.Duration = noise()
-	m.Kernels = quicken(kernels(o.kernels), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
-	m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
-	m.Switch.Duration = switchCost()
-	m.Spawn.Duration, m.Task.Duration, err = taskCosts()
+	m.Kernels = quicken(kernels(p, o.kernels), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
+	err = p.undisturbed(func() (err error) {
+		m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
+		m.Switch.Duration = switchCost()
+		m.Spawn.Duration, m.Task.Duration, err = taskCosts()
+		return err
+	})
 	return m, err
 }
 
 // measure returns this machine, with messages between threads.
-func measure(o options) (*cluster.Machine, error) {
-	m, err := machineHere(o)
+func measure(o options, p paces) (*cluster.Machine, error) {
+	m, err := machineHere(o, p)
 	if err != nil {
 		return nil, err
 	}
-	m.Network.Net, m.Copy, err = messages()
-	if o.net != (local.Net{}) { // its messages are copied by the same threads
-		m.Network.Net = o.net
-	}
+	err = p.undisturbed(func() (err error) {
+		m.Network.Net, m.Copy, err = messages()
+		return err
+	})
+	m.Network.Net = beyond(m.Network.Net, o.net)
 	return m, err
+}
+
+// beyond returns the network net between ranks in this process, whose messages take the time of those
+// between threads as well; with none, that alone.
+func beyond(threads, net local.Net) local.Net {
+	if net == (local.Net{}) {
+		return threads
+	}
+	net.Name = ""
+	net.Latency += threads.Latency
+	net.Overhead += threads.Overhead
+	return net
 }

@@ -6,14 +6,73 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/invariant"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"
 )
+
+// A rate that one of twenty exceeds is the full speed, even if the core is slow most of the time.
+func TestPace(t *testing.T) {
+	p := &pace{}
+	for i := range 100 {
+		rate := 6.0
+		if i%4 == 0 {
+			rate = 8
+		}
+		p.add(rate)
+	}
+	assert.InDelta(t, 1, p.add(8), 1e-9)
+	assert.InDelta(t, 0.75, p.add(6), 1e-9)
+	assert.InDelta(t, 1, p.add(20), 1e-9, "once is no measure")
+	assert.InDelta(t, 0.75, p.add(6), 1e-9)
+	for range paceRates {
+		p.add(3)
+	}
+	assert.InDelta(t, 1, p.add(3), 1e-9, "what was long ago is forgotten")
+}
+
+// A timing counts if the core has its full speed; the others are repeated, as long as that is allowed,
+// and then taken as parts.
+func TestTimer_once(t *testing.T) {
+	k := blas.Default()
+	p := newPace(k)
+	for range 100 {
+		p.add(1e9) // far above what there is
+	}
+	timer := &timer{kernels: k, pace: p, repeats: 2}
+	for range 2 {
+		_, counts := timer.once(func() {})
+		assert.False(t, counts)
+	}
+	took, counts := timer.once(func() { osthread.Sleep(time.Millisecond) })
+	assert.True(t, counts)
+	assert.Less(t, took, 1e5, "of a millisecond")
+}
+
+// Messages over a network take the time of those between threads, too.
+func TestBeyond(t *testing.T) {
+	threads := local.Net{Latency: 2000, Overhead: 1000, Bandwidth: 1e13}
+	assert.Equal(t, threads, beyond(threads, local.Net{}))
+	net, err := local.ParseNet("gige")
+	require.NoError(t, err)
+	with := beyond(threads, net)
+	assert.Equal(t, net.Latency+2000, with.Latency)
+	assert.Equal(t, net.Overhead+1000, with.Overhead)
+	assert.Equal(t, net.Bandwidth, with.Bandwidth)
+}
+
+// The speeds of a run are those of the first cores, in steps.
+func TestBetween(t *testing.T) {
+	assert.Equal(t, [checkedCores]float64{0.9, 1}, between([]float64{1, 1, 0.1}, []float64{0.79, 1, 0.1}))
+}
 
 // The fit finds the two numbers of the model.
 func TestSaturation(t *testing.T) {
@@ -100,13 +159,15 @@ func TestCheck(t *testing.T) {
 
 func TestRun_usage(t *testing.T) {
 	for args, want := range map[string]string{
-		"-net moon":        "no preset",
-		"-isa moon":        "no kernels called",
-		"x":                "x",
-		"-quick":           "-check",
-		"-rounds 3":        "-check",
-		"-check -net gige": "leave -out and -net out",
-		"-check -rounds 0": "at least 1",
+		"-net moon":         "no preset",
+		"-isa moon":         "no kernels called",
+		"x":                 "x",
+		"-quick":            "-check",
+		"-only ft":          "-check",
+		"-check -only moon": "no problem and driver",
+		"-rounds 3":         "-check",
+		"-check -net gige":  "leave -out and -net out",
+		"-check -rounds 0":  "at least 1",
 	} {
 		err := run(strings.Fields(args), os.Stdout)
 		require.True(t, errors.Is(err, world.ErrUsage), args)

@@ -15,25 +15,52 @@ import (
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
-// timed returns the seconds of core time of f: the median of five timings of at least 10 ms.
-func timed(f func()) float64 {
+// timer times kernels on its core.
+type timer struct {
+	kernels blas.Kernels
+	pace    *pace
+	repeats int // how many timings with a slow core are still repeated
+}
+
+// timed returns the seconds of core time of f with the core's full speed: the median of five timings
+// of at least 10 ms.
+func (t *timer) timed(f func()) float64 {
 	f() // the first touches memory
 	calls := 1
 	var all []float64
 	for len(all) < 5 {
-		begin := clock()
-		for range calls {
-			f()
-		}
-		took := clock() - begin
-		if took < 10e6 {
+		took, counts := t.once(func() {
+			for range calls {
+				f()
+			}
+		})
+		switch {
+		case took < 10e6:
 			calls *= 2
-			continue
+		case counts:
+			all = append(all, took/1e9/float64(calls))
 		}
-		all = append(all, float64(took)/1e9/float64(calls))
 	}
 	slices.Sort(all)
 	return all[len(all)/2]
+}
+
+// once returns the nanoseconds that f takes, and whether they count: the core has its full speed
+// before and after. If too many timings were repeated, it returns what f would take with it.
+func (t *timer) once(f func()) (took float64, counts bool) {
+	before := t.pace.speed()
+	begin := clock()
+	f()
+	took = float64(clock() - begin)
+	after := t.pace.speed()
+	switch {
+	case isFull(before) && isFull(after):
+		return took, true
+	case t.repeats > 0:
+		t.repeats--
+		return took, false
+	}
+	return took * (before + after) / 2, true
 }
 
 // clock returns the nanoseconds that the calling thread has spent on a core; where the system
@@ -50,9 +77,12 @@ var depths = []int{8, 16, 32, 64, 96, 128, 192, 256}
 
 // kernels measures the model of the kernels k on all cores at the same time, because cores share
 // caches, the memory and perhaps a clock. It returns the means.
-func kernels(k blas.Kernels) (mean cluster.Kernels) {
+func kernels(p paces, k blas.Kernels) (mean cluster.Kernels) {
 	all := make([]cluster.Kernels, len(osthread.Usable().List()))
-	onCores(func(i int) { all[i] = onCore(k) })
+	onCores(func(i int) {
+		t := &timer{kernels: k, pace: p[i], repeats: timerRepeats}
+		all[i] = t.model()
+	})
 	values := func(k *cluster.Kernels) []*float64 {
 		return []*float64{
 			&k.GFlops, &k.Half, &k.PackEfficiency, &k.PackHalf, &k.SolveHalf, &k.Memory, &k.Cache, &k.Cached,
@@ -119,22 +149,25 @@ func onCores(f func(i int)) {
 	g.Wait()
 }
 
-// onCore measures the model on this core.
-func onCore(k blas.Kernels) (r cluster.Kernels) {
-	r.GFlops, r.Half = saturation(func(d int) float64 { return packedRate(k, d) })
-	top, half := saturation(func(d int) float64 { return unpackedRate(k, d) })
+// timerRepeats is how many timings, of some 10 ms each, a timer repeats.
+const timerRepeats = 300
+
+// model measures the model on this core.
+func (t *timer) model() (r cluster.Kernels) {
+	r.GFlops, r.Half = saturation(t.packedRate)
+	top, half := saturation(t.unpackedRate)
 	r.PackEfficiency, r.PackHalf = min(1, top/r.GFlops), half
-	r.SolveHalf = solveHalf(k, r.GFlops)
-	r.Spread = spread(k)
+	r.SolveHalf = t.solveHalf(r.GFlops)
+	r.Spread = t.spread()
 	const large, small = 8 << 20, 16 << 10 // elements: of the memory, of the cache
-	r.Memory = gemvRate(k, large/512, 512)
-	r.Cached = gemvRate(k, small/8, 8)
+	r.Memory = t.gemvRate(large/512, 512)
+	r.Cached = t.gemvRate(small/8, 8)
 	r.Cache = cacheSize()
-	r.Line, r.LineMemory, r.Shared = rowTimes(k)
-	r.Row = rowTime(k)
-	r.Scatter, r.Exchange = rowFactors(k)
-	r.FFT, r.FFTCache, r.FFTMemory, r.FFTColumns = transformRates()
-	r.Call = 1e6 * timed(func() { k.Dscal(1, 1, one, 1) })
+	r.Line, r.LineMemory, r.Shared = t.rowTimes()
+	r.Row = t.rowTime()
+	r.Scatter, r.Exchange = t.rowFactors()
+	r.FFT, r.FFTCache, r.FFTMemory, r.FFTColumns = t.transformRates()
+	r.Call = 1e6 * t.timed(func() { t.kernels.Dscal(1, 1, one, 1) })
 	return r
 }
 
@@ -142,7 +175,7 @@ func onCore(k blas.Kernels) (r cluster.Kernels) {
 // in 1e9 operations per second; the largest array in a cache, in 1e6 bytes; and the rates at which
 // rows and columns of a larger one move to the cache and back, in 1e9 bytes per second, beyond the
 // time of those in a cache.
-func transformRates() (rate, cache, rows, columns float64) {
+func (t *timer) transformRates() (rate, cache, rows, columns float64) {
 	const n, width = 128, 256
 	inRows, inColumns := map[int]float64{}, map[int]float64{} // ns of a number
 	for _, size := range cacheSizes {
@@ -150,8 +183,8 @@ func transformRates() (rate, cache, rows, columns float64) {
 		x := make([]complex128, n*lead)
 		along, _ := fft.NewMany(n, lead, fft.Contiguous(n), fft.Contiguous(n))
 		across, _ := fft.NewMany(n, width, fft.Interleaved(lead), fft.Interleaved(lead))
-		inRows[size] = 1e9 / float64(len(x)) * timed(func() { _ = along.Forward(x, x) })
-		inColumns[size] = 1e9 / float64(len(x)) * timed(func() {
+		inRows[size] = 1e9 / float64(len(x)) * t.timed(func() { _ = along.Forward(x, x) })
+		inColumns[size] = 1e9 / float64(len(x)) * t.timed(func() {
 			for at := 0; at < lead; at += width {
 				_ = across.Forward(x[at:], x[at:])
 			}
@@ -199,40 +232,40 @@ func saturation(rate func(d int) float64) (top, half float64) {
 
 // packedRate returns the GFLOP/s of a product of packed matrices of depth d, which updates the
 // columns of a matrix in memory one block after the other.
-func packedRate(k blas.Kernels, d int) float64 {
+func (t *timer) packedRate(d int) float64 {
 	const m, n, blocks = 2048, 192, 16
-	a, b, c := numbers(k.PackedA(m, d)), numbers(k.PackedB(d, n)), numbers(m*n*blocks)
+	a, b, c := numbers(t.kernels.PackedA(m, d)), numbers(t.kernels.PackedB(d, n)), numbers(m*n*blocks)
 	block := 0
-	return 2e-9 * m * n * float64(d) / timed(func() {
-		k.GemmPacked(m, n, d, -1, a, b, c[block*m*n:], m)
+	return 2e-9 * m * n * float64(d) / t.timed(func() {
+		t.kernels.GemmPacked(m, n, d, -1, a, b, c[block*m*n:], m)
 		block = (block + 1) % blocks
 	})
 }
 
 // unpackedRate returns the GFLOP/s of the product in a panel: m rows, d columns, depth d.
-func unpackedRate(k blas.Kernels, d int) float64 {
+func (t *timer) unpackedRate(d int) float64 {
 	const m = 2048
 	a, b, c := numbers(m*d), numbers(d*d), numbers(m*d)
-	return 2e-9 * m * float64(d) * float64(d) / timed(func() {
-		k.Dgemm(blas.NoTrans, blas.NoTrans, m, d, d, -1, a, m, b, d, 1, c, m)
+	return 2e-9 * m * float64(d) * float64(d) / t.timed(func() {
+		t.kernels.Dgemm(blas.NoTrans, blas.NoTrans, m, d, d, -1, a, m, b, d, 1, c, m)
 	})
 }
 
 // gemvRate returns the 1e9 bytes per second of a product of an m x n matrix with a vector.
-func gemvRate(k blas.Kernels, m, n int) float64 {
+func (t *timer) gemvRate(m, n int) float64 {
 	a, x, y := numbers(m*n), numbers(n), numbers(m)
-	return 8e-9 * float64(m) * float64(n) / timed(func() { k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1) })
+	return 8e-9 * float64(m) * float64(n) / t.timed(func() { t.kernels.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1) })
 }
 
 // solveHalf returns the order of a triangle at which a solve reaches half of a rate, in GFLOP/s:
 // the geometric mean of several orders.
-func solveHalf(k blas.Kernels, top float64) float64 {
+func (t *timer) solveHalf(top float64) float64 {
 	orders := []int{16, 32, 64, 128}
 	product := 1.0
 	for _, n := range orders {
 		triangle, b := make([]float64, n*n), numbers(n*n) // the solution of the identity
-		rate := 1e-9 * float64(n*n*n) / timed(func() {
-			k.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, n, n, 1, triangle, n, b, n)
+		rate := 1e-9 * float64(n*n*n) / t.timed(func() {
+			t.kernels.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, n, n, 1, triangle, n, b, n)
 		})
 		product *= float64(n) * max(0.01, top/rate-1)
 	}
@@ -241,14 +274,14 @@ func solveHalf(k blas.Kernels, top float64) float64 {
 
 // spread returns the standard deviation of the times of equal products, as a part of their
 // median. It comes from the quartiles, because a few are interrupted by the system.
-func spread(k blas.Kernels) float64 {
+func (t *timer) spread() float64 {
 	const m, n, d, products = 1024, 128, 128, 200
-	a, b, c := numbers(k.PackedA(m, d)), numbers(k.PackedB(d, n)), numbers(m*n)
+	a, b, c := numbers(t.kernels.PackedA(m, d)), numbers(t.kernels.PackedB(d, n)), numbers(m*n)
 	var all []float64
-	for range products {
-		begin := clock()
-		k.GemmPacked(m, n, d, -1, a, b, c, m)
-		all = append(all, float64(clock()-begin))
+	for len(all) < products {
+		if took, counts := t.once(func() { t.kernels.GemmPacked(m, n, d, -1, a, b, c, m) }); counts {
+			all = append(all, took)
+		}
 	}
 	slices.Sort(all)
 	const quartiles = 1.349 // between them, in standard deviations
@@ -280,11 +313,11 @@ func fitCache(times map[int]float64) (near, far, shared float64) {
 
 // rowTimes returns the ns of an element in a gathering of rows, near if the matrix is in a cache,
 // and far if it is in memory; and shared, the largest matrix in a cache, in 1e6 bytes.
-func rowTimes(k blas.Kernels) (near, far, shared float64) {
+func (t *timer) rowTimes() (near, far, shared float64) {
 	times := map[int]float64{}
 	for _, size := range cacheSizes {
-		times[size] = rowsTime(size<<20/8, func(a, w []float64, lda int, rows []int) {
-			k.GatherRows(rowColumns, a, lda, rows, w)
+		times[size] = t.rowsTime(size<<20/8, func(a, w []float64, lda int, rows []int) {
+			t.kernels.GatherRows(rowColumns, a, lda, rows, w)
 		})
 	}
 	return fitCache(times)
@@ -292,24 +325,24 @@ func rowTimes(k blas.Kernels) (near, far, shared float64) {
 
 // rowFactors returns how long an element of a row takes that is written, and one that is
 // exchanged with an element of another row, as multiples of one that is read.
-func rowFactors(k blas.Kernels) (scatter, exchange float64) {
+func (t *timer) rowFactors() (scatter, exchange float64) {
 	const size = 32 << 20 / 8
-	gather := rowsTime(size, func(a, w []float64, lda int, rows []int) { k.GatherRows(rowColumns, a, lda, rows, w) })
-	written := rowsTime(size, func(a, w []float64, lda int, rows []int) { k.ScatterRows(rowColumns, w, rows, a, lda) })
-	exchanged := rowsTime(size, func(a, _ []float64, lda int, rows []int) { k.Dlaswp(rowColumns, a, lda, rows, false) })
+	gather := t.rowsTime(size, func(a, w []float64, lda int, rows []int) { t.kernels.GatherRows(rowColumns, a, lda, rows, w) })
+	written := t.rowsTime(size, func(a, w []float64, lda int, rows []int) { t.kernels.ScatterRows(rowColumns, w, rows, a, lda) })
+	exchanged := t.rowsTime(size, func(a, _ []float64, lda int, rows []int) { t.kernels.Dlaswp(rowColumns, a, lda, rows, false) })
 	return written / gather, exchanged / 2 / gather // two rows in each exchange
 }
 
 // rowsTime moves rowCount rows, here and there, of rowColumns columns of a matrix of n elements,
 // and returns the ns of an element. Each row of move is beyond its place in the list, as a pivot
 // is.
-func rowsTime(n int, move func(a, w []float64, lda int, rows []int)) float64 {
+func (t *timer) rowsTime(n int, move func(a, w []float64, lda int, rows []int)) float64 {
 	lda := n / (8 * rowColumns)
 	lda += 8 - lda%16 // an odd number of cache lines
 	whole := max(1, n/lda/rowColumns)
 	a, w, rows := numbers(lda*rowColumns*whole), make([]float64, rowCount*rowColumns), make([]int, rowCount)
 	block := 0
-	return 1e9 * timed(func() {
+	return 1e9 * t.timed(func() {
 		for i := range rows {
 			rows[i] = i + (i*997+block*31)%(lda-rowCount)
 		}
@@ -322,17 +355,17 @@ const rowColumns, rowCount = 128, 64
 
 // rowTime returns the ns of an element of a row of a panel that is copied alone, between passes
 // over a column, as in the exchange of a pivot.
-func rowTime(k blas.Kernels) float64 {
+func (t *timer) rowTime() float64 {
 	const lda, columns = 2008, 128
 	a, w := numbers(lda*columns), make([]float64, columns)
 	row := 0
 	column := func() {
 		row = (row + 997) % lda
-		k.Idamax(lda, a[row%columns*lda:], 1)
+		t.kernels.Idamax(lda, a[row%columns*lda:], 1)
 	}
-	with := timed(func() {
+	with := t.timed(func() {
 		column()
-		k.Dcopy(columns, a[row:], lda, w, 1)
+		t.kernels.Dcopy(columns, a[row:], lda, w, 1)
 	})
-	return 1e9 * max(0, with-timed(column)) / columns
+	return 1e9 * max(0, with-t.timed(column)) / columns
 }

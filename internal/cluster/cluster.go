@@ -54,6 +54,10 @@ type Machine struct {
 	// the kernels take time.
 	Speed *float64 `json:"speed"`
 
+	// The speeds of the cores, node by node, as multiples of what kernels and speed say; with fewer than
+	// there are cores, from the first one again. Default: 1.
+	Speeds []float64 `json:"speeds,omitempty"`
+
 	// A thread that computes loses its core to the system for noise_length in every noise_every.
 	// Default: no noise.
 	NoiseEvery  Duration `json:"noise_every"`
@@ -221,6 +225,11 @@ func (m *Machine) check() error {
 		return fmt.Errorf(`"copy" is %g: it is from 0 to 1e6, in 1e9 bytes per second`, m.Copy)
 	case m.Speed != nil && !(*m.Speed >= 0 && *m.Speed <= 1e6):
 		return fmt.Errorf(`"speed" is %g: it is a factor from 0 to 1e6`, *m.Speed)
+	}
+	for _, s := range m.Speeds {
+		if !(s >= 1e-3 && s <= 1e3) {
+			return fmt.Errorf(`"speeds" has %g: a speed is from 0.001 to 1000`, s)
+		}
 	}
 	for _, f := range []struct {
 		name  string

@@ -36,6 +36,7 @@ func TestParse_errors(t *testing.T) {
 		`{"nodes": 1, "cores": 1}`:    `"network" is missing`,
 		`{"nodes": 1, "cores": 1, "network": "fast"}`:                                                   `"fast" is no preset`,
 		small + `, "eager": -1}`:                                                                        `"eager" is -1`,
+		small + `, "speeds": [1, 0]}`:                                                                   `"speeds" has 0`,
 		small + `, "copy": -1}`:                                                                         `"copy" is -1`,
 		small + `, "speed": -1}`:                                                                        `"speed" is -1`,
 		small + `, "kernels": {"gflops": 1}}`:                                                           `"efficiency" is 0`,

@@ -144,7 +144,8 @@ type node struct {
 
 // core is a core that threads are confined to.
 type core struct {
-	phase int64     // of the noise
+	phase int64 // of the noise
+	speed float64
 	free  int64     // when the last charge ends
 	last  *thread   // that went on here after a sleep, if switches take time
 	queue []*thread // that compute, in the order of their ends
@@ -165,17 +166,21 @@ func (m *machine) confine(set CPUSet) {
 	}
 }
 
-// nodes makes n nodes with a number of cores each. The phases of their noise are spread evenly.
-func nodes(n, cores int, noise time.Duration) []*node {
-	all := make([]*node, n)
+// nodes makes the nodes of a simulation. The phases of their noise are spread evenly.
+func nodes(o Simulation) []*node {
+	all := make([]*node, o.Nodes)
 	for i := range all {
-		all[i] = &node{cores: make([]core, cores)}
+		all[i] = &node{cores: make([]core, o.Cores)}
 		for c := range all[i].cores {
 			const golden = 0.6180339887498949
-			_, part := math.Modf(golden * float64(i*cores+c))
-			all[i].cores[c].phase = int64(part * float64(noise))
+			number := i*o.Cores + c
+			_, part := math.Modf(golden * float64(number))
+			all[i].cores[c] = core{phase: int64(part * float64(o.Noise.Every)), speed: 1}
+			if len(o.Speeds) > 0 {
+				all[i].cores[c].speed = o.Speeds[number%len(o.Speeds)]
+			}
 		}
-		all[i].ledger = coreLedger{usable: firstCPUs(cores), siblings: func(cpu int) CPUSet { return CPUSetOf(cpu) }}
+		all[i].ledger = coreLedger{usable: firstCPUs(o.Cores), siblings: func(cpu int) CPUSet { return CPUSetOf(cpu) }}
 	}
 	return all
 }
@@ -188,6 +193,7 @@ func (m *machine) compute(t *thread, d int64) {
 	}
 	c := t.node.coreFor(t)
 	t.computes = c
+	d = int64(float64(d) / c.speed)
 	d += m.stolen(c, max(c.free, m.now), d)
 	if t.nice < 0 {
 		for _, other := range c.queue {

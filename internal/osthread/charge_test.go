@@ -37,6 +37,23 @@ func TestCharge_cores(t *testing.T) {
 	assert.Equal(t, []time.Duration{10 * ms, 20 * ms, 10 * ms, 10 * ms, 10 * ms, 20 * ms}, ends)
 }
 
+// Cores have their speeds, and those beyond the list begin it again.
+func TestCharge_speeds(t *testing.T) {
+	_, err := Simulate(Simulation{Nodes: 2, Cores: 2, Speeds: []float64{1, 0.5, 4}}, func() {
+		var g Group
+		for i, want := range []time.Duration{12 * ms, 24 * ms, 3 * ms, 12 * ms} {
+			g.GoOn(i/2, func() {
+				assert.NoError(t, SetAffinity(CPUSetOf(i%2)))
+				Charge(12 * ms)
+				Settle()
+				assert.Equal(t, want, time.Duration(Nanotime()), "core %d", i)
+			})
+		}
+		g.Wait()
+	})
+	require.NoError(t, err)
+}
+
 // A thread with a negative nice value goes first, and postpones what computes.
 func TestCharge_nice(t *testing.T) {
 	ends := onCores(t, []int{0, 0}, func(i int) {

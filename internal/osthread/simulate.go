@@ -97,6 +97,9 @@ type Simulation struct {
 	Interrupt bool
 	Nodes     int // computers; 0: one with the cores of this one, never too few
 	Cores     int // of each node
+	// Speeds are the speeds of the cores, node by node, and from the first one again if there are
+	// fewer: what is charged there takes its time divided by the speed. nil: all 1.
+	Speeds []float64
 	// Limit is a virtual time that the simulation does not reach: then it ends with an error.
 	// 0: none.
 	Limit time.Duration
@@ -145,7 +148,7 @@ var simulated atomic.Pointer[machine]
 func Simulate(o Simulation, main func()) (Simulated, error) {
 	oneMachine.Lock()
 	defer oneMachine.Unlock()
-	m := &machine{sleepers: map[unsafe.Pointer][]*thread{}, random: o.Seed, seeded: o.Seed != 0, o: o, nodes: nodes(o.Nodes, o.Cores, o.Noise.Every)}
+	m := &machine{sleepers: map[unsafe.Pointer][]*thread{}, random: o.Seed, seeded: o.Seed != 0, o: o, nodes: nodes(o)}
 	if o.Speed > 0 { // its clock is a thread's
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

@@ -26,7 +26,7 @@ func (c *Config) simulate(body func(*mpi.Comm) error) error {
 	if err != nil {
 		return usage("-ranks %d: %w", c.Ranks, err)
 	}
-	s := osthread.Simulation{Seed: 1, Nodes: (c.Ranks + perNode - 1) / perNode, Cores: m.Cores, Speed: 1}
+	s := osthread.Simulation{Seed: 1, Nodes: (c.Ranks + perNode - 1) / perNode, Cores: m.Cores, Speeds: m.Speeds, Speed: 1}
 	s.Noise.Every, s.Noise.Length = m.NoiseEvery.Duration, m.NoiseLength.Duration
 	s.Copy = m.Copy
 	s.Waker, s.Sleeper, s.Switch = m.Waker.Duration, m.Sleeper.Duration, m.Switch.Duration
