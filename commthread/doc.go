@@ -35,9 +35,9 @@
 //   - Progress while a body on the thread, or one with the lease, computes, or while the
 //     thread helps with a compute task (placement Help); the end of a transfer whose rank
 //     never polls, if its engine needs polls.
-//   - A call of this rank may fail by the revocation of another rank that is ahead, such as
-//     the last call of Start. The duplicate made by Start and Use exists until the end of
-//     the program.
+//   - If another rank has already failed, Start or Use of this rank may return its
+//     revocation (mpi.ErrRevoked). The duplicate communicator that they make exists until
+//     the end of the program.
 //   - A body on a worker that waits for its children runs other tasks meanwhile, on top of
 //     itself. If one of those blocks in a message that some rank sends only after the first
 //     body has gone on, both wait forever. Bodies on the thread do not lie on top of each

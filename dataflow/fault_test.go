@@ -224,7 +224,7 @@ func TestSpawn_of_a_bad_tile(t *testing.T) {
 				rt.Spawn("dynamic", func(*tasks.Context) error { ran = true; return nil }, tasks.Reads(data, c.tile))
 				err = rt.Wait()
 				assert.Equal(t, "dynamic", single(t, err).Label)
-				contains(t, err.Error(), c.want, "access 2")
+				contains(t, err.Error(), c.want, "argument 2 of the clause Reads")
 				return nil
 			}, dataflow.Workers(1))
 			require.NoError(t, err)
@@ -243,13 +243,13 @@ func TestSpawn_of_a_bad_dynamic_task(t *testing.T) {
 		want string
 	}{
 		"nil body":          {nil, tasks.Cost(0), "the body is nil"},
-		"int":               {nothing, tasks.Reads([]int{1}, 7), "access 2"},
+		"int":               {nothing, tasks.Reads([]int{1}, 7), "argument 2 of the clause Reads"},
 		"nil":               {nothing, tasks.Updates(nil), "has no region"},
 		"each of no slice":  {nothing, tasks.With(tasks.Each(tasks.Input), 7), "Each needs a slice"},
 		"element":           {nothing, tasks.With(tasks.Each(tasks.Input), []any{[]int{1}, "x"}), "element 1"},
 		"reduction":         {nothing, tasks.With(sum, []int{1}), "declared form"},
 		"region that fails": {nothing, tasks.Reads(regionPanics{}), "no region today"},
-		"nil with a region": {nothing, tasks.Reads(p, 7), "access 2"},
+		"nil with a region": {nothing, tasks.Reads(p, 7), "argument 2 of the clause Reads"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := run(t, func(rt *dataflow.Runtime) error {

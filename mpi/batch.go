@@ -37,7 +37,7 @@ type batchCall struct {
 	err             error
 }
 
-// Send starts to send b to rank dst; see [Comm.Send].
+// Send starts to send s to rank dst; see [Comm.Send].
 func (b *Batch) Send(c *Comm, s Buffer, dst, tag int) {
 	b.next(c).send(engine.CallSend, s, dst, tag)
 	b.start(c)

@@ -46,7 +46,7 @@ func parseArgs(args []string) (*config, error) {
 	ops := line.String("op", "gemm,lu,cholesky,qr", "`operations`, separated by commas: "+names+", together")
 	sizes := line.String("n", "1000,2000", "`orders` of the matrices, separated by commas")
 	line.Least(&c.tall, "tall", 1, 1, "rows for each column of the matrices of gemm, lu and qr")
-	line.Least(&c.workers, "workers", 2, 1, "cores that compute")
+	line.Workers(&c.workers, 2, "cores that compute")
 	isas := line.String("isa", "auto", "`kernels` of weft, separated by commas: auto, "+strings.Join(blas.Names(), ", "))
 	line.Least(&c.reps, "reps", 5, 1, "repetitions")
 	line.StringVar(&c.out, "out", "", "`name` of a chart of the GFLOP/s, NAME.svg and NAME.csv")

@@ -41,7 +41,7 @@ func parse(args []string) (*config, error) {
 		c.dims, err = parseDims(s)
 		return err
 	})
-	set.Least(&c.workers, "workers", 1, 1, "`cores` that compute (more than 1 only with -dims)")
+	set.Workers(&c.workers, 1, "`cores` that compute (more than 1 only with -dims)")
 	set.Func("isa", "`kernels`: avx512, avx2 or portable (default the best of this machine)", func(s string) (err error) {
 		c.set, err = codelet.Named(s)
 		return err

@@ -54,7 +54,7 @@ func newConfig() *config {
 	set.BoolVar(&c.quick, "quick", false, "small matrices, few points, two runs, no search: to see that it works")
 	set.Least(&c.n, "n", 4000, 1, "`order` of the matrix, except in the experiments size and processors; 1000 with -quick; with -machine 32768, and in scale all of the paper")
 	set.Least(&c.reps, "reps", 5, 1, "interleaved `runs` of each driver at each point; 2 with -quick")
-	set.Least(&c.workers, "workers", 0, 0, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
+	set.Between(&c.workers, "workers", 0, 0, 1024, "worker `cores` of each rank (default: usable cores / ranks, at least 1)")
 	set.Func("grids", "process `grids`, as PxQ,PxQ (default 1x2,2x1)", c.setGrids)
 	set.Func("net", "`network` of size, noise and lookahead: none, gige, 10gige, ib, or L=20us,o=1us,g=1us,bw=1Gbit,progress=host|nic (default gige)", func(text string) (err error) {
 		c.net, err = local.ParseNet(text)

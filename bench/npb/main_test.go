@@ -60,7 +60,7 @@ func TestRun_usage(t *testing.T) {
 		"-bench mg -class X":                     `-class: no class "X" of MG: there are S, W, A, B, C`,
 		"-bench mg -form nonblocking":            `-form "nonblocking": mg has blocking`,
 		"-bench mg -ranks 3":                     `-ranks 3: the benchmark takes a power of two`,
-		"-bench mg -ranks 0":                     `-ranks 0: there is at least 1`,
+		"-bench mg -ranks 0":                     `-ranks 0: it is from 1 to 65536`,
 		"-bench mg -compare":                     "one rank has no messages",
 		"-bench mg -compare -ranks 2 -hunt auto": "leave -form and -hunt out",
 		"-bench mg -compare -ranks 2 -form tasks": "leave -form and -hunt out",

@@ -47,7 +47,7 @@ const defaultStage = 16
 
 const (
 	compareReps = 5 // as in the paper
-	maxWorkers  = 4096
+	maxWorkers  = 1024
 )
 
 // newConfig declares the flags.

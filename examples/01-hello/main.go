@@ -37,8 +37,8 @@ same sum, so they run one after another in the order of the program.
 func main() {
 	var n, workers int
 	line := commandline.New("hello", about)
-	line.Least(&n, "n", 10, 0, "add the squares of 1 to `n`")
-	line.Least(&workers, "workers", runtime.NumCPU(), 1, "cores that compute, this goroutine's included")
+	line.Between(&n, "n", 10, 0, 1<<20, "add the squares of 1 to `n`")
+	line.Workers(&workers, runtime.NumCPU(), "cores that compute, this goroutine's included")
 	line.MustParse(nil)
 
 	sum := 0

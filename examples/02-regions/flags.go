@@ -24,7 +24,7 @@ What to read: the table in pairs; go doc ./deps says what a region can be. With
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
 	line := commandline.New("regions", about)
-	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.Workers(&o.workers, runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
 	line.DurationVar(&o.patience, "patience", 300*time.Millisecond, "how long a task stays to meet the other")
 	line.MustParse(func() error {
 		if o.patience <= 0 {

@@ -27,9 +27,9 @@ the runtime compares them exactly. Try -nb 1024 (too few tasks) and -nb 16 (too 
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
 	line := commandline.New("cholesky", about)
-	line.Least(&o.n, "n", 2048, 1, "order of the matrix")
+	line.Between(&o.n, "n", 2048, 1, 16384, "order of the matrix")
 	line.Least(&o.nb, "nb", 128, 1, "order of a tile")
-	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.Workers(&o.workers, runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
 	line.StringVar(&o.trace, "trace", "", "timeline: .html (any browser), .json (Perfetto), .txt (summary); if not given, in a new folder, which is printed")
 	line.StringVar(&o.dot, "dot", "", "task graph of a small instance (graphviz); if not given, in a new folder")
 	line.MustParse(func() error {

@@ -25,12 +25,12 @@ submit. No barrier separates the steps; inputs and outputs overlap by one row. T
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
 	line := commandline.New("stencil", about)
-	line.Least(&o.rows, "rows", 1024, 1, "rows of each half")
-	line.Least(&o.cols, "cols", 512, 2, "columns")
+	line.Between(&o.rows, "rows", 1024, 1, 8192, "rows of each half")
+	line.Between(&o.cols, "cols", 512, 2, 8192, "columns")
 	line.Least(&o.block, "block", 32, 1, "rows of a task")
 	line.Least(&o.steps, "steps", 16, 1, "time steps")
 	line.DurationVar(&o.latency, "latency", 8*time.Millisecond, "of the wire")
-	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.Workers(&o.workers, runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
 	line.MustParse(func() error {
 		if o.latency < 0 {
 			return fmt.Errorf("-latency %v: it must not be negative", o.latency)

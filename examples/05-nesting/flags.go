@@ -19,8 +19,8 @@ A panic in a body is reported like an error, with its stack.
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
 	line := commandline.New("nesting", about)
-	line.Least(&o.n, "n", 1<<16, 0, "numbers to sort")
-	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.Between(&o.n, "n", 1<<16, 0, 1<<27, "numbers to sort")
+	line.Workers(&o.workers, runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
 	line.MustParse(nil)
 	return o
 }

@@ -30,9 +30,9 @@ and the same with mpicc.mpich and mpirun.mpich.
 func parse() (o options) {
 	line := commandline.New("two-ranks", about)
 	o.world = world.Flags(line.FlagSet)
-	line.Least(&o.blocks, "blocks", 100, 1, "blocks of numbers")
-	line.Least(&o.length, "length", 1000, 1, "numbers of a block")
-	line.Least(&o.workers, "workers", 0, 1, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
+	line.Between(&o.blocks, "blocks", 100, 1, 1<<17, "blocks of numbers")
+	line.Between(&o.length, "length", 1000, 1, 1<<17, "numbers of a block")
+	line.Workers(&o.workers, 0, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
 	line.MustParse(func() error {
 		if o.blocks*o.length > 1<<17 {
 			return fmt.Errorf("-blocks %d -length %d: at most %d numbers in all, or the sum of squares does not fit", o.blocks, o.length, 1<<17)

@@ -27,7 +27,7 @@ the spectral error has not come down to rounding.
 func parse() (o options) {
 	line := commandline.New("poisson", about)
 	line.Least(&o.n, "n", 128, 1, fmt.Sprint("points a side of the largest grid: one of ", sizes[3:]))
-	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.Workers(&o.workers, runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
 	line.MustParse(func() error {
 		if !slices.Contains(sizes[3:], o.n) {
 			return fmt.Errorf("-n %d: it is one of %v", o.n, sizes[3:])

@@ -25,10 +25,10 @@ func parse() (o options) {
 	line := commandline.New("lazy-message", about)
 	o.world = world.Flags(line.FlagSet)
 	o.world.DefaultNet("gige")
-	line.Least(&o.n, "n", 1<<19, 1, "numbers in the message")
+	line.Between(&o.n, "n", 1<<19, 1, 1<<27, "numbers in the message")
 	line.Least(&o.work, "work", 48, 1, "rounds of the digest for each number")
 	line.Least(&o.strips, "strips", 16, 1, "parts of the message")
-	line.Least(&o.workers, "workers", 1, 1, "cores of each rank that run tasks")
+	line.Workers(&o.workers, 1, "cores of each rank that run tasks")
 	line.MustParse(nil)
 	return o
 }

@@ -30,12 +30,15 @@ func parse() (o options) {
 	o.world = world.Flags(line.FlagSet)
 	o.world.DefaultNet("gige")
 	line.Least(&o.dims, "dims", 2, 1, "dimensions in which the grid is cut: 1 (rows of a square), 2 (a square), 3 (a cube)")
-	line.Least(&o.n, "n", 0, 1, "cells along an edge of the grid (default 256, or 64 of a cube)")
+	line.Between(&o.n, "n", 0, 1, 8192, "cells along an edge of the grid (default 256, or 64 of a cube)")
 	line.Least(&o.steps, "steps", 100, 1, "time steps")
-	line.Least(&o.workers, "workers", 1, 1, "goroutines of each rank that compute")
+	line.Workers(&o.workers, 1, "goroutines of each rank that compute")
 	line.MustParse(func() error {
 		if o.dims > 3 {
 			return fmt.Errorf("-dims %d: it is 1, 2 or 3", o.dims)
+		}
+		if o.dims == 3 && o.n > 512 {
+			return fmt.Errorf("-n %d: with -dims 3 it is at most 512", o.n)
 		}
 		return nil
 	})

@@ -32,8 +32,8 @@ With -n 1 there is no order to get wrong: Seeded has nothing to show, and the ch
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
 	line := commandline.New("missing-inout", about)
-	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
-	line.Least(&o.n, "n", 12, 1, "coefficients of the polynomial, a task each")
+	line.Workers(&o.workers, runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
+	line.Between(&o.n, "n", 12, 1, 1<<16, "coefficients of the polynomial, a task each")
 	line.Float64Var(&o.x, "x", 1.5, "where it is evaluated")
 	line.Uint64Var(&o.seeds, "seeds", 20, "random orders to try")
 	line.MustParse(func() error {

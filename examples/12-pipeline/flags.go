@@ -22,9 +22,9 @@ one core there is nothing to gain.
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
 	line := commandline.New("pipeline", about)
-	line.Least(&o.frames, "frames", 200, 1, "how many frames there are")
-	line.Least(&o.length, "length", 1<<15, 3, "numbers of a frame")
-	line.Least(&o.workers, "workers", runtime.NumCPU(), 1, "cores that compute, the spawning goroutine's included")
+	line.Between(&o.frames, "frames", 200, 1, 1<<20, "how many frames there are")
+	line.Between(&o.length, "length", 1<<15, 3, 1<<24, "numbers of a frame")
+	line.Workers(&o.workers, runtime.NumCPU(), "cores that compute, the spawning goroutine's included")
 	line.MustParse(nil)
 	return o
 }

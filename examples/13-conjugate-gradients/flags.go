@@ -28,11 +28,11 @@ func parse() (o options) {
 	line := commandline.New("conjugate-gradients", about)
 	o.world = world.Flags(line.FlagSet)
 	o.world.DefaultNet("gige")
-	line.Least(&o.n, "n", 512, 2, "points of a side of the square")
-	line.Least(&o.limit, "limit", 4000, 2, "iterations at most")
+	line.Between(&o.n, "n", 512, 2, 4096, "points of a side of the square")
+	line.Between(&o.limit, "limit", 4000, 2, 1<<20, "iterations at most")
 	line.Float64Var(&o.tolerance, "tolerance", 1e-6, "the residual at the end, in parts of that at the beginning")
 	line.Least(&o.block, "block", 64, 1, "rows of a task")
-	line.Least(&o.workers, "workers", 0, 1, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
+	line.Workers(&o.workers, 0, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
 	line.MustParse(nil)
 	return o
 }

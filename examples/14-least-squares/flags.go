@@ -23,10 +23,10 @@ What to read: main.go, fit, which is gonum alone, and the call of gonum.Use in r
 // parse reads the flags; a mistake ends the program with exit code 2.
 func parse() (o options) {
 	line := commandline.New("least-squares", about)
-	line.Least(&o.m, "m", 4000, 1, "measurements, the rows of the matrix")
-	line.Least(&o.n, "n", 800, 1, "coefficients, the columns")
+	line.Between(&o.m, "m", 4000, 1, 1<<15, "measurements, the rows of the matrix")
+	line.Between(&o.n, "n", 800, 1, 1<<13, "coefficients, the columns")
 	line.BoolVar(&o.weft, "weft", true, "compute on weft")
-	line.Least(&o.workers, "workers", 0, 1, "cores that compute (default: all)")
+	line.Workers(&o.workers, 0, "cores that compute (default: all)")
 	line.MustParse(func() error {
 		if o.n > o.m {
 			o.n = o.m

@@ -191,20 +191,29 @@ func Parse(text []byte) (*Machine, error) {
 	return m, m.check()
 }
 
-// place adds the line of the text to an error of the decoder, if it knows the place.
+// place says in words of the file what an error of the decoder means, with the line if the decoder knows
+// the place.
 func place(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
-	at := int64(-1)
+	at, what := int64(-1), ""
 	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends before the closing brace")
 	case errors.As(err, &syntax):
-		at = syntax.Offset
+		at, what = syntax.Offset, syntax.Error()
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("it is a JSON %s and not an object: {\"nodes\": ...}", kind.Value)
 	case errors.As(err, &kind):
-		at = kind.Offset
+		at, what = kind.Offset, fmt.Sprintf("%q is a JSON %s: it is of type %v", kind.Field, kind.Value, kind.Type)
 	default:
-		return err
+		field, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+		if !unknown {
+			return err
+		}
+		return fmt.Errorf("there is no field %s: go doc -u ./internal/cluster lists the fields", field)
 	}
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")), err)
+	return fmt.Errorf("line %d: %s", 1+bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")), what)
 }
 
 // check returns an error that names the first impossible field, its value and the possible values.

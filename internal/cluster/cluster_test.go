@@ -26,10 +26,12 @@ func TestParse(t *testing.T) {
 
 func TestParse_errors(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                            "EOF",
+		``:                            "ends before the closing brace",
+		`{"nodes": 2, "cores"`:        "ends before the closing brace",
+		`[1, 2]`:                      "a JSON array and not an object",
 		`{"nodes": 2,` + "\n" + `,}`:  "line 2",
-		`{"nodes": "2"}`:              "line 1",
-		`{"node": 2}`:                 `unknown field "node"`,
+		`{"nodes": "2"}`:              `line 1: "nodes" is a JSON string: it is of type int`,
+		`{"node": 2}`:                 `no field "node"`,
 		`{"nodes": 0}`:                `"nodes" is 0`,
 		`{"nodes": 1}`:                `"cores" is 0`,
 		`{"nodes": 1, "cores": 2000}`: `"cores" is 2000`,

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 )
@@ -15,7 +16,7 @@ import (
 var ErrUsage = errors.New("wrong usage")
 
 // Line is the command line of one program. The flags are declared by the methods of
-// flag.FlagSet, and by [Line.Least].
+// flag.FlagSet, and by [Line.Least] and [Line.Between].
 type Line struct {
 	*flag.FlagSet
 	about    string
@@ -24,11 +25,11 @@ type Line struct {
 	bounds   []bound
 }
 
-// bound is a flag of Least.
+// bound is a flag of Least or Between.
 type bound struct {
-	name  string
-	p     *int
-	least int
+	name        string
+	p           *int
+	least, most int
 }
 
 type section struct {
@@ -57,15 +58,29 @@ func (l *Line) Section(title string, rows ...Row) {
 
 // Least declares an integer flag whose values are at least least; the default may be less.
 func (l *Line) Least(p *int, name string, value, least int, usage string) {
-	l.IntVar(p, name, value, usage)
-	l.bounds = append(l.bounds, bound{name, p, least})
+	l.Between(p, name, value, least, math.MaxInt, usage)
 }
 
-// inBounds is a check of the flags of Least.
+// Between is Least for a flag that also has a largest value.
+func (l *Line) Between(p *int, name string, value, least, most int, usage string) {
+	l.IntVar(p, name, value, usage)
+	l.bounds = append(l.bounds, bound{name, p, least, most})
+}
+
+// Workers declares the flag -workers, with which a runtime gets its number of cores.
+func (l *Line) Workers(p *int, value int, usage string) {
+	const most = 1024 // the limit of dataflow.Workers
+	l.Between(p, "workers", value, 1, most, usage)
+}
+
+// inBounds is a check of the flags of Least and Between.
 func (l *Line) inBounds() error {
 	for _, b := range l.bounds {
 		if l.Given(b.name) && *b.p < b.least {
 			return fmt.Errorf("-%s %d: it has to be at least %d", b.name, *b.p, b.least)
+		}
+		if l.Given(b.name) && *b.p > b.most {
+			return fmt.Errorf("-%s %d: it is at most %d", b.name, *b.p, b.most)
 		}
 	}
 	return nil

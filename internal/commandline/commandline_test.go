@@ -15,7 +15,7 @@ import (
 func sample() *Line {
 	l := New("sample", "sample does nothing.\n\n\tsample -n 3\n")
 	l.Least(new(int), "n", 7, 1, "how `many`")
-	l.Least(new(int), "workers", 0, 1, "cores (default: all)")
+	l.Workers(new(int), 0, "cores (default: all)")
 	l.String("a-name-that-is-too-long", "", strings.Repeat("word ", 40))
 	l.Bool("quick", false, "less of it")
 	l.Section("Forms", Row{"one", "the first"}, Row{"second", "the other"})
@@ -59,12 +59,13 @@ Exit codes: 0 done and checked, 1 failed run or check, 2 usage
 func TestMistakes(t *testing.T) {
 	late := errors.New("never asked")
 	for args, want := range map[string]string{
-		"-none":       "flag provided but not defined: -none",
-		"-n 0":        "-n 0: it has to be at least 1",
-		"-n many":     `invalid value "many" for flag -n`,
-		"-workers 0":  "-workers 0: it has to be at least 1",
-		"left -n 3":   `unexpected argument "left"`,
-		"-n 3 -quick": "the check says no",
+		"-none":         "flag provided but not defined: -none",
+		"-n 0":          "-n 0: it has to be at least 1",
+		"-n many":       `invalid value "many" for flag -n`,
+		"-workers 0":    "-workers 0: it has to be at least 1",
+		"-workers 1025": "-workers 1025: it is at most 1024",
+		"left -n 3":     `unexpected argument "left"`,
+		"-n 3 -quick":   "the check says no",
 	} {
 		l := sample()
 		err := l.Parse(strings.Fields(args), l.NoArgs, func() error { return errors.New("the check says no") }, func() error { return late })

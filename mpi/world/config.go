@@ -18,6 +18,9 @@ import (
 // ErrUsage marks errors in how the program was started: [Exit] ends with code 2.
 var ErrUsage = commandline.ErrUsage
 
+// maxRanks is the largest number of ranks in one process, unless the machine is simulated.
+const maxRanks = 1 << 16
+
 // Config has the settings of in-process ranks: for runs without a launcher.
 type Config struct {
 	Ranks int       // ranks inside this process, at least 1
@@ -183,8 +186,8 @@ func Run(body func(*mpi.Comm) error) error { return Default().Run(body) }
 
 // runHere runs the ranks inside this process.
 func (c *Config) runHere(body func(*mpi.Comm) error) error {
-	if c.Ranks < 1 {
-		return usage("-ranks %d: there is at least 1", c.Ranks)
+	if c.Ranks < 1 || c.Ranks > maxRanks && c.Machine == "" {
+		return usage("-ranks %d: it is from 1 to %d", c.Ranks, maxRanks)
 	}
 	if c.Eager < -1 {
 		return usage("-eager %d: it is a number of bytes, or -1 for the default", c.Eager)

@@ -117,7 +117,7 @@ func TestRun_in_this_process_fails(t *testing.T) {
 	require.ErrorIs(t, err, unhappy)
 	require.EqualError(t, err, "rank 1: rank one is unhappy", "its consequences are not reported")
 
-	for _, c := range []*Config{{Ranks: 0, Eager: -1}, {Ranks: -1, Eager: -1}, {Ranks: 1, Eager: -2}} {
+	for _, c := range []*Config{{Ranks: 0, Eager: -1}, {Ranks: -1, Eager: -1}, {Ranks: maxRanks + 1, Eager: -1}, {Ranks: 1, Eager: -2}} {
 		require.ErrorIs(t, c.runHere(func(*mpi.Comm) error { return nil }), ErrUsage)
 	}
 }

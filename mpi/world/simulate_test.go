@@ -115,9 +115,9 @@ func TestMachine_usage(t *testing.T) {
 		"no such file":    {Ranks: 2, Machine: "no/where.json"},
 		`"speed" is -1`:   {Ranks: 2, Machine: machineFile(t, `, "speed": -1`)},
 		"do not fit":      {Ranks: 9, Machine: machineFile(t, "")},
-		"unknown field":   {Ranks: 2, Machine: machineFile(t, `, "nodez": 1`)},
+		"there is no field":   {Ranks: 2, Machine: machineFile(t, `, "nodez": 1`)},
 		"leave -net out":  given(t, "-machine", "js21", "-net", "gige"),
-		"there is at lea": {Ranks: 0, Machine: "js21"},
+		"it is from 1 to": {Ranks: 0, Machine: "js21"},
 	} {
 		err := c.Run(func(*mpi.Comm) error { return nil })
 		require.ErrorIs(t, err, ErrUsage, name)
