@@ -1,6 +1,8 @@
 package mpitest
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"github.com/weft-hpc/weft/mpi"
@@ -37,14 +39,11 @@ func wordsFrom(seed, at, n int) []int64 {
 
 // octets returns the first n bytes of the data of a seed.
 func octets(seed, n int) []byte {
-	x := make([]byte, n)
-	for i := 0; i < n; i += 8 {
-		w := word(seed, i/8)
-		for j := i; j < min(i+8, n); j++ {
-			x[j] = byte(w >> (8 * (j - i)))
-		}
+	x := make([]byte, 0, n+7)
+	for i := 0; 8*i < n; i++ {
+		x = binary.LittleEndian.AppendUint64(x, word(seed, i))
 	}
-	return x
+	return x[:n]
 }
 
 // untouched is the value of memory to which no message may write.
@@ -77,11 +76,21 @@ func (m guardedBuffer) buffer() mpi.Buffer { return mpi.Of(m.bytes()) }
 
 // check checks that the first bytes equal want, and that no other byte was written.
 func (m guardedBuffer) check(r *rank, what string, want []byte) {
-	same(r, what, m.bytes()[:len(want)], want)
-	for i, b := range m.whole {
-		if inside := i >= 8 && i < 8+len(want); !inside && b != guardByte {
-			r.failf("%s: byte %d, outside the message of %d, was written to", what, i-8, len(want))
-		}
+	if got := m.bytes()[:len(want)]; !bytes.Equal(got, want) {
+		same(r, what, got, want)
+	}
+	for i := range m.whole[:8] {
+		m.untouched(r, what, i, len(want))
+	}
+	for i := 8 + len(want); i < len(m.whole); i++ {
+		m.untouched(r, what, i, len(want))
+	}
+}
+
+// untouched checks that byte i of the buffer and its guards, outside the message of n bytes, was not written.
+func (m guardedBuffer) untouched(r *rank, what string, i, n int) {
+	if m.whole[i] != guardByte {
+		r.failf("%s: byte %d, outside the message of %d, was written to", what, i-8, n)
 	}
 }
 

@@ -111,13 +111,13 @@ func TestMachine_long_bodies(t *testing.T) {
 
 func TestMachine_usage(t *testing.T) {
 	for name, c := range map[string]*Config{
-		"no such preset":  {Ranks: 2, Machine: "moon"},
-		"no such file":    {Ranks: 2, Machine: "no/where.json"},
-		`"speed" is -1`:   {Ranks: 2, Machine: machineFile(t, `, "speed": -1`)},
-		"do not fit":      {Ranks: 9, Machine: machineFile(t, "")},
-		"there is no field":   {Ranks: 2, Machine: machineFile(t, `, "nodez": 1`)},
-		"leave -net out":  given(t, "-machine", "js21", "-net", "gige"),
-		"it is from 1 to": {Ranks: 0, Machine: "js21"},
+		"no such preset":    {Ranks: 2, Machine: "moon"},
+		"no such file":      {Ranks: 2, Machine: "no/where.json"},
+		`"speed" is -1`:     {Ranks: 2, Machine: machineFile(t, `, "speed": -1`)},
+		"do not fit":        {Ranks: 9, Machine: machineFile(t, "")},
+		"there is no field": {Ranks: 2, Machine: machineFile(t, `, "nodez": 1`)},
+		"leave -net out":    given(t, "-machine", "js21", "-net", "gige"),
+		"it is from 1 to":   {Ranks: 0, Machine: "js21"},
 	} {
 		err := c.Run(func(*mpi.Comm) error { return nil })
 		require.ErrorIs(t, err, ErrUsage, name)

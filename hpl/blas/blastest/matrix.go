@@ -25,20 +25,38 @@ func newMatrix(m, n, extra int, fill func(i, j int) float64) *matrix {
 	}
 	x := &matrix{m: m, n: n, ld: ld, memory: newGuarded(length)}
 	x.a = x.memory.x
-	for i := range x.a {
-		x.a[i] = gap
-	}
 	for j := range n {
-		for i := range m {
-			x.a[i+j*ld] = fill(i, j)
+		column, gaps := x.column(j)
+		for i := range column {
+			column[i] = fill(i, j)
+		}
+		for i := range gaps {
+			gaps[i] = gap
 		}
 	}
 	return x
 }
 
-// random returns a matrix of small whole numbers.
+// column returns the elements of column j, and the gap between it and the next one.
+func (x *matrix) column(j int) (elements, gaps []float64) {
+	if x.m == 0 {
+		return nil, nil
+	}
+	all := x.a[j*x.ld : min((j+1)*x.ld, len(x.a))]
+	return all[:x.m], all[x.m:]
+}
+
+// random returns a matrix of whole numbers from -4 to 3.
 func random(r *rand.Rand, m, n, extra int) *matrix {
-	return newMatrix(m, n, extra, func(int, int) float64 { return whole(r) })
+	word, left := uint64(0), 0
+	return newMatrix(m, n, extra, func(int, int) float64 {
+		if left == 0 { // a word of the source is enough for 21 numbers
+			word, left = r.Uint64(), 21
+		}
+		v := float64(word&7) - 4
+		word, left = word>>3, left-1
+		return v
+	})
 }
 
 // vector returns n small whole numbers, inc apart: the row of a matrix.
@@ -113,15 +131,23 @@ func near(r Reporter, what string, got, want *matrix, tolerance float64) bool {
 }
 
 // multiply is the plain loop: C := alpha*op(A)*op(B) + beta*C.
+// The loop over k is outside of the one over rows, so that additions need not wait for each other: all
+// numbers are small whole ones, whose sums are exact in any order.
 func multiply(ta, tb bool, k int, alpha float64, a, b *matrix, beta float64, c *matrix) {
-	aRow, aColumn := a.strides(ta)
-	bRow, bColumn := b.strides(tb)
+	full := make([]float64, c.m*k) // op(A), without gaps
+	for i := range full {
+		full[i] = a.op(ta, i%c.m, i/c.m)
+	}
+	sums := make([]float64, c.m)
 	for j := range c.n {
-		for i := range c.m {
-			sum := 0.0
-			for p := 0; p < k && alpha != 0; p++ {
-				sum += a.a[i*aRow+p*aColumn] * b.a[p*bRow+j*bColumn]
+		clear(sums)
+		for p := 0; p < k && alpha != 0; p++ {
+			f, column := b.op(tb, p, j), full[p*c.m:(p+1)*c.m]
+			for i, v := range column {
+				sums[i] += v * f
 			}
+		}
+		for i, sum := range sums {
 			v := 0.0
 			if beta != 0 {
 				v = beta * c.at(i, j)
