@@ -57,6 +57,8 @@ type workspace struct {
 	b []float64 // a block of B, mostB, or more; or a triangle
 	// edge holds a strip of less than mr rows, for a primitive that takes mr.
 	edge [mostRows * mostColumns]float64
+
+	touched bool // all pages have been accessed
 }
 
 var (
@@ -83,13 +85,21 @@ func Reserve(n int) (give func()) {
 	taken := make([]*workspace, n)
 	for i := range taken {
 		taken[i] = takeWorkspace()
-		clear(taken[i].a)
-		clear(taken[i].b)
+		taken[i].touch()
 	}
 	return func() {
 		for _, w := range taken {
 			w.giveBack()
 		}
+	}
+}
+
+// touch accesses all pages of w, once. Only the goroutine that has taken w calls it.
+func (w *workspace) touch() {
+	if !w.touched {
+		clear(w.a)
+		clear(w.b)
+		w.touched = true
 	}
 }
 
