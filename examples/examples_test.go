@@ -124,6 +124,7 @@ func TestExamples(t *testing.T) {
 	t.Run("private files", func(t *testing.T) { privateFiles(t, bin) })
 	for _, dir := range folders(t) {
 		t.Run(dir, func(t *testing.T) {
+			t.Parallel() // 02-regions mostly sleeps
 			want, known := small[dir]
 			require.True(t, known, "give it flags for a small run in examples_test.go")
 			program := filepath.Join(bin, dir)
