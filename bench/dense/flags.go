@@ -45,7 +45,7 @@ func parseArgs(args []string) (*config, error) {
 	names := strings.Join(slices.Sorted(maps.Keys(operations)), ", ")
 	ops := line.String("op", "gemm,lu,cholesky,qr", "`operations`, separated by commas: "+names+", together")
 	sizes := line.String("n", "1000,2000", "`orders` of the matrices, separated by commas")
-	line.Least(&c.tall, "tall", 1, 1, "rows for each column of the matrices of gemm, lu and qr")
+	line.Between(&c.tall, "tall", 1, 1, 64, "rows for each column of the matrices of gemm, lu and qr")
 	line.Workers(&c.workers, 2, "cores that compute")
 	isas := line.String("isa", "auto", "`kernels` of weft, separated by commas: auto, "+strings.Join(blas.Names(), ", "))
 	line.Least(&c.reps, "reps", 5, 1, "repetitions")
@@ -66,6 +66,9 @@ func (c *config) check(ops, sizes, isas, names string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 20000 {
 			return fmt.Errorf("-n has the order %q: make it a number from 1 to 20000", text)
+		}
+		if n*n*c.tall > 1<<30 {
+			return fmt.Errorf("-n %d -tall %d: a matrix of %d GiB: at most 8", n, c.tall, n*n*c.tall>>27)
 		}
 		c.sizes = append(c.sizes, n)
 	}

@@ -44,12 +44,14 @@ func TestOperations(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for says, args := range map[string][]string{
-		`unknown operation -op "svd"`: {"-op", "svd"},
-		`-n has the order "0"`:        {"-n", "10,0"},
-		`-n has the order "x"`:        {"-n", "x"},
-		`no kernels called "sse5"`:    {"-isa", "sse5"},
-		"-workers":                    {"-workers", "0"},
-		"unexpected argument":         {"lu"},
+		"-tall 65: it is at most 64":    {"-tall", "65"},
+		"a matrix of 95 GiB: at most 8": {"-n", "20000", "-tall", "32"},
+		`unknown operation -op "svd"`:   {"-op", "svd"},
+		`-n has the order "0"`:          {"-n", "10,0"},
+		`-n has the order "x"`:          {"-n", "x"},
+		`no kernels called "sse5"`:      {"-isa", "sse5"},
+		"-workers":                      {"-workers", "0"},
+		"unexpected argument":           {"lu"},
 	} {
 		out, errs, code := bench(args...)
 		assert.Equal(t, 2, code, says)

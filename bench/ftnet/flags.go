@@ -65,7 +65,7 @@ func newConfig() *config {
 		return nil
 	})
 	set.Least(&c.stage, "stage", defaultStage, 0, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always, and with tasks if the flag is not given")
-	set.Least(&c.pad, "pad", 0, 0, "`points` added to the distance of planes in memory")
+	set.Between(&c.pad, "pad", 0, 0, 4096, "`points` added to the distance of planes in memory")
 	set.StringVar(&c.out, "out", "", "write NAME.csv and NAME.svg of every figure to this `folder`")
 	set.Func("machine", "draw scale on a simulated `machine`: "+strings.Join(cluster.Presets(), ", ")+", or a machine file; class C and 64 ranks, unless flags say otherwise", c.setMachine)
 	set.BoolVar(&c.quick, "quick", false, "class S, 2 repetitions, few points: to see that it works")

@@ -72,7 +72,7 @@ func newConfig() *config {
 		}
 		return nil
 	})
-	set.Least(&c.pad, "pad", 0, 0, "`points` added to the distance of planes in memory")
+	set.Between(&c.pad, "pad", 0, 0, 4096, "`points` added to the distance of planes in memory")
 	set.Least(&c.stage, "stage", defaultStage, 0, "finished `planes` of a rank that may wait for their transfer; 0: all, as with exchange always, and as tasks over a network if the flag is not given")
 	set.IntVar(&c.workers, "workers", 0, "`cores` of each rank that compute (default: the cores of the machine, divided among its ranks)")
 	set.Least(&c.reps, "reps", 0, 1, "`repetitions` of the timed part (default 1, with -compare 5)")

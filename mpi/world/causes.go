@@ -91,7 +91,8 @@ func follows(err error) bool {
 	case *mpi.Error:
 		return errors.Is(e, mpi.ErrPeerGone) || errors.Is(e, mpi.ErrRevoked)
 	case interface{ Unwrap() []error }:
-		return !slices.ContainsFunc(e.Unwrap(), func(e error) bool { return !follows(e) })
+		all := e.Unwrap()
+		return len(all) > 0 && !slices.ContainsFunc(all, func(e error) bool { return !follows(e) })
 	}
 	inner := errors.Unwrap(err)
 	return inner != nil && follows(inner)

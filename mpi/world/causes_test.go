@@ -63,7 +63,14 @@ func TestOwnFailure(t *testing.T) {
 		require.EqualError(t, short, text)
 		assert.ErrorIs(t, short, own)
 	}
+	assert.Error(t, ownFailure(several{}), "it wraps nothing, so it is a failure of its own")
 	code, err := summarize([][]byte{encodeOutcome(errors.Join(revoked, note)), encodeOutcome(errors.Join(revoked, own, note))})
 	assert.Equal(t, 1, code)
 	assert.EqualError(t, err, "rank 1: no luck\n2 tasks were skipped")
 }
+
+// several is an error that could wrap others.
+type several []error
+
+func (s several) Error() string   { return "several errors" }
+func (s several) Unwrap() []error { return s }
