@@ -159,9 +159,10 @@ func (w *Wrapped) Gain() (g Gain, off, kinds int) {
 // autoMargin is how much longer a message must be in flight than its early return costs, for
 // memory of arenas to pay in a program that knows nothing of it: all of its pages are small,
 // and the program's own accesses miss the TLB. With a margin of 4, IS of class W took 1.25 and
-// 1.69 of its time on 10 Gbit/s (2 and 4 ranks), and 1.03 and 0.87 on 1 Gbit/s; 20 tells
-// the two apart.
-const autoMargin = 20
+// 1.69 of its time on 10 Gbit/s (2 and 4 ranks), and 1.03 and 0.87 on 1 Gbit/s. With 20, a machine with
+// faster faults (2.7 us) returned early on 10 Gbit/s again, and IS took 1.02 to 1.10. There long messages have a ratio of
+// up to 22, and on 1 Gbit/s of up to 220; 40 tells the two apart.
+const autoMargin = 40
 
 // worth is Constants.worth, with the margin of [Constants.Pays] under Adaptive.
 func (a *account) worth(c Constants, n int, get bool) bool {

@@ -50,7 +50,7 @@ func TestConstants_pays(t *testing.T) {
 	k := Constants{Gap: 8, Fault: 20 * time.Microsecond, Arm: time.Microsecond, ArmPage: 100, Retire: time.Microsecond, RetPage: 100}
 	n, ok := k.Pays()
 	assert.True(t, ok)
-	assert.Equal(t, 64<<10, n)
+	assert.Equal(t, 256<<10, n)
 	for _, adaptive := range []bool{false, true} { // a message below that length
 		a := account{adaptive: adaptive}
 		assert.Equal(t, !adaptive, a.worth(k, n/2, false))
@@ -59,6 +59,8 @@ func TestConstants_pays(t *testing.T) {
 	k.Gap = 0.04
 	_, ok = k.Pays()
 	assert.False(t, ok, "too fast")
+	_, ok = Constants{Gap: 0.8, Fault: 2700, Arm: 1000, ArmPage: 70, Retire: 500, RetPage: 50}.Pays()
+	assert.False(t, ok, "10 Gbit/s where faults are fast")
 	k.Gap, k.Fault = 8, 0
 	_, ok = k.Pays()
 	assert.False(t, ok, "readers cannot be made to wait")

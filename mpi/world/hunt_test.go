@@ -118,7 +118,7 @@ func TestHunt_choose(t *testing.T) {
 			k     dds.Constants
 			on    bool
 			says  string
-		}{{false, k, true, "on for messages from 64 KiB"}, {false, fast, false, "off: no message"}, {false, deaf, false, "off: no message"}, {true, fast, true, ""}} {
+		}{{false, k, true, "on for messages from 256 KiB"}, {false, fast, false, "off: no message"}, {false, deaf, false, "off: no message"}, {true, fast, true, ""}} {
 			said := ""
 			h := &hunt{force: x.force, say: func(format string, args ...any) { said = fmt.Sprintf(format, args...) }}
 			assert.Equal(t, x.on, h.choose(c, x.k))
