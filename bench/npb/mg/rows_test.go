@@ -50,11 +50,11 @@ func TestRows_definition(t *testing.T) {
 		return to[i]
 	}
 	for i := 1; i < n-1; i++ {
-		require.InDelta(t, a[i]+b[i]+c[i]+d[i], at(func(y []float64) { addRows(y, a, b, c, d) }, i), 1e-15)
+		require.InDelta(t, a[i]+b[i]+c[i]+d[i], at(func(y []float64) { addRows(y, a, b, c, d) }, i), 1e-14)
 		require.InDelta(t, a[i]+8./3*b[i]-(d[i]+c[i-1]+c[i+1])/6-(d[i-1]+d[i+1])/12,
-			at(func(y []float64) { residualRow(y, a, b, c, d, &poisson) }, i), 1e-15)
+			at(func(y []float64) { residualRow(y, a, b, c, d, &poisson) }, i), 1e-14)
 		require.InDelta(t, y[i]-3./8*a[i]+(a[i-1]+a[i+1]+b[i])/32-(c[i]+b[i-1]+b[i+1])/64,
-			at(func(y []float64) { smoothRow(y, a, b, c, &small) }, i), 1e-15)
-		require.InDelta(t, y[i]+(a[i/2]+a[(i+1)/2])/2, at(func(y []float64) { interpolateRow(y, a) }, i), 1e-15)
+			at(func(y []float64) { smoothRow(y, a, b, c, &small) }, i), 1e-14)
+		require.InDelta(t, y[i]+(a[i/2]+a[(i+1)/2])/2, at(func(y []float64) { interpolateRow(y, a) }, i), 1e-14)
 	}
 }
