@@ -28,7 +28,8 @@ import (
 )
 
 const about = `calibrate measures the kernels of this machine, its wake-ups, tasks, and messages between
-threads of a process, and writes a machine file for -machine. It takes some seconds.
+threads of a process, and writes a machine file for -machine. It takes some 15 seconds, and up to a
+minute where neighbours slow cores down.
 
 	calibrate -out here.json                  a node for each core of this machine
 	calibrate -out here.json -net gige        with a network between the nodes
@@ -45,6 +46,7 @@ type options struct {
 	quick   bool // of the check
 	rounds  int
 	only    string
+	repeats int // of timings of kernels on a slow core
 }
 
 func parse(args []string) (o options, err error) {
@@ -55,12 +57,12 @@ func parse(args []string) (o options, err error) {
 		o.net, err = local.ParseNet(s)
 		return err
 	})
-	o.kernels = blas.Default()
+	o.kernels, o.repeats = blas.Default(), timerRepeats
 	line.Func("isa", "measure these `kernels` (default "+o.kernels.Name()+")", func(s string) (err error) {
 		o.kernels, err = blas.Named(s)
 		return err
 	})
-	line.BoolVar(&o.check, "check", false, "write no file: calibrate, predict and measure LINPACK and NAS FT in turn, and print the errors of the predictions; it takes about 15 minutes")
+	line.BoolVar(&o.check, "check", false, "write no file: calibrate, predict and measure LINPACK and NAS FT in turn, and print the errors of the predictions; a round takes some five minutes")
 	line.BoolVar(&o.quick, "quick", false, "with -check: small problems, to see that it works")
 	line.Least(&o.rounds, "rounds", 5, 1, "with -check: `rounds` of calibration, predictions and measurements, of which medians count")
 	line.StringVar(&o.only, "only", "", "with -check: only problems and drivers with this `text` in their names, as they are printed, such as \"N=1000 1x1\" or \"ft A\"")
@@ -157,7 +159,7 @@ func write(o options, m *cluster.Machine, stdout io.Writer) error {
 func machineHere(o options, p paces) (m *cluster.Machine, err error) {
 	m = &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
 	m.NoiseEvery.Duration, m.NoiseLength.Duration = noise()
-	m.Kernels = quicken(kernels(p, o.kernels), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
+	m.Kernels = quicken(kernels(p, o), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
 	err = p.undisturbed(func() (err error) {
 		m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
 		m.Switch.Duration = switchCost()

@@ -77,10 +77,10 @@ var depths = []int{8, 16, 32, 64, 96, 128, 192, 256}
 
 // kernels measures the model of the kernels k on all cores at the same time, because cores share
 // caches, the memory and perhaps a clock. It returns the means.
-func kernels(p paces, k blas.Kernels) (mean cluster.Kernels) {
+func kernels(p paces, o options) (mean cluster.Kernels) {
 	all := make([]cluster.Kernels, len(osthread.Usable().List()))
 	onCores(func(i int) {
-		t := &timer{kernels: k, pace: p[i], repeats: timerRepeats}
+		t := &timer{kernels: o.kernels, pace: p[i], repeats: o.repeats}
 		all[i] = t.model()
 	})
 	values := func(k *cluster.Kernels) []*float64 {

@@ -66,17 +66,23 @@ func newPaces(k blas.Kernels) paces {
 	for i := range p {
 		p[i] = newPace(k)
 	}
-	for range paceRates / 2 {
+	for range paceRates / 4 {
 		p.speeds()
 		osthread.Sleep(10 * time.Millisecond)
 	}
 	return p
 }
 
-// speeds returns the present speeds of all cores.
+// speeds returns the present speeds of all cores: the best of some milliseconds, because what a run
+// leaves behind, such as a garbage collection, may still have a core.
 func (p paces) speeds() []float64 {
 	all := make([]float64, len(p))
-	onCores(func(i int) { all[i] = p[i].speed() })
+	onCores(func(i int) {
+		for range 5 {
+			all[i] = max(all[i], p[i].speed())
+			osthread.Sleep(2 * time.Millisecond)
+		}
+	})
 	return all
 }
 

@@ -93,6 +93,7 @@ func wakeCosts() (waker, sleeper time.Duration) {
 // the median of batches.
 func switchCost() time.Duration {
 	const batches, rounds = 15, 500
+	defer osthread.RaiseProcs(2)() // as in a run: with one P, the Go scheduler takes 100 us to hand it over
 	cores := osthread.Usable().List()
 	var here, there osthread.Parker
 	var all []int64
