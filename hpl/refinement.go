@@ -8,27 +8,31 @@ import (
 // Refinement is what the driver Task does beyond TaskPlain, as a set of bits. Config.Without takes
 // some of it away, to measure what it is worth; the result has the same bits.
 //
-// Time of a run without a refinement / with it (xhpl -ablate, 2026-11-25; medians of seven to eleven runs on
-// two cores of an AMD EPYC, of eleven under Open MPI; simulated machines repeat exactly). A dash: it makes no
-// difference there, and what was measured was noise, up to 4 % at N = 2000 and 9 % at N = 1000:
+// Time of a run without a refinement / with it (xhpl -ablate). Simulated machines repeat exactly. In process and
+// on gige: medians of 15 and of 7 runs on two cores of an Intel Xeon, 2026-11-26. The rows with a star are of
+// 2026-11-25, of the version before, on an AMD EPYC: medians of eleven and of five runs. A dash: it makes no
+// difference there, and what was measured was noise, up to 5 %:
 //
 //	                                priorities  cuts  parts  exchanges  late  shares  leases
-//	1x1, 2 workers, N = 1000              1.05  1.02      -          -     -    1.00       -
-//	1x1, 2 workers, N = 2000              1.10  1.00      -          -     -    1.04       -
-//	1x2, 1 Gbit/s, N = 2000               1.01  1.00   1.07          -     -       -    1.02
-//	2x1, 1 Gbit/s, N = 2000               1.03  0.98      -       1.00  0.99       -    1.10
-//	1x2, Open MPI, N = 1000               1.05  0.99      -          -     -       -    2.33
-//	2x1, Open MPI, N = 2000               0.96  1.02      -       0.96  0.97       -    1.42
-//	1x2, two hosts, N = 2000              1.01  1.00   1.06          -     -       -    1.15
-//	2x1, two hosts, N = 2000 (+-20 %)     1.21  1.06      -       0.98  1.06       -    7.74
-//	cluster, 1x1, 16 workers, N = 4096    1.04  1.00      -          -     -    1.37       -
-//	cluster, 1x1, 64 workers, N = 8000    1.11  1.00      -          -     -    2.23       -
+//	1x1, 2 workers, N = 1000              1.02  1.02      -          -     -    0.99       -
+//	1x1, 2 workers, N = 2000              1.08  1.03      -          -     -    0.97       -
+//	1x2, 1 Gbit/s, N = 2000               1.01  1.00   1.07          -     -       -    1.01
+//	2x1, 1 Gbit/s, N = 2000               1.00  1.02      -       0.98  1.04       -    1.03
+//	1x2, Open MPI, N = 1000 *             1.05  0.99      -          -     -       -    2.33
+//	2x1, Open MPI, N = 2000 *             0.96  1.02      -       0.96  0.97       -    1.42
+//	1x2, two hosts, N = 2000 *            1.01  1.00   1.06          -     -       -    1.15
+//	2x1, two hosts, N = 2000 (+-20 %) *   1.21  1.06      -       0.98  1.06       -    7.74
+//	cluster, 1x1, 16 workers, N = 4096    1.05  1.00      -          -     -    1.42       -
+//	cluster, 1x1, 64 workers, N = 8000    1.11  1.00      -          -     -    2.19       -
 //	cluster, 1x4, 16 workers, N = 4000    1.00  1.00   1.02          -     -    1.63       -
-//	cluster, 2x2, 16 workers, N = 8000    1.11  1.00   1.00       2.19  1.02    1.33       -
-//	js21, 8x16, 4 workers, N = 16384      1.00  1.00   1.05       1.17  1.12    1.04       -
+//	cluster, 2x2, 16 workers, N = 8000    1.11  1.00   1.00       2.20  1.02    1.33       -
+//	js21, 4x4, 4 workers, N = 4096        1.00  1.00   1.05       1.32  1.09    1.02    0.99
+//	js21, 8x16, 4 workers, N = 16384      1.00     -   1.05       1.18  1.12       -       -
+//	js21, 16x32, 1 worker, N = 4096       1.00  1.00   1.00       0.99  1.00    1.00    1.00
 //
 // Cuts are worth no time; they keep the graph small, which large simulated runs need. Exchanges are worth
-// nothing on two ranks since the communication thread gets its core in time (1.16 to 1.49 before).
+// nothing on two ranks since the communication thread gets its core in time (1.16 to 1.49 before). On 512
+// processes, N = 4096 is too small for any of them: pivots take the time.
 type Refinement uint
 
 // The refinements of the driver Task.
