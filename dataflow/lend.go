@@ -111,6 +111,12 @@ func (w *worker) leave() {
 	}
 }
 
+// leased reports whether r is a body with messages that a worker runs with the lease.
+func leased(r *task.Record) bool {
+	const both = task.Comm | task.Leased
+	return r.Flags&both == both
+}
+
 // hold takes the lease for the body of r.
 func (w *worker) hold(r *task.Record) {
 	(*w.rt.lender.Load()).Hold(r)
@@ -119,7 +125,7 @@ func (w *worker) hold(r *task.Record) {
 
 // handBack returns the lease, and tells the executor how r has ended.
 func (w *worker) handBack(r *task.Record) {
-	if r.Flags&task.Leased != 0 {
+	if leased(r) {
 		w.holdsLease = false
 		(*w.rt.lender.Load()).HandBack(r)
 	}

@@ -201,3 +201,14 @@ func TestLend_stall_in_a_call_after_a_wait(t *testing.T) {
 	assert.NoError(t, err)
 	assert.True(t, p.over.Load())
 }
+
+// A task that is Leased and has no messages is an ordinary one.
+func TestLend_leased_without_messages(t *testing.T) {
+	ran := false
+	err := Run(func(rt *Runtime) error {
+		rt.Spawn("plain", func(*tasks.Context) error { ran = true; return nil }, tasks.Leased)
+		return rt.Wait()
+	}, Workers(1))
+	assert.NoError(t, err)
+	assert.True(t, ran)
+}

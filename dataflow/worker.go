@@ -214,7 +214,7 @@ func (w *worker) execute(r *task.Record) {
 	if w.log != nil {
 		w.log.start(r)
 	}
-	if r.Flags&task.Leased != 0 {
+	if leased(r) {
 		w.hold(r)
 	}
 	switch {

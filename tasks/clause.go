@@ -53,7 +53,8 @@ var Independent = Clause{kind: clauseIndependent}
 // meanwhile. Where workers do not own their cores, the body runs on the communication
 // thread, as without the clause. A body may be Leased if it waits only for Leased bodies of
 // other ranks that are spawned in the same order there, and these need no other task of
-// this rank; or if it waits for nothing because it leaves the rest to Thread.Watch.
+// this rank; or if it waits for nothing because it leaves the rest to Thread.Watch. Without OnComm it
+// means nothing.
 var Leased = Clause{kind: clauseLeased}
 
 // Priority orders ready tasks: higher first, 0 by default, negative last. It holds across
