@@ -241,7 +241,7 @@ func TestUsage(t *testing.T) {
 		"-nb 99999999999":   `"99999999999" is no width`,
 		"-n 999999999":      "999999999",
 		"-grids 64x64":      "4096 ranks of 1 worker(s) are too many",
-		"-workers 8000":     "too many",
+		"-workers 8000":     "-workers 8000: it is at most 1024",
 		"-out /dev/null":    "-out: mkdir /dev/null: not a directory",
 	} {
 		var out bytes.Buffer
