@@ -13,8 +13,9 @@ import (
 func (t *taskRun) with(r Refinement) bool { return t.cfg.Without&r == 0 }
 
 // priority prefers the block column of the next panel, and then early panels and block columns on
-// the left (Priorities). Bottom levels from lengths of tasks are no better: the columns on the left
-// hold the next panels, but what is long overdue on the right ends the run.
+// the left (Priorities): the columns on the left hold the next panels, but what is long overdue on the
+// right ends the run. Fixed weights of panel and column in place of bottom levels, which were
+// not computed, were better by 0.3 % with 64 workers and worse with fewer.
 func (t *taskRun) priority(p *panel, b *blockColumn) tasks.Clause {
 	switch {
 	case t.urgent(p, b):
