@@ -65,12 +65,16 @@ func fillPlain(o *C.weft_op, k *engine.Call) bool {
 	default:
 		return false
 	}
-	kind, n := b.Kind(), b.Len()
-	if kind < engine.KindBool || kind > engine.KindComplex128 || !b.Contiguous() || n > math.MaxInt32 || k.Hidden {
+	kind := b.Kind()
+	if kind < engine.KindBool || kind > engine.KindComplex128 || !b.Contiguous() || k.Hidden {
+		return false
+	}
+	n, t := floats(int32(kind))
+	if n *= b.Len(); n > math.MaxInt32 {
 		return false
 	}
 	o.what, o.comm, o.peer, o.tag, o.flags, o.counts = codes[k.Kind], C.int32_t(k.Comm.Handle()), C.int32_t(k.Peer), C.int32_t(k.Tag), 0, nil
-	o.scount, o.stype, o.rcount, o.rtype, o.room = C.int32_t(n), C.int32_t(kind), C.int32_t(n), C.int32_t(kind), C.int64_t(room)
+	o.scount, o.stype, o.rcount, o.rtype, o.room = C.int32_t(n), C.int32_t(t), C.int32_t(n), C.int32_t(t), C.int64_t(room)
 	return true
 }
 

@@ -58,7 +58,7 @@ func address(b engine.Buffer) C.uintptr_t {
 func (e *rankEngine) fillMessage(o *C.weft_op, k *engine.Call) (err error) {
 	if k.Kind.Sends() {
 		o.line = C.int32_t(k.InLine)
-		o.scount, o.stype, err = e.shape(k.Send)
+		o.scount, o.stype, err = e.message(k.Send)
 		return err
 	}
 	if k.Kind == engine.CallMrecv {
@@ -67,7 +67,7 @@ func (e *rankEngine) fillMessage(o *C.weft_op, k *engine.Call) (err error) {
 	if k.Recv.Contiguous() {
 		o.room = C.int64_t(k.Recv.Bytes())
 	}
-	o.rcount, o.rtype, err = e.shape(k.Recv)
+	o.rcount, o.rtype, err = e.message(k.Recv)
 	return err
 }
 
