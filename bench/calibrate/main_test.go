@@ -148,6 +148,11 @@ func TestOrdered(t *testing.T) {
 	}
 	_, pairs = ordered(all, "hpl")
 	assert.Zero(t, pairs)
+
+	all = []*subject{at("hpl a", 1, 2), at("hpl a", 2, 1)} // one driver under two names
+	all[0].same, all[1].same = true, true
+	_, pairs = ordered(all, "hpl")
+	assert.Zero(t, pairs)
 }
 
 // A check predicts and measures every subject, and prints a line of each and the results.
