@@ -33,7 +33,7 @@ var pendingOperations = []struct {
 	{"recv from any source", func(c *rank) error { _, err := c.Recv(mpi.Of(blank(1)), mpi.AnySource, mpi.AnyTag); return err }},
 	{"ssend", func(c *rank) error { return c.Ssend(mpi.Of(blank(1)), 0, 0) }},
 	{"large send", func(c *rank) error {
-		n := max(c.inner().Engine().Limits().Eager, 0) + 100_000
+		n := max(c.inner().Engine().Limits().Eager, 1<<20) + 100_000
 		if n > 8<<20 {
 			return c.Ssend(mpi.Of(make([]byte, 1<<20)), 0, 0)
 		}
