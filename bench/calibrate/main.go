@@ -19,7 +19,6 @@ import (
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
-	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -125,15 +124,11 @@ func launchedRun(o options, size int, stdout io.Writer) error {
 		if err = errors.Join(err, c.Barrier()); err != nil {
 			return err
 		}
-		const shorts, longs = 4000, 20
-		m.Network.Net, err = messagesOf(c, shorts, longs)
+		net, eager, rate, err := messagesOfProcesses(c)
 		if err != nil || c.Rank() != 0 {
 			return err
 		}
-		m.Nodes = 2
-		if eager := (*engine.Comm)(c).Engine().Limits().Eager; eager > 0 {
-			m.Eager = &eager
-		}
+		m.Nodes, m.Network.Net, m.Eager, m.Copy = 2, net, &eager, rate
 		return write(o, m, stdout)
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -153,6 +154,24 @@ func TestOrdered(t *testing.T) {
 	all[0].same, all[1].same = true, true
 	_, pairs = ordered(all, "hpl")
 	assert.Zero(t, pairs)
+}
+
+// The eager limit of the engine is found, and messages take time of their host.
+func TestProcesses(t *testing.T) {
+	const eager = 4096
+	err := local.Run(2, func(c *mpi.Comm) error {
+		limit, err := eagerLimit(c, 1e9)
+		if assert.NoError(t, err) {
+			assert.Equal(t, eager, limit)
+		}
+		rate, err := hostRate(c)
+		if assert.NoError(t, err) {
+			assert.Greater(t, rate, 0.0)
+			assert.Less(t, rate, 1000.0)
+		}
+		return nil
+	}, local.Eager(eager))
+	assert.NoError(t, err)
 }
 
 // A check predicts and measures every subject, and prints a line of each and the results.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
@@ -27,6 +29,25 @@ func messages() (net local.Net, rate float64, err error) {
 		return err
 	})
 	return net, rate, err
+}
+
+// messagesOfProcesses measures the messages between the two processes of c: the network, the longest
+// message that does not wait for its receive, and the rate at which hosts move long ones. Collective;
+// rank 0 has the network and the rate.
+func messagesOfProcesses(c *mpi.Comm) (net local.Net, eager int, rate float64, err error) {
+	const shorts, longs = 4000, 20
+	if net, err = messagesOf(c, shorts, longs); err != nil {
+		return net, 0, 0, err
+	}
+	bandwidth := []float64{net.Bandwidth}
+	if err = c.Bcast(mpi.Of(bandwidth), 0); err != nil {
+		return net, 0, 0, err
+	}
+	if eager, err = eagerLimit(c, bandwidth[0]); err != nil {
+		return net, 0, 0, err
+	}
+	rate, err = hostRate(c)
+	return net, eager, rate, err
 }
 
 // messagesOf measures messages between the two ranks of c: so many short and long ones.
@@ -89,6 +110,72 @@ func exchangeBeside(c *mpi.Comm, bytes, batch int) (took time.Duration, err erro
 	}
 	slices.Sort(all)
 	return max(0, time.Duration(all[batches/2])) / time.Duration(batch), nil
+}
+
+// hostRate returns, on rank 0, the rate at which a host moves long messages, in 1e9 bytes per second: by
+// how much those that cross lengthen computation beside them. What the system does for them
+// counts. Collective.
+func hostRate(c *mpi.Comm) (rate float64, err error) {
+	const repeats, long, m, n = 9, 4 << 20, 2048, 256
+	k := blas.Default()
+	a, x, y := numbers(m*n), numbers(n), numbers(m)
+	mine, theirs := mpi.Alloc[byte](long), mpi.Alloc[byte](long)
+	compute := func() { k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1) }
+	var all []float64
+	for range repeats {
+		if err := c.Barrier(); err != nil {
+			return 0, err
+		}
+		const calls = 50
+		begin := osthread.Nanotime()
+		for range calls {
+			compute()
+		}
+		alone := float64(osthread.Nanotime()-begin) / calls
+
+		begin, steps := osthread.Nanotime(), 0
+		under := []*mpi.Request{c.Irecv(mpi.Of(theirs), 1-c.Rank(), 2), c.Isend(mpi.Of(mine), 1-c.Rank(), 2)}
+		for done := false; !done; steps++ {
+			compute()
+			if done, err = mpi.Testall(under...); err != nil {
+				return 0, err
+			}
+		}
+		taken := float64(osthread.Nanotime()-begin) - float64(steps)*alone
+		all = append(all, long/max(1, taken))
+	}
+	return report.Median(all), nil
+}
+
+// eagerLimit returns the length of the longest messages whose sends end although their receiver makes
+// no call, in steps of a factor of two; at a bandwidth in bytes per second. Collective; all ranks have the result.
+func eagerLimit(c *mpi.Comm, bandwidth float64) (limit int, err error) {
+	const longest = 4 << 20
+	b := mpi.Alloc[byte](longest)
+	for n := 1 << 10; n <= longest; n *= 2 {
+		patience := 5*time.Millisecond + time.Duration(4*float64(n)/bandwidth*1e9)
+		if err := c.Barrier(); err != nil {
+			return 0, err
+		}
+		ended := []bool{false}
+		if c.Rank() == 0 {
+			send := c.Isend(mpi.Of(b[:n]), 1, 3)
+			for begin := osthread.Nanotime(); !ended[0] && osthread.Nanotime()-begin < int64(patience); {
+				if ended[0], err = mpi.Testall(send); err != nil {
+					return 0, err
+				}
+			}
+			_, err = send.Wait()
+		} else {
+			osthread.Sleep(patience + 5*time.Millisecond)
+			_, err = c.Recv(mpi.Of(b[:n]), 0, 3)
+		}
+		if err = errors.Join(err, c.Bcast(mpi.Of(ended), 0)); err != nil || !ended[0] {
+			return limit, err
+		}
+		limit = n
+	}
+	return limit, nil
 }
 
 // oneWay returns, on rank 0, the mean time of count messages of n bytes in one direction.
