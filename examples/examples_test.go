@@ -5,6 +5,7 @@ package examples
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -60,30 +61,25 @@ func sameInEveryBuild(t *testing.T) {
 	}
 }
 
-// build compiles a program, with the race detector if the test has it.
-func build(t *testing.T, what string) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "program.exe")
-	buildTo(t, program, what)
-	return program
-}
+// bin is the folder of the programs that the tests compile. What is there already is not
+// linked again.
+var bin string
 
-// buildAll compiles all examples, and returns the folder of the programs.
-func buildAll(t *testing.T) (bin string) {
-	t.Helper()
-	bin = t.TempDir()
-	var all []string
-	for _, dir := range folders(t) {
-		all = append(all, "./"+dir)
+func TestMain(m *testing.M) {
+	var err error
+	if bin, err = os.MkdirTemp("", "examples"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	buildTo(t, bin+string(filepath.Separator), all...)
-	return bin
+	code := m.Run()
+	_ = os.RemoveAll(bin)
+	os.Exit(code)
 }
 
-// buildTo compiles programs as the test is compiled.
-func buildTo(t *testing.T, output string, what ...string) {
+// build compiles programs into bin, as the test is compiled.
+func build(t *testing.T, what ...string) {
 	t.Helper()
-	args := []string{"build", "-ldflags=-s -w", "-o", output} // without symbols: half the time to link
+	args := []string{"build", "-ldflags=-s -w", "-o", bin + string(filepath.Separator)} // without symbols: half the time to link
 	if invariant.Race {
 		args = append(args, "-race")
 	}
@@ -120,8 +116,12 @@ func lastLine(text string) string {
 // Every example ends in a checked result with any number of workers, explains itself with
 // -h, and refuses unknown arguments.
 func TestExamples(t *testing.T) {
-	bin := buildAll(t)
-	t.Run("private files", func(t *testing.T) { privateFiles(t, bin) })
+	var all []string
+	for _, dir := range folders(t) {
+		all = append(all, "./"+dir)
+	}
+	build(t, all...)
+	t.Run("private files", privateFiles)
 	for _, dir := range folders(t) {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel() // 02-regions mostly sleeps
@@ -146,7 +146,7 @@ func TestExamples(t *testing.T) {
 
 // Files that were not named go into a folder of their own, which only the user can write to:
 // a name that others know could be a link of theirs.
-func privateFiles(t *testing.T, bin string) {
+func privateFiles(t *testing.T) {
 	for dir, flags := range map[string][]string{"03-cholesky": {"-n", "100", "-nb", "48"}, "07-halo": {"-rows", "40", "-cols", "64", "-steps", "2"}} {
 		stdout, stderr, code := run(t, filepath.Join(bin, dir), flags...)
 		require.Zero(t, code, stderr)
@@ -187,9 +187,10 @@ func TestReadmeProgram(t *testing.T) {
 	m := firstProgram.FindSubmatch(readme)
 	require.NotNil(t, m, "README.md has no program")
 	require.LessOrEqual(t, bytes.Count(m[1], []byte("\n")), 30)
-	source := filepath.Join(t.TempDir(), "main.go")
+	source := filepath.Join(t.TempDir(), "readme.go")
 	require.NoError(t, os.WriteFile(source, m[1], 0o666))
-	stdout, stderr, code := run(t, build(t, source))
+	build(t, source)
+	stdout, stderr, code := run(t, filepath.Join(bin, "readme"))
 	require.Zero(t, code, stderr)
 	require.Contains(t, string(readme), "```text\n"+stdout+"```")
 }

@@ -79,7 +79,7 @@ func newOwn(t *testing.T, proxy string, program []byte) *own {
 	fetched := filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
 	o := &own{dir: t.TempDir()}
 	o.env = append(os.Environ(), "GOPROXY="+fileURL(proxy)+","+fileURL(fetched), "GOMODCACHE="+t.TempDir(), "GOSUMDB=off",
-		"GONOSUMDB=", "GOPRIVATE=", "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local")
+		"GONOSUMDB=", "GOPRIVATE=", "GOWORK=off", "GOFLAGS=-modcacherw -trimpath", "GOTOOLCHAIN=local")
 	require.NoError(t, os.WriteFile(filepath.Join(o.dir, "main.go"), program, 0o666))
 	return o
 }

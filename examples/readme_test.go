@@ -231,8 +231,7 @@ func newChecker(t *testing.T) *checker {
 	ci, err := os.ReadFile("../.ci/run")
 	require.NoError(t, err)
 	c := &checker{map[string]string{}, string(ci)}
-	bin := t.TempDir()
-	build := []string{"build", "-ldflags=-s -w", "-o", bin + string(filepath.Separator)}
+	var places []string
 	for _, pattern := range []string{"../bench/*/main.go", "[0-9][0-9]-*/main.go"} {
 		all, err := filepath.Glob(pattern)
 		require.NoError(t, err)
@@ -243,11 +242,10 @@ func newChecker(t *testing.T) *checker {
 				room = "bench"
 			}
 			c.programs["./"+room+"/"+name] = filepath.Join(bin, name)
-			build = append(build, "../"+room+"/"+name)
+			places = append(places, "../"+room+"/"+name)
 		}
 	}
-	out, err := exec.Command("go", build...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	build(t, places...)
 	return c
 }
 
