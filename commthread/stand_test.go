@@ -2,6 +2,7 @@ package commthread_test
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,24 @@ func standing(t *testing.T, body func(r rank) error) error {
 	})
 }
 
+// atOnce runs programs at the same time, because they mostly stand still, and returns their errors.
+func atOnce(t *testing.T, programs map[string]func(r rank) error) map[string]error {
+	t.Helper()
+	var mu sync.Mutex
+	errs := map[string]error{}
+	var wg sync.WaitGroup
+	for name, program := range programs {
+		wg.Go(func() {
+			err := standing(t, program)
+			mu.Lock()
+			defer mu.Unlock()
+			errs[name] = err
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
 // watchReceive spawns a task that starts to receive x, and ends when it has arrived.
 func watchReceive(r rank, x *int) {
 	r.rt.Spawn("watches", func(ctx *tasks.Context) error {
@@ -52,7 +71,7 @@ func TestStand_deadlock_ends_the_run(t *testing.T) {
 			return nil
 		}
 	}
-	for name, program := range map[string]func(r rank) error{
+	for name, err := range atOnce(t, map[string]func(r rank) error{
 		"comm tasks": func(r rank) error {
 			x, y := 0, 0
 			r.ct.Recv(r.rt, r.Comm, mpi.One(&x), r.peer(), 5)
@@ -74,10 +93,8 @@ func TestStand_deadlock_ends_the_run(t *testing.T) {
 			}
 			return receive(r)
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := standing(t, program)
 			var a *local.AbortError
 			require.ErrorAs(t, err, &a)
 			assert.Equal(t, 1, a.Code)
@@ -96,39 +113,37 @@ func TestStand_that_is_no_deadlock(t *testing.T) {
 		x := 7
 		return r.Send(mpi.One(&x), r.peer(), 5)
 	}
-	for name, late := range map[string]func(r rank, ctx *tasks.Context){
-		"a body sleeps": func(rank, *tasks.Context) { time.Sleep(pause) },
-		"inside Block":  func(_ rank, ctx *tasks.Context) { ctx.Block(func() { time.Sleep(pause) }) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.NoError(t, standing(t, func(r rank) error {
-				x, y := 0, 0
-				r.ct.Recv(r.rt, r.Comm, mpi.One(&x), r.peer(), 5)
-				if r.Rank() == 0 {
-					r.rt.Spawn("late", func(ctx *tasks.Context) error { late(r, ctx); return send(r) }, tasks.Writes(&y))
-					return r.rt.Wait()
-				}
-				r.rt.Spawn("answers", func(*tasks.Context) error { return send(r) }, tasks.Reads(&x))
-				return r.rt.Wait()
-			}))
-		})
-	}
-	t.Run("a held event, beside a watch", func(t *testing.T) {
-		t.Parallel()
-		require.NoError(t, standing(t, func(r rank) error {
+	late := func(late func(ctx *tasks.Context)) func(r rank) error {
+		return func(r rank) error {
 			x, y := 0, 0
-			watchReceive(r, &x)
+			r.ct.Recv(r.rt, r.Comm, mpi.One(&x), r.peer(), 5)
 			if r.Rank() == 0 {
-				r.rt.Spawn("holds", func(ctx *tasks.Context) error {
-					time.AfterFunc(pause, ctx.Hold().Done)
-					return nil
-				}, tasks.Writes(&y))
-				r.ct.Send(r.rt, r.Comm, mpi.One(&y), r.peer(), 5)
+				r.rt.Spawn("late", func(ctx *tasks.Context) error { late(ctx); return send(r) }, tasks.Writes(&y))
 				return r.rt.Wait()
 			}
-			r.ct.Send(r.rt, r.Comm, mpi.One(&x), r.peer(), 5)
+			r.rt.Spawn("answers", func(*tasks.Context) error { return send(r) }, tasks.Reads(&x))
 			return r.rt.Wait()
-		}))
-	})
+		}
+	}
+	held := func(r rank) error {
+		x, y := 0, 0
+		watchReceive(r, &x)
+		if r.Rank() == 0 {
+			r.rt.Spawn("holds", func(ctx *tasks.Context) error {
+				time.AfterFunc(pause, ctx.Hold().Done)
+				return nil
+			}, tasks.Writes(&y))
+			r.ct.Send(r.rt, r.Comm, mpi.One(&y), r.peer(), 5)
+			return r.rt.Wait()
+		}
+		r.ct.Send(r.rt, r.Comm, mpi.One(&x), r.peer(), 5)
+		return r.rt.Wait()
+	}
+	for name, err := range atOnce(t, map[string]func(r rank) error{
+		"a body sleeps":                late(func(*tasks.Context) { time.Sleep(pause) }),
+		"inside Block":                 late(func(ctx *tasks.Context) { ctx.Block(func() { time.Sleep(pause) }) }),
+		"a held event, beside a watch": held,
+	}) {
+		require.NoError(t, err, name)
+	}
 }
