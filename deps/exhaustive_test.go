@@ -25,8 +25,8 @@ var pairs = []struct {
 	{"handles", handle(0), handle(1)},
 }
 
-// All programs of 3 tasks on 2 regions with every mode, for every way in which two regions
-// can overlap. First the edges are compared with nothing released, then the tasks end in
+// Programs of 3 tasks on 2 regions with every mode, for every way in which two regions can
+// overlap: all in a long run, and half of them otherwise. First the edges are compared with nothing released, then the tasks end in
 // random order; then the same program runs with tasks that end in between, at random (in a
 // long run: at every point).
 func TestAllModesThreeTasksTwoRegions(t *testing.T) {
@@ -42,7 +42,11 @@ func TestAllModesThreeTasksTwoRegions(t *testing.T) {
 				}
 				l := newLab(false)
 				n := len(tasks)
-				for i := rng.IntN(raceFactor); i < n*n*n; i += 1 + rng.IntN(2*raceFactor-1) {
+				step := 2 * raceFactor
+				if long() {
+					step = raceFactor
+				}
+				for i := rng.IntN(step); i < n*n*n; i += 1 + rng.IntN(2*step-1) {
 					three := program{tasks[i/n/n], tasks[i/n%n], tasks[i%n]}
 					runUnreleased(l, three, rng)
 					first, last := rng.IntN(8), 0

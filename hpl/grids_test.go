@@ -37,7 +37,7 @@ func TestGrids(t *testing.T) {
 	for _, v := range variants {
 		for _, g := range grids {
 			for _, nb := range []int{1, 7, 16, 24, 40, 100} {
-				if i++; !sampled(i, 4*raceShare) {
+				if i++; !sampled(i, 6*raceShare) {
 					continue
 				}
 				cfg := blocking(n)
@@ -63,7 +63,7 @@ func TestSmallOrders(t *testing.T) {
 		for _, g := range grids {
 			for _, n := range []int{0, 1, 2, 3, 5, 8} {
 				for _, nb := range []int{1, 2, 3, 8, 50} {
-					if i++; !sampled(i, 5*raceShare) {
+					if i++; !sampled(i, 8*raceShare) {
 						continue
 					}
 					cfg := blocking(n)
@@ -89,7 +89,7 @@ func TestFactorizations(t *testing.T) {
 		for form := range 9 {
 			for _, nbmin := range []int{1, 2, 4, 8, 100} {
 				for _, ndiv := range []int{2, 3, 4} {
-					if i++; !sampled(i, 4) {
+					if i++; !sampled(i, 6) {
 						continue
 					}
 					cfg := blocking(60)
@@ -116,7 +116,7 @@ func TestLookAhead(t *testing.T) {
 	for _, g := range [][2]int{{1, 2}, {1, 3}, {2, 2}, {1, 4}, {2, 3}, {3, 2}, {5, 1}} {
 		for depth := range 8 {
 			for bcast := Ring; bcast <= LongModified; bcast++ {
-				if i++; !sampled(i, 4) {
+				if i++; !sampled(i, 6) {
 					continue
 				}
 				cfg := blocking(70)

@@ -38,14 +38,15 @@ minute where neighbours slow cores down.
 `
 
 type options struct {
-	out     string
-	net     local.Net
-	kernels blas.Kernels
-	check   bool
-	quick   bool // of the check
-	rounds  int
-	only    string
-	repeats int // of timings of kernels on a slow core
+	out      string
+	net      local.Net
+	kernels  blas.Kernels
+	check    bool
+	quick    bool // of the check
+	rounds   int
+	only     string
+	shortest float64 // timing of kernels, in ns
+	repeats  int     // of timings of kernels on a slow core
 }
 
 func parse(args []string) (o options, err error) {
@@ -56,7 +57,7 @@ func parse(args []string) (o options, err error) {
 		o.net, err = local.ParseNet(s)
 		return err
 	})
-	o.kernels, o.repeats = blas.Default(), timerRepeats
+	o.kernels, o.shortest, o.repeats = blas.Default(), shortestTiming, timerRepeats
 	line.Func("isa", "measure these `kernels` (default "+o.kernels.Name()+")", func(s string) (err error) {
 		o.kernels, err = blas.Named(s)
 		return err

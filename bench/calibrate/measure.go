@@ -17,13 +17,14 @@ import (
 
 // timer times kernels on its core.
 type timer struct {
-	kernels blas.Kernels
-	pace    *pace
-	repeats int // how many timings with a slow core are still repeated
+	kernels  blas.Kernels
+	pace     *pace
+	shortest float64 // timing that counts, in ns
+	repeats  int     // how many timings with a slow core are still repeated
 }
 
 // timed returns the seconds of core time of f with the core's full speed: the median of five timings
-// of at least 10 ms.
+// of some length.
 func (t *timer) timed(f func()) float64 {
 	f() // the first touches memory
 	calls := 1
@@ -35,7 +36,7 @@ func (t *timer) timed(f func()) float64 {
 			}
 		})
 		switch {
-		case took < 10e6:
+		case took < t.shortest:
 			calls *= 2
 		case counts:
 			all = append(all, took/1e9/float64(calls))
@@ -80,7 +81,7 @@ var depths = []int{8, 16, 32, 64, 96, 128, 192, 256}
 func kernels(p paces, o options) (mean cluster.Kernels) {
 	all := make([]cluster.Kernels, len(osthread.Usable().List()))
 	onCores(func(i int) {
-		t := &timer{kernels: o.kernels, pace: p[i], repeats: o.repeats}
+		t := &timer{kernels: o.kernels, pace: p[i], shortest: o.shortest, repeats: o.repeats}
 		all[i] = t.model()
 	})
 	values := func(k *cluster.Kernels) []*float64 {
@@ -149,8 +150,8 @@ func onCores(f func(i int)) {
 	g.Wait()
 }
 
-// timerRepeats is how many timings, of some 10 ms each, a timer repeats.
-const timerRepeats = 300
+// shortestTiming is the length of a timing in ns, and timerRepeats how many of them a timer repeats.
+const shortestTiming, timerRepeats = 10e6, 300
 
 // model measures the model on this core.
 func (t *timer) model() (r cluster.Kernels) {

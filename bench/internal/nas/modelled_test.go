@@ -99,7 +99,7 @@ func TestModelled_workers(t *testing.T) {
 func TestModelled_takes_no_memory(t *testing.T) {
 	class, err := Named("E")
 	require.NoError(t, err)
-	r, _ := modelledRun(t, 8, class.First(1), distributed.Config{Form: distributed.Exchange}, rates)
+	r, _ := modelledRun(t, 2, class.First(1), distributed.Config{Form: distributed.Slabs}, rates)
 	assert.Greater(t, r.Seconds, 600.0)
 }
 

@@ -12,6 +12,7 @@ package blastest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/weft-hpc/weft/hpl/blas"
@@ -59,6 +60,18 @@ func stride() int {
 		return 7
 	}
 	return 1
+}
+
+// pairs are the pairs of sizes of products, with all numbers on both sides: those of even sum, and
+// all of them with WEFT_LONG=1.
+func pairs(yield func(x, y int) bool) {
+	for x := 0; x <= size; x += stride() {
+		for y := 0; y <= size; y += stride() {
+			if ((x+y)%2 == 0 || os.Getenv("WEFT_LONG") == "1") && !yield(x, y) {
+				return
+			}
+		}
+	}
 }
 
 // source returns the random numbers of one case.

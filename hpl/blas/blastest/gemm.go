@@ -9,19 +9,17 @@ import (
 // scalars are the pairs of alpha and beta that are tried in turn.
 var scalars = [][2]float64{{-1, 1}, {1, 0}, {2, -1}, {0, 2}, {0, 0}, {-1, 1}, {-3, 0}}
 
-// dgemm tries all pairs of sizes from 0 to 70 in two of the three dimensions, with a random
+// dgemm tries pairs of sizes from 0 to 70 in two of the three dimensions, with a random
 // third one, and transposes and scalars in turn.
 func dgemm(r Reporter, k blas.Kernels) {
 	s, turn := source(1), 0
-	for x := 0; x <= size; x += stride() {
-		for y := 0; y <= size; y += stride() {
-			z := s.IntN(size + 1)
-			for _, d := range [][3]int{{x, y, z}, {x, z, y}, {z, x, y}} {
-				if !gemmOnce(r, k, d, turn) {
-					return
-				}
-				turn++
+	for x, y := range pairs {
+		z := s.IntN(size + 1)
+		for _, d := range [][3]int{{x, y, z}, {x, z, y}, {z, x, y}} {
+			if !gemmOnce(r, k, d, turn) {
+				return
 			}
+			turn++
 		}
 	}
 }
@@ -103,12 +101,12 @@ func dgemmSpecial(r Reporter, k blas.Kernels) {
 // packed checks products of packed matrices, and that UnpackB restores B.
 func packed(r Reporter, k blas.Kernels) {
 	s := source(3)
-	for x := 0; x <= size; x += stride() {
-		for y := 0; y <= size; y += stride() {
-			if !packedOnce(r, k, x, y, s.IntN(size+1), x+y) || !packedOnce(r, k, x, s.IntN(size+1), y, x+y+1) {
-				return
-			}
+	turn := 0
+	for x, y := range pairs {
+		if !packedOnce(r, k, x, y, s.IntN(size+1), turn) || !packedOnce(r, k, x, s.IntN(size+1), y, turn+1) {
+			return
 		}
+		turn++
 	}
 	packedOnce(r, k, 500, 30, 400, 1)
 	packedOnce(r, k, 50, 19, 1000, 2)
