@@ -55,6 +55,14 @@ func lazyDecl(name string, run func(*lazyOperation) error, skip func(*lazyOperat
 	return d
 }
 
+// endpointOf returns the endpoint of a lazy operation, and nil for other tasks.
+func endpointOf(r *task.Record) *dds.Endpoint {
+	if r.Decl == lazySendDecl || r.Decl == lazyRecvDecl {
+		return lazyOf(r).end
+	}
+	return nil
+}
+
 func lazyOf(r *task.Record) *lazyOperation { return (*lazyOperation)(unsafe.Pointer(r)) }
 
 // LazySend spawns the sending of b to rank dst over an endpoint, whose other end receives

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -288,4 +290,60 @@ func TestAttend_several_readers(t *testing.T) {
 	}, dataflow.Workers(readers)))
 	assert.EqualValues(t, readers, sum.Load())
 	assert.EqualValues(t, 1000, spun.Load())
+}
+
+// A lazy message of which one end is skipped, or fails before it has said anything, fails at the
+// other end, although nobody has ended the endpoint.
+func TestLazy_other_end_is_told(t *testing.T) {
+	spoilt := errors.New("spoilt")
+	fails := func(r rank, x []float64) {
+		r.rt.Spawn("fails", func(*tasks.Context) error { return spoilt }, tasks.Writes(x))
+	}
+	for name, body := range map[string]func(r rank, e *dds.Endpoint, x []float64){
+		"the send is skipped": func(r rank, e *dds.Endpoint, x []float64) {
+			if r.Rank() == 1 {
+				r.ct.LazyRecv(r.rt, e, mpi.Of(x), 0, 0, nil)
+				return
+			}
+			fails(r, x)
+			r.ct.LazySend(r.rt, e, mpi.Of(x), 1, 0, nil)
+		},
+		"the send fails": func(r rank, e *dds.Endpoint, x []float64) {
+			if r.Rank() == 1 {
+				r.ct.LazyRecv(r.rt, e, mpi.Of(x), 0, 0, nil)
+				return
+			}
+			r.ct.LazySend(r.rt, e, mpi.Of(x), 2, 0, nil)
+		},
+		"the receive is skipped": func(r rank, e *dds.Endpoint, x []float64) {
+			if r.Rank() == 0 {
+				r.ct.LazySend(r.rt, e, mpi.Of(x), 1, 0, nil)
+				return
+			}
+			fails(r, x)
+			r.ct.LazyRecv(r.rt, e, mpi.Of(x), 0, 0, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var waited sync.WaitGroup
+			waited.Add(2)
+			errs := run(t, 2, setup{net: []local.Option{slow}}, func(r rank) error {
+				e, err := dds.Open(r.Comm, dds.Strips(4), dds.Fixed(dds.Constants{}))
+				if err != nil {
+					return err
+				}
+				cut := time.AfterFunc(hangGuard, func() { _ = e.Abandon(errors.New("cut off")) })
+				body(r, e, make([]float64, longMessage))
+				err = r.rt.Wait()
+				waited.Done()
+				waited.Wait() // an end that leaves would tell the other
+				cut.Stop()
+				return errors.Join(err, e.Abandon(err))
+			})
+			for rank, err := range errs {
+				require.Error(t, err, "rank %d", rank)
+				assert.NotContains(t, err.Error(), "cut off", "rank %d", rank)
+			}
+		})
+	}
 }

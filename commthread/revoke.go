@@ -3,6 +3,7 @@ package commthread
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,8 +18,8 @@ import (
 // communicator and the duplicate: pending and later operations on them fail on all ranks
 // with mpi.ErrRevoked and the reason, which names the rank and the first failed task. A body
 // that is skipped or fails (except with ErrRevoked itself) may have been expected on any
-// communicator: it revokes all that the thread knows, or has calls on; so does the
-// cancellation of the runtime. Operations that fail in the engine are errors of their
+// communicator: it revokes all that the thread knows, or has calls on, and those of its endpoint
+// if it is one end of a lazy message; so does the cancellation of the runtime. Operations that fail in the engine are errors of their
 // tasks, and poison their successors.
 
 // revoke makes every operation on c and its duplicate fail, on all ranks, because r does not
@@ -38,6 +39,9 @@ func (t *Thread) revoke(c *mpi.Comm, r *task.Record, err error) {
 	}
 	if c == nil {
 		t.revokeAll(reason)
+		if e := endpointOf(r); e != nil {
+			e.Revoke(errors.New(reason))
+		}
 	} else if !c.Freed() {
 		t.revokePair((*engine.Comm)(c).Handle(), reason)
 	}

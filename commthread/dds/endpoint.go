@@ -107,9 +107,15 @@ func (e *Endpoint) Abandon(reason error) error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
+	e.Revoke(reason)
+	return e.RetireAll()
+}
+
+// Revoke makes pending and later transfers of the endpoint fail with mpi.ErrRevoked, on all ranks.
+// A closed endpoint has none. Any goroutine.
+func (e *Endpoint) Revoke(reason error) {
 	e.comm.Revoke(reason)
 	e.data.Revoke(reason)
-	return e.RetireAll()
 }
 
 // enter adds a transfer, and returns the number of earlier ones and the last armed one.
