@@ -143,9 +143,14 @@ func (t *Thread) numberReceives() {
 // which have no task. The rules of the runtime's Log apply.
 func (t *Thread) Log() *dataflow.Log {
 	l := t.rt.Log()
-	if l == nil {
-		return nil
+	if l != nil {
+		t.addMessages(l)
 	}
+	return l
+}
+
+// addMessages adds the messages of the thread, and of which rank they are, to a log.
+func (t *Thread) addMessages(l *dataflow.Log) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l.Rank, l.Ranks = t.world.Rank(), t.world.Size()
@@ -160,7 +165,6 @@ func (t *Thread) Log() *dataflow.Log {
 		}
 	}
 	slices.SortStableFunc(l.Messages, func(a, b dataflow.Message) int { return cmp.Compare(a.Posted, b.Posted) })
-	return l
 }
 
 // GatherLogs returns the logs of all ranks of c on rank 0, ordered by rank, with their

@@ -313,6 +313,11 @@ func (t *Thread) Stop() error {
 	t.wake()
 	t.ended.Wait()
 	unregister(t)
+	if t.traced {
+		l := new(dataflow.Log)
+		t.addMessages(l)
+		t.port.Keep(l)
+	}
 	err = errors.Join(err, t.restore(), t.port.Detach())
 	if t.claim != nil {
 		t.claim.Release()

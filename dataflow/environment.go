@@ -79,13 +79,16 @@ func createLog(name string) (*os.File, error) {
 	return f, nil
 }
 
-// writeLog writes the log into the file of WEFT_TRACE, if there is one, as a gob of a Log.
+// writeLog writes the log, with the messages of executors, into the file of WEFT_TRACE, if there
+// is one, as a gob of a Log.
 // All workers have ended.
 func (rt *Runtime) writeLog() error {
 	if rt.logFile == nil {
 		return nil
 	}
-	err := errors.Join(gob.NewEncoder(rt.logFile).Encode(rt.Log()), rt.logFile.Close())
+	l := rt.Log()
+	l.Rank, l.Ranks, l.Host, l.Messages = rt.kept.Rank, rt.kept.Ranks, rt.kept.Host, rt.kept.Messages
+	err := errors.Join(gob.NewEncoder(rt.logFile).Encode(l), rt.logFile.Close())
 	if err != nil {
 		return fmt.Errorf("weft: %s: %w", traceVariable, err)
 	}

@@ -216,6 +216,7 @@ func (w *worker) name() string {
 
 // ResetLog forgets the events recorded so far; the rules of Log apply.
 func (rt *Runtime) ResetLog() {
+	rt.kept = Log{}
 	rt.labels.begin()
 	for _, w := range rt.everyone() {
 		if w.log != nil {

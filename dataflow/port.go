@@ -60,6 +60,14 @@ func (rt *Runtime) attach(e executor.Executor) (*port, error) {
 	return p, nil
 }
 
+// Keep implements executor.Port.
+func (p *port) Keep(messages any) {
+	if l := messages.(*Log); p.rt.logFile != nil {
+		l.Messages = append(p.rt.kept.Messages, l.Messages...)
+		p.rt.kept = *l
+	}
+}
+
 // Detach implements executor.Port.
 func (p *port) Detach() error {
 	if err := p.rt.mine("Detach"); err != nil {

@@ -71,6 +71,7 @@ type Runtime struct {
 	closed  bool
 	stalls  stallReport
 	logFile *os.File // of WEFT_TRACE; nil without
+	kept    Log      // for logFile: the messages of executors; owned by the submitting goroutine
 
 	// Shared.
 	state       atomic.Uint32 // of the domains: task.Open ...

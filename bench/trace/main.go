@@ -11,8 +11,8 @@
 //	trace -compare before.log after.log
 //	trace -compare before.log after.log both.html
 //
-// Several logs are shown side by side, as ranks in the order in which they are named, each on
-// its own clock. Messages are not in such logs: for them, use the -trace of the program.
+// Several logs are shown side by side, each on its own clock: as the ranks that they are of, if the
+// runtimes had communication threads, and else as ranks in the order in which they are named.
 package main
 
 import (
@@ -109,21 +109,32 @@ func writePage(name string, runs [2][]*dataflow.Log) (err error) {
 }
 
 // show writes the logs to the file output, or their summary if there is none. Several files
-// are the logs of the ranks, in this order.
+// are the logs of the ranks, in this order if they do not tell.
 func show(names []string, output string, stdout io.Writer) error {
 	var logs []*dataflow.Log
-	for i, name := range names {
+	for _, name := range names {
 		some, err := trace.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		if len(names) > 1 && len(some) == 1 {
-			some[0].Rank, some[0].Ranks = i, len(names)
-		}
 		logs = append(logs, some...)
+	}
+	if len(logs) == len(names) && !distinct(logs) {
+		for i, l := range logs {
+			l.Rank, l.Ranks = i, len(names)
+		}
 	}
 	if output == "" {
 		return trace.WriteSummary(stdout, logs...)
 	}
 	return trace.WriteFile(output, logs...)
+}
+
+// distinct reports whether no two logs are of the same rank.
+func distinct(logs []*dataflow.Log) bool {
+	seen := map[int]bool{}
+	for _, l := range logs {
+		seen[l.Rank] = true
+	}
+	return len(seen) == len(logs)
 }

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -71,5 +75,45 @@ func TestWrongUse(t *testing.T) {
 		var out, complaints bytes.Buffer
 		assert.Equal(t, c.code, run(c.args, &out, &complaints), c.args)
 		assert.Contains(t, complaints.String(), c.want)
+	}
+}
+
+// The messages of a communication thread are in its runtime's log: their tasks are done, and the
+// logs of two ranks are shown as those ranks, however they are named.
+func TestMessagesAreInTheLogs(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("WEFT_TRACE", filepath.Join(dir, "run.log"))
+	const rounds = 5
+	require.NoError(t, local.Run(2, func(c *mpi.Comm) error {
+		return commthread.Run(c, func(rt *dataflow.Runtime, ct *commthread.Thread) error {
+			x := make([]int, rounds)
+			for i := range x {
+				if c.Rank() == 0 {
+					ct.Send(rt, c, mpi.One(&x[i]), 1, 0)
+				} else {
+					ct.Recv(rt, c, mpi.One(&x[i]), 0, 0)
+				}
+			}
+			return rt.Wait()
+		}, []dataflow.Option{dataflow.Workers(1)})
+	}))
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	require.NoError(t, err)
+	require.Len(t, logs, 2)
+	for _, names := range [][]string{logs[:1], logs[1:], logs, {logs[1], logs[0]}} {
+		var out, complaints bytes.Buffer
+		require.Zero(t, run(names, &out, &complaints), complaints.String())
+		assert.NotContains(t, out.String(), "never started")
+		kinds := map[string]string{}
+		for _, m := range regexp.MustCompile(`(?m)^ +(send|recv) +(\d+)`).FindAllStringSubmatch(out.String(), -1) {
+			kinds[m[1]] = m[2]
+		}
+		want := map[string]string{"send": "5", "recv": "5"}
+		if len(names) == 1 {
+			assert.Len(t, kinds, 1, out.String())
+			assert.Subset(t, want, kinds)
+		} else {
+			assert.Equal(t, want, kinds, out.String())
+		}
 	}
 }

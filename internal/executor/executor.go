@@ -40,6 +40,9 @@ type Executor interface {
 // Port is an Executor's interface to the runtime. Unless stated otherwise, only the goroutine
 // of the executor, or of the body that it runs, calls its methods.
 type Port interface {
+	// Keep gives the runtime the executor's messages, a *dataflow.Log without events, for the file
+	// of WEFT_TRACE. Submitting goroutine, before Detach.
+	Keep(messages any)
 	// Detach ends that, after a Wait. Submitting goroutine.
 	Detach() error
 	// Mine returns an error that names method unless the caller is the submitting
