@@ -122,6 +122,7 @@ func TestExamples(t *testing.T) {
 	}
 	build(t, all...)
 	t.Run("private files", privateFiles)
+	t.Run("no place for a trace", noPlaceForATrace)
 	for _, dir := range folders(t) {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel() // 02-regions mostly sleeps
@@ -155,6 +156,16 @@ func privateFiles(t *testing.T) {
 		require.NoError(t, err, stdout)
 		require.Equal(t, os.FileMode(0o700), s.Mode().Perm(), "%s: others can write beside %s", dir, path)
 		require.FileExists(t, path)
+	}
+}
+
+// A file that cannot be written is refused before anything runs.
+func noPlaceForATrace(t *testing.T) {
+	for _, dir := range []string{"03-cholesky", "07-halo"} {
+		stdout, stderr, code := run(t, filepath.Join(bin, dir), "-trace", "no-such-folder/run.json")
+		require.Equal(t, 2, code, dir)
+		require.Empty(t, stdout, dir)
+		require.Contains(t, stderr, "no-such-folder/run.json", dir)
 	}
 }
 

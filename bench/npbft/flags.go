@@ -8,7 +8,6 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
-	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/codelet"
@@ -111,7 +110,7 @@ func (c *config) validate() error {
 	case c.variant.Form == distributed.Exchange && c.line.Given("stage") && c.stage > 0 && !c.compare:
 		return fmt.Errorf("-stage %d: the exchange sends when all planes are done", c.stage)
 	case c.trace != "":
-		if err := trace.CheckName(c.trace); err != nil {
+		if err := world.CheckTrace(c.trace); err != nil {
 			return fmt.Errorf("-trace: %w", err)
 		}
 	}

@@ -213,6 +213,7 @@ func TestRun_usage(t *testing.T) {
 		"-compare -trace x.json":          "drop -compare",
 		"-lease maybe":                    "neither on nor off",
 		"-trace x.pdf":                    "-trace: trace: no format for \"x.pdf\"",
+		"-trace no-such-folder/x.json":    "-trace: trace: open no-such-folder/x.json",
 		"-net slow":                       "slow",
 		"-nonsense":                       "not defined",
 		"more":                            "unexpected argument",

@@ -100,8 +100,8 @@ func TestProgram_writes_a_trace_of_the_last_run(t *testing.T) {
 
 	var errs bytes.Buffer
 	code := program{stdout: io.Discard, stderr: &errs}.run([]string{"-trace", filepath.Join(t.TempDir(), "no", "such", "run.json")})
-	assert.Equal(t, 1, code)
-	assert.Contains(t, errs.String(), "taskbench: FAILED: -trace: ")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, errs.String(), "-trace: trace: open ")
 }
 
 func TestProgram_metg(t *testing.T) {

@@ -19,7 +19,7 @@ func (c *config) validate() error {
 		return fmt.Errorf("-reps %d: must be at least 1", c.reps)
 	}
 	if c.trace != "" {
-		if err := trace.CheckName(c.trace); err != nil {
+		if err := trace.CheckFile(c.trace); err != nil {
 			return fmt.Errorf("-trace: %w", err)
 		}
 	}

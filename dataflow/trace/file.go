@@ -2,8 +2,10 @@ package trace
 
 import (
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +51,28 @@ func CheckName(path string) error {
 		return fmt.Errorf("trace: no format for %q: the name must end in .json (Chrome, Perfetto), .dot (graphviz), .html (a page for any browser), .txt (summary) or .log (for bench/trace)", path)
 	}
 	return nil
+}
+
+// CheckFile returns an error if [WriteFile] cannot write a file of this name, for its extension or
+// its place, so that a program can refuse the name before its run. It leaves files as they are.
+func CheckFile(path string) error {
+	if err := CheckName(path); err != nil {
+		return err
+	}
+	s, err := os.Lstat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err == nil && !s.Mode().IsRegular() && !s.IsDir() {
+		return nil // a pipe, which opening would begin to write
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	err = f.Close()
+	if isNew {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // writeLogs writes logs in the format of encoding/gob, one after the other. Nil logs are left

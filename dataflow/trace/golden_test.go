@@ -77,6 +77,25 @@ func TestReadFile(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// The check of a name before a run makes no file and changes none.
+func TestCheckFile(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.json")
+	require.NoError(t, os.WriteFile(there, []byte("kept"), 0o600))
+	require.NoError(t, CheckFile(there))
+	require.NoError(t, CheckFile(filepath.Join(dir, "new.json")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder.json"), 0o700))
+	for _, bad := range []string{"folder.json", "none/new.json", "there.json/new.json", "new.pdf"} {
+		assert.ErrorContains(t, CheckFile(filepath.Join(dir, bad)), bad)
+	}
+	text, err := os.ReadFile(there)
+	require.NoError(t, err)
+	assert.Equal(t, "kept", string(text))
+	all, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, all, 2)
+}
+
 func TestWriteFileReportsWhereItFailed(t *testing.T) {
 	for _, name := range []string{"x.json", "x.dot", "x.html", "x.txt", "x.log"} {
 		err := WriteFile(filepath.Join(t.TempDir(), "missing", name), cholesky())

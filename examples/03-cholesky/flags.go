@@ -2,11 +2,11 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 
+	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/internal/commandline"
 )
 
@@ -34,8 +34,11 @@ func parse() (o options) {
 	line.StringVar(&o.dot, "dot", "", "task graph of a small instance (graphviz); if not given, in a new folder")
 	line.MustParse(func() error {
 		for _, path := range []string{o.trace, o.dot} {
-			if !format(path) {
-				return fmt.Errorf("%s: the name must end in .html, .json, .dot, .txt or .log", path)
+			if path == "" {
+				continue // named by private
+			}
+			if err := trace.CheckFile(path); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -49,10 +52,6 @@ var viewers = map[string]string{
 	".html": "open it in a browser", ".json": "drop it on https://ui.perfetto.dev",
 	".dot": "dot -Tsvg -O on it draws the picture", ".txt": "text", ".log": "go run ./bench/trace shows it",
 }
-
-// format reports whether package trace has a writer for the file; "" stands for a file named
-// by private.
-func format(path string) bool { return path == "" || viewers[filepath.Ext(path)] != "" }
 
 // private puts the files that were not named into a new folder that only this user can
 // write to.

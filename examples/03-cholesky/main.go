@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
@@ -64,11 +65,11 @@ func run(o options) (ok bool, err error) {
 	if err := record(o.trace, a, o.nb, o.workers); err != nil {
 		return false, err
 	}
-	fmt.Printf("timeline   %s (%s)\n", o.trace, viewers[filepath.Ext(o.trace)])
+	fmt.Printf("timeline   %s (%s)\n", o.trace, viewers[strings.ToLower(filepath.Ext(o.trace))])
 	if err := record(o.dot, positive(4*16), 16, o.workers); err != nil {
 		return false, err
 	}
-	fmt.Printf("graph      %s (of 4 x 4 tiles; %s)\n", o.dot, viewers[filepath.Ext(o.dot)])
+	fmt.Printf("graph      %s (of 4 x 4 tiles; %s)\n", o.dot, viewers[strings.ToLower(filepath.Ext(o.dot))])
 	r, same := residual(a, parallel), slices.Equal(plain.Data, parallel.Data)
 	if !(r < 16) || !same {
 		fmt.Printf("FAILED: residual %.3g (limit 16), same bytes as the plain loop: %v\n", r, same)

@@ -36,7 +36,12 @@ func parse() (o options) {
 	line.Least(&o.steps, "steps", 20, 1, "time steps")
 	line.Workers(&o.workers, 0, "cores of each rank that compute (default: the cores of the machine, divided among its ranks)")
 	line.StringVar(&o.trace, "trace", "", "where the trace goes: .html, .json, .dot, .txt or .log; if not given, into a new folder, which is printed")
-	line.MustParse(nil)
+	line.MustParse(func() error {
+		if o.trace == "" {
+			return nil
+		}
+		return world.CheckTrace(o.trace)
+	})
 	return o
 }
 

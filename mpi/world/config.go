@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/internal/advise"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
@@ -124,6 +125,16 @@ func (c *Config) checkLaunched(size int) error {
 		return usage("-net is for ranks inside one process: leave it out, or start the program without a launcher")
 	}
 	return nil
+}
+
+// CheckTrace returns an error if rank 0 cannot write a trace (dataflow/trace.WriteFile) of this name,
+// as far as this process can tell: under a launcher, other ranks do not see its files. For the check
+// of a flag, before Run.
+func CheckTrace(path string) error {
+	if system.LaunchedRank() > 0 {
+		return trace.CheckName(path)
+	}
+	return trace.CheckFile(path)
 }
 
 func usage(format string, args ...any) error {
