@@ -47,6 +47,12 @@ func Audit(t *Thread) error {
 	return errors.Join(errs...)
 }
 
+// OnYield has f called where a thread that waits awake lets another one have the core, until restore.
+func OnYield(f func()) (restore func()) {
+	yield = func() { f(); osthread.Yield() }
+	return func() { yield = osthread.Yield }
+}
+
 // UnderWay counts the entries of a report: calls that are posted, made by bodies or handed
 // over, and ready comm tasks that wait for their turn. It does not read the calls, which the
 // thread may still be completing.

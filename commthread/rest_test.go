@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/tasks"
@@ -134,4 +136,37 @@ func TestRest_slow_network(t *testing.T) {
 		}
 		return r.rt.Wait()
 	})
+}
+
+// A thread that waits awake for a message, because that is due before a sleep would end, lets
+// others have a core of which it is not sure.
+func TestRest_awake_on_a_shared_core(t *testing.T) {
+	if invariant.Race {
+		t.Skip("it makes the threads too slow to wait for so short a time")
+	}
+	net, err := local.ParseNet("L=20us")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var yields atomic.Int64
+	defer commthread.OnYield(func() { yields.Add(1) })()
+	s := setup{
+		rts: []dataflow.Option{dataflow.Pin(false)},
+		cts: []commthread.Option{commthread.Place(commthread.Shared), commthread.Lease(false)},
+		net: []local.Option{local.Network(net)},
+	}
+	succeed(t, 2, s, func(r rank) error {
+		x := 0
+		for i := range 1000 { // a busy machine misses some of the due times
+			if r.Rank() == i%2 {
+				r.ct.Send(r.rt, r.Comm, mpi.One(&x), r.peer(), 0)
+			} else {
+				r.ct.Recv(r.rt, r.Comm, mpi.One(&x), r.peer(), 0)
+			}
+		}
+		return r.rt.Wait()
+	})
+	if yields.Load() == 0 {
+		t.Error("the threads never yielded")
+	}
 }
