@@ -170,7 +170,7 @@ func TestMemory_per_unfinished_task(t *testing.T) {
 	if invariant.Race || invariant.Enabled {
 		t.Skip("records are larger there")
 	}
-	const n, args = 100_000, 4 * 24
+	const n, args = 50_000, 4 * 24
 	fifo := tasks.Declare4("stencil", func(_, _, _, _ []byte) {}, tasks.Input, tasks.Input, tasks.Input, tasks.Output)
 	for _, c := range []struct {
 		name    string

@@ -314,12 +314,12 @@ func TestNesting_recursion(t *testing.T) {
 		var result int
 		var ran atomic.Int64
 		err := audited(t, func(rt *dataflow.Runtime) error {
-			fib.Spawn(rt, 17, &result, &ran)
+			fib.Spawn(rt, 14, &result, &ran)
 			return rt.Wait()
 		}, opts...)
 		require.NoError(t, err)
-		assert.Equal(t, 1597, result)
-		assert.EqualValues(t, 5167, ran.Load())
+		assert.Equal(t, 377, result)
+		assert.EqualValues(t, 1219, ran.Load())
 	})
 }
 

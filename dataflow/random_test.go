@@ -623,11 +623,11 @@ func without(steps []step, at *int, n int) (left []step) {
 	return left
 }
 
-// randomPrograms calls f with n random programs, ten times as many in a long run.
+// randomPrograms calls f with n random programs, twenty times as many in a long run.
 func randomPrograms(t *testing.T, n int, l limits, f func(seed uint64, p *program)) {
 	first := uint64(1)
 	if long() {
-		n *= 10
+		n *= 20
 		first = uint64(time.Now().UnixNano())
 	}
 	if *seedFlag != 0 {
@@ -708,7 +708,7 @@ func TestRandom_programs_agree(t *testing.T) {
 // So they do while the other workers leave most tasks to the submitter.
 func TestRandom_programs_agree_held_back(t *testing.T) {
 	defer dataflow.TakeAllBodiesForShort()()
-	randomPrograms(t, 40, limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
+	randomPrograms(t, 20, limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
 		var all []*config
 		for _, workers := range []int{2, 3, 4} {
 			c := newConfig("held back", workers, seed)
@@ -721,7 +721,7 @@ func TestRandom_programs_agree_held_back(t *testing.T) {
 
 // Many small programs, so that a failure is small.
 func TestRandom_small_programs_agree(t *testing.T) {
-	randomPrograms(t, 400, limits{tasks: 8, depth: 2}, func(seed uint64, p *program) {
+	randomPrograms(t, 200, limits{tasks: 8, depth: 2}, func(seed uint64, p *program) {
 		agree(t, p, slices.Concat(serialConfigs(), seededConfigs(seed, 2),
 			[]*config{newConfig("parallel", 2, seed), newConfig("window 1", 2, seed, dataflow.Window(1))})...)
 	})

@@ -104,7 +104,7 @@ func (w poisoned) wait(*frame) bool {
 // the same ones in every configuration.
 func TestStorm_poison_agrees(t *testing.T) {
 	l := limits{tasks: 40, depth: 0, flat: true}
-	randomPrograms(t, 60, l, func(seed uint64, p *program) {
+	randomPrograms(t, 30, l, func(seed uint64, p *program) {
 		p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return s.op == opWaitOn }) // would see an error
 		doom(p.steps, rand.New(rand.NewPCG(seed, 1)), 8)
 		w := poisoned{bad: new([][]touched), ran: map[int]bool{}}

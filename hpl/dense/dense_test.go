@@ -64,11 +64,15 @@ func clone(a dense.Matrix) dense.Matrix {
 // product returns a*b by the plain loop.
 func product(a, b dense.Matrix) dense.Matrix {
 	c := empty(a.Rows, b.Cols, false)
-	for j := range b.Cols {
-		for p := range a.Cols {
-			v := *b.At(p, j)
-			for i := range a.Rows {
-				*c.At(i, j) += *a.At(i, p) * v
+	column := make([]float64, a.Rows)
+	for p := range a.Cols {
+		for i := range column {
+			column[i] = *a.At(i, p)
+		}
+		for j := range b.Cols {
+			v, to := *b.At(p, j), c.Data[j*c.LD:]
+			for i, x := range column {
+				to[i] += x * v
 			}
 		}
 	}
