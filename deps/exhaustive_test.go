@@ -26,7 +26,7 @@ var pairs = []struct {
 }
 
 // Programs of 3 tasks on 2 regions with every mode, for every way in which two regions can
-// overlap: all in a long run, and half of them otherwise. First the edges are compared with nothing released, then the tasks end in
+// overlap: all in a long run, and a quarter of them otherwise. First the edges are compared with nothing released, then the tasks end in
 // random order; then the same program runs with tasks that end in between, at random (in a
 // long run: at every point).
 func TestAllModesThreeTasksTwoRegions(t *testing.T) {
@@ -42,7 +42,7 @@ func TestAllModesThreeTasksTwoRegions(t *testing.T) {
 				}
 				l := newLab(false)
 				n := len(tasks)
-				step := 2 * raceFactor
+				step := 4 * raceFactor
 				if long() {
 					step = raceFactor
 				}
@@ -310,7 +310,7 @@ func TestFourTasksThreeRegions(t *testing.T) {
 	if invariant.Race {
 		t.Skip("tens of seconds, on one goroutine")
 	}
-	step := uint32(100 * raceFactor)
+	step := uint32(150 * raceFactor)
 	if long() {
 		step = 1
 	}

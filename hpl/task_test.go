@@ -60,7 +60,7 @@ func TestTask(t *testing.T) {
 			cfg.P, cfg.Q, cfg.NB, cfg.Workers = g[0], g[1], nb, 1+i%4
 			cfg.Bcast, cfg.Swap, cfg.SwapThreshold = Broadcast(i%6), Swap(i%3), i%9
 			cfg.L1NoTrans, cfg.NoEquil, cfg.ColumnMajor = i%2 == 0, i%3 == 0, i%5 == 0
-			if i++; sampled(i, 2*raceShare) {
+			if i++; sampled(i, 3*raceShare) {
 				sameAsBlocking(t, cfg)
 			}
 		}
@@ -75,7 +75,7 @@ func TestTaskPanelsInParts(t *testing.T) {
 			cfg := blocking(500)
 			cfg.P, cfg.Q, cfg.NB, cfg.Workers, cfg.Bcast = g[0], g[1], 40, 1+i%2, bcast
 			cfg.Variant = Task
-			if i++; sampled(i, raceShare) {
+			if i++; sampled(i, 2*raceShare) {
 				sameWith(t, cfg, hooks{panels: 2 + (i-1)%6, partBytes: 9000 << ((i - 1) % 3)})
 			}
 		}

@@ -25,6 +25,7 @@ func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and runs programs")
 	}
+	t.Parallel() // its programs mostly wait for a network
 	out, err := smallCorpus(nil)
 	require.NoError(t, err, out)
 	lines := strings.Split(strings.TrimSpace(out), "\n")

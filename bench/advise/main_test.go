@@ -206,6 +206,7 @@ func TestFix(t *testing.T) {
 
 // What depends on the call before is never advised away.
 func TestDependences(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	for _, kind := range []string{"corners", "shift", "unpack"} {
 		_, file := l.run(32, "-kind", kind)

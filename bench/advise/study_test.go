@@ -20,6 +20,7 @@ func TestMeasure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and runs programs")
 	}
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "study")
 	out, complaints, code := advised("-measure", "-quick", "-dims", "1", "-reps", "1", "-loop", "0.02", "-others=false", "-out", name)
 	require.Zero(t, code, complaints)
@@ -50,6 +51,7 @@ func TestMeasure_apps(t *testing.T) {
 
 // A set of runs with more and fewer peers is changed as the run says that has the most messages.
 func TestChanged(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.compile("./testdata/miniapps")
 	var files []string
