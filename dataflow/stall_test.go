@@ -313,7 +313,7 @@ func TestStall_is_quiet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			for quiet := 120 * time.Millisecond; quiet < 2*time.Second; quiet *= 2 {
+			for quiet := 60 * time.Millisecond; quiet < 2*time.Second; quiet *= 2 {
 				err = run(t, func(rt *dataflow.Runtime) error {
 					return errors.Join(program(quiet, rt), rt.Wait())
 				}, dataflow.Workers(2), dataflow.Stall(quiet, true))
