@@ -47,7 +47,7 @@ type Machine struct {
 
 	Network Net     `json:"network"` // between nodes: all ranks of a node share its link
 	Inside  Net     `json:"inside"`  // between ranks of a node, each with its own link; default: no time
-	Copy    float64 `json:"copy"`    // rate in 1e9 bytes per second at which cores copy messages whose data are modelled; default: adapters move them
+	Copy    float64 `json:"copy"`    // rate in 1e9 bytes per second at which cores copy messages whose data are modelled, or move them over TCP; default: adapters move them
 	Eager   *int    `json:"eager"`   // messages up to this many bytes do not wait for their receive; default: the engine's limit
 
 	// Computation takes its time on this machine, multiplied by Speed; default 1. With 0, only
