@@ -38,7 +38,7 @@
 // For MPICH, where its launcher starts processes on several hosts without InfiniBand, Init sets
 // UCX_RNDV_THRESH=1m unless it is set: messages of up to 1 MB between hosts leave without a handshake.
 // Over TCP the handshakes of one message wait behind the data of others, in both directions: NAS FT,
-// class A, in the three forms that overlap, took 2.8 to 3.8 s without the setting and 2.2 to 2.6 s with it, on two
+// class A, in the three forms that overlap, took 3.1 to 4.0 s without the setting and 2.4 to 2.9 s with it, on two
 // hosts at 1 Gbit/s. Such messages wait in the memory of the receiver if it has posted no receive.
 //
 // WEFT_CHECK_COLLECTIVES=1 ([CheckVariable]) compares the collective calls of all ranks.
