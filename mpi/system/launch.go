@@ -48,6 +48,14 @@ func readLaunch(get func(string) string) (launch, bool) {
 	return l, true
 }
 
+// severalHosts reports whether MPICH's launcher has started processes on other hosts, too; get is
+// os.Getenv.
+func severalHosts(get func(string) string) bool {
+	l, _ := readLaunch(get)
+	here, err := strconv.Atoi(get("MPI_LOCALNRANKS"))
+	return l.launcher == LauncherMPICH && err == nil && here < l.size
+}
+
 // Launched returns the launcher that started this process (Open MPI's mpirun, MPICH's
 // mpiexec, a batch system's) and the number of its processes. size is -1 if the environment
 // does not tell; ok is false without a launcher. It reads the environment, and does not

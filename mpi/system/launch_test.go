@@ -36,6 +36,17 @@ func TestReadLaunch(t *testing.T) {
 	assert.False(t, ok, "a batch job that was not started by a launcher of ranks")
 }
 
+func TestSeveralHosts(t *testing.T) {
+	at := func(pairs ...string) bool {
+		return severalHosts(environment(append(pairs, "PMI_FD", "7", "PMI_RANK", "1", "PMI_SIZE", "4")...))
+	}
+	assert.True(t, at("MPI_LOCALNRANKS", "2"))
+	assert.False(t, at("MPI_LOCALNRANKS", "4"))
+	assert.False(t, at(), "the launcher does not tell")
+	assert.False(t, at("MPI_LOCALNRANKS", "2", "OMPI_COMM_WORLD_SIZE", "4"), "Open MPI")
+	assert.False(t, severalHosts(environment()), "no launcher")
+}
+
 func TestFits(t *testing.T) {
 	for _, c := range []struct {
 		launcher  string
