@@ -93,9 +93,7 @@ func (t *Thread) lazy(in tasks.Scope, d *task.Decl, e *dds.Endpoint, b mpi.Buffe
 	o := lazyOf(r)
 	o.thread, o.end, o.buf, o.peer, o.tag, o.hints = t, e, b, peer, tag, hs
 	o.arrived = false
-	var pc [1]uintptr
-	runtime.Callers(3, pc[:])
-	o.site = pc[0]
+	o.site = task.Caller(2)
 	region, err := regionOf(engine.Buffer(b))
 	switch {
 	case e == nil:

@@ -71,9 +71,7 @@ func (t *Thread) spawn(in tasks.Scope, c *mpi.Comm, k engine.CallKind, skip int)
 	o.thread = t
 	o.entry.rec, o.entry.op = r, o
 	o.call.Kind, o.call.Comm = k, (*engine.Comm)(c)
-	var pc [1]uintptr
-	runtime.Callers(skip+2, pc[:])
-	o.site = pc[0]
+	o.site = task.Caller(skip + 1)
 	if c == nil {
 		r.Fail(errors.New("the communicator is nil"))
 	}

@@ -59,9 +59,7 @@ func spawnAt(in Scope, skip int, name string, body func(*Context) error, cl []Cl
 	}
 	x := dynamic(r)
 	x.name, x.body = name, body
-	var pc [1]uintptr
-	runtime.Callers(skip+2+task.Callers(in), pc[:])
-	x.site = pc[0]
+	x.site = task.Caller(skip + 1 + task.Callers(in))
 	if body == nil {
 		r.Fail(errors.New("the body is nil"))
 	}
