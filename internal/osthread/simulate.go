@@ -1,7 +1,6 @@
 package osthread
 
 import (
-	"cmp"
 	"container/heap"
 	"fmt"
 	"iter"
@@ -430,8 +429,14 @@ type threadHeap []*thread
 func (h threadHeap) Len() int { return len(h) }
 
 func (h threadHeap) Less(i, j int) bool {
-	a, b := h[i], h[j]
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tie, b.tie), cmp.Compare(a.order, b.order)) < 0
+	switch a, b := h[i], h[j]; {
+	case a.at != b.at:
+		return a.at < b.at
+	case a.tie != b.tie:
+		return a.tie < b.tie
+	default:
+		return a.order < b.order
+	}
 }
 
 func (h threadHeap) Swap(i, j int) {
