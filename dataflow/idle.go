@@ -164,7 +164,11 @@ func (w *worker) sleep(done func() bool) (r *task.Record, stop bool) {
 		if osthread.Simulating() {
 			w.slept = osthread.Nanotime()
 		}
-		w.parker.Park()
+		if w.wakeBy != 0 {
+			w.parker.ParkTimeout(time.Duration(w.wakeBy - osthread.Nanotime()))
+		} else {
+			w.parker.Park()
+		}
 		w.log.mark(EventUnpark)
 	}
 	if w.state.CompareAndSwap(parked, spinning) { // woken for something else than work

@@ -88,10 +88,13 @@ func Verify() Option { return func(o *options) { o.mode = verify } }
 
 // Window sets how many tasks of the main program may be unfinished before Spawn helps to
 // run them, and likewise how many children of one task. Spawn returns to submitting at half
-// of it. In a body it runs only children of that body, and goes on at once if none is
-// ready; so a body must not spawn while it holds a mutex that its children take. Default:
-// 256 for each worker, at least 1024. A larger one looks further ahead, and touches more
-// memory: on two workers a wavefront of empty tasks took 0.37 us a task, and 0.81 with 4096.
+// of it, or, if all tasks wait for messages or other events, after a millisecond; the more
+// are unfinished, the longer it waits before it lets the program run further ahead. So a
+// program may spawn any number of tasks before the one that the others wait for. In a body Spawn runs
+// only children of that body, and goes on at once if none is ready; so a body must not spawn
+// while it holds a mutex that its children take. Default: 256 for each worker, at least 1024.
+// A larger one looks further ahead, and touches more memory: on two workers a wavefront of
+// empty tasks took 0.37 us a task, and 0.81 with 4096.
 func Window(n int) Option { return func(o *options) { o.window = n } }
 
 // RenameBudget bounds the memory for fresh copies of tasks.Buffer, in bytes; 0
@@ -144,13 +147,16 @@ func resolve(opts []Option) (options, error) {
 	}
 	o.lines = o.lines || o.mode != parallel
 	if o.window == byWorkers {
-		o.window = max(1024, 256*o.workers)
+		o.window = max(leastWindow, 256*o.workers)
 	}
 	return o, o.check()
 }
 
-// byWorkers stands for the default of Window.
-const byWorkers = math.MinInt
+// byWorkers stands for the default of Window, which is at least leastWindow.
+const (
+	byWorkers   = math.MinInt
+	leastWindow = 1024
+)
 
 func (o *options) check() error {
 	switch {

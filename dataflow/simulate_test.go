@@ -187,3 +187,44 @@ func TestSimulate_short_offers(t *testing.T) {
 	assert.Less(t, soon, parts*length*2/3)
 	assert.Equal(t, parts*length, late)
 }
+
+// A program whose tasks all wait for a late message does not run ahead without bound, and one that
+// must run ahead, because the message comes only then, is not kept from it for long.
+func TestWindow_of_tasks_that_wait(t *testing.T) {
+	const ms, late, many = time.Millisecond, 100 * time.Millisecond, 100_000
+	ahead := func(spawns int, before time.Duration) (most int, took time.Duration) {
+		s := simulate(t, 1, 2, func(rt *dataflow.Runtime) error {
+			var x, ran int64
+			var event *tasks.Event
+			rt.Spawn("receive", func(ctx *tasks.Context) error { event = ctx.Hold(); return nil }, tasks.Updates(&x))
+			arrive := func() {
+				if event != nil {
+					event.Done()
+					event = nil
+				}
+			}
+			if before > 0 {
+				osthread.Go(func() { osthread.Sleep(before); arrive() })
+			}
+			for i := range spawns {
+				rt.Spawn("use", func(*tasks.Context) error { ran++; return nil }, tasks.Updates(&x))
+				most = max(most, i-int(ran))
+			}
+			if before == 0 {
+				osthread.Sleep(ms) // the first task has begun
+				arrive()
+			}
+			return rt.Wait()
+		})
+		return most, s.Elapsed
+	}
+	most, took := ahead(many, late)
+	t.Log(most, took)
+	assert.LessOrEqual(t, most, 16*1024+1)
+	assert.InDelta(t, late, took, float64(ms))
+
+	most, took = ahead(10_000, 0)
+	t.Log(most, took)
+	assert.GreaterOrEqual(t, most, 9_999)
+	assert.Less(t, took, 45*ms)
+}

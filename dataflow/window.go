@@ -1,6 +1,9 @@
 package dataflow
 
 import (
+	"time"
+
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/task"
 )
 
@@ -22,9 +25,10 @@ func (w *worker) throttle(d *task.Domain) {
 	}
 }
 
-// throttle helps until half of the window is free. If no task can run and none is running,
-// the window grows instead: two ranks that wait for each other's messages above their marks
-// would deadlock.
+// throttle helps until half of the window is free. If no task can run and none is running, it
+// waits, because what comes next would most likely wait, too; but for a while only, and then the
+// window grows instead: two ranks that wait for each other's messages above their marks would
+// deadlock.
 func (rt *Runtime) throttle() {
 	w, d := rt.w0, rt.domain
 	window := w.window()
@@ -34,12 +38,51 @@ func (rt *Runtime) throttle() {
 	target := d.Spawned - window/2
 	rt.target.Store(target)
 	rt.throttled.Store(true)
-	w.run(func() bool {
-		return rt.finishedAll() >= target || w.state.Load() != active && rt.stuck(w)
-	}, true)
+	var s silence
+	w.run(func() bool { return rt.finishedAll() >= target || rt.silent(&s) }, true)
+	w.wakeBy = 0
 	rt.throttled.Store(false)
 	rt.target.Store(noTarget)
-	d.Limit = max(rt.finishedAll()+window, d.Spawned+window/2)
+	finished := rt.finishedAll()
+	if d.Limit = finished + window; finished < target {
+		d.Limit = d.Spawned + max(window/2, d.Spawned-finished) // twice as many
+	}
+}
+
+// silence is a time in which no task can run, none is running, and none ends.
+type silence struct {
+	since    int64 // Nanotime; 0: there is none
+	finished uint64
+}
+
+// silent reports whether a silence has lasted long enough for the window to grow. Otherwise it
+// sets the time at which the sleep of the submitter ends.
+func (rt *Runtime) silent(s *silence) bool {
+	w := rt.w0
+	if w.state.Load() == active || !rt.stuck(w) {
+		s.since, w.wakeBy = 0, 0
+		return false
+	}
+	finished, now := rt.finishedAll(), osthread.Nanotime()
+	if s.since == 0 || finished != s.finished {
+		s.since, s.finished = now, finished
+	}
+	w.wakeBy = s.since + int64(patience(rt.domain.Spawned-finished, w.window()))
+	return now >= w.wakeBy
+}
+
+// patience returns how long the silence is after which so many unfinished tasks may become twice
+// as many: nothing below a window, or 1024 tasks, and from there on a millisecond, and three times as
+// long for twice as many. So 10 000 tasks that must be spawned before the first one can end cost 40 ms,
+// and a rank whose peer is late by 0.1 s each time has up to 32 windows of unfinished tasks; without
+// patience it spawned its whole program.
+func patience(unfinished, window uint64) time.Duration {
+	const first, factor = time.Millisecond, 3
+	d, room := time.Duration(0), max(window, leastWindow)
+	for ; unfinished >= room && d < time.Hour; room *= 2 {
+		d = max(first, factor*d)
+	}
+	return d
 }
 
 // throttleChildren runs children of the spawning body, the youngest first, until half of

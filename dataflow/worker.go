@@ -53,6 +53,7 @@ type worker struct {
 	untimed    int64          // bodies up to the next timed one; if not positive, none is timed
 	lengths    bodyLengths    // worker 0
 	nextLook   int64          // held back: the time of the next look at all queues
+	wakeBy     int64          // worker 0: Nanotime at which its sleep ends; 0: never
 	slept      int64          // in virtual time: when it fell asleep
 	seen       uint64         // held back: moves of worker 0 at the last look
 	retFirst   *deps.Node     // ended records of one other allocator, returned together
