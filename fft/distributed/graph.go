@@ -32,6 +32,7 @@ type graph struct {
 	a      *arrays
 	tokens *tokens      // before the pass of columns; nil: there is none
 	busy   atomic.Int64 // ns in bodies
+	phase  phase
 }
 
 // item is one or more planes, or a range of columns: items i to i+n-1 of a pass.
@@ -66,6 +67,9 @@ func (p *Plan) runGraph(st *steps, a *arrays) error {
 	}
 	err := p.rt.Wait()
 	p.stats.Communication += nanoseconds(max(0, osthread.Nanotime()-since-g.busy.Load()/int64(p.workers)))
+	if err == nil {
+		err = p.deferral.learn(p, &g.phase)
+	}
 	if err != nil {
 		p.revoke(err)
 	}
@@ -104,6 +108,7 @@ func (g *graph) columns(it item) {
 
 // computeColumns transforms a range of columns.
 func computeColumns(it item, _ *byte, _ []byte) {
+	it.g.phase.arrived.CompareAndSwap(0, osthread.Nanotime())
 	it.g.compute(func(s *scratch) { it.ps.do(it.i, it.g.a, s) })
 }
 
@@ -154,6 +159,9 @@ func (g *graph) planes(it item) {
 // their pieces.
 func computePlanes(it item, _ []tile, memory, _, _ []complex128, _ []byte) {
 	n, t := it.ps.planes.rows*it.ps.planes.cols, it.after
+	if t != nil && t.out != nil {
+		defer it.g.phase.computed(osthread.Nanotime())
+	}
 	it.g.compute(func(s *scratch) {
 		for u := it.i; u < it.i+it.n; u++ {
 			plane := memory[min((u-it.i)*it.ps.planes.leadingDim, len(memory)):]

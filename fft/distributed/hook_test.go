@@ -122,18 +122,28 @@ func TestPlan_layouts(t *testing.T) {
 }
 
 // The counts are as in the paper's table 1: one message per peer, one per plane and
-// peer, one per plane, peer and group; the volume is the same.
+// peer, one per plane, peer and group; the volume is the same. Deferred groups go together if they are
+// sent, and plane by plane if they are put.
 func TestPlan_stats(t *testing.T) {
-	for form, want := range map[Form]int{Exchange: 3, Slabs: 3 * 4, Pencils: 3 * 4 * 2, Tasks: 3*4 + 3} {
+	for _, x := range []struct {
+		form                   Form
+		defers                 bool
+		messages, withOneSided int
+	}{
+		{Exchange, false, 3, 3}, {Slabs, false, 3 * 4, 3 * 4}, {Pencils, false, 3 * 4 * 2, 3 * 4 * 2},
+		{Tasks, false, 3 * 4, 3 * 4}, {Tasks, true, 3*4 + 3, 3*4 + 3*4},
+	} {
 		for _, oneSided := range []bool{false, true} {
-			if form == Tasks && oneSided {
-				want = 3*4 + 3*4 // later groups go plane by plane
+			form, want := x.form, x.messages
+			if oneSided {
+				want = x.withOneSided
 			}
 			err := local.Run(4, func(c *mpi.Comm) error {
 				p, err := New(c, Config{Dims: [3]int{16, 16, 8}, Form: form, OneSided: oneSided, Groups: 2})
 				if err != nil {
 					return err
 				}
+				p.deferral = deferral{on: x.defers, transforms: 1} // it learns from the 4th one
 				a, _ := p.NewArray()
 				b, _ := p.NewArray()
 				for range 3 {
@@ -242,8 +252,13 @@ func TestPlan_tasks_overlap(t *testing.T) {
 				return err
 			}
 			a, b := make([]complex128, p.Input().Len), make([]complex128, p.Output().Len)
-			if err := p.Forward(b, a); err != nil {
-				return err
+			for i := range 2 { // the first one shows that workers wait
+				if assert.Equal(t, i == 1, p.deferral.on, "transforms: %d", i); i == 1 {
+					p.rt.ResetLog()
+				}
+				if err := p.Forward(b, a); err != nil {
+					return err
+				}
 			}
 			if firstColumns(p.Log()) < lastMessage(p.Log()) {
 				early.Add(1)

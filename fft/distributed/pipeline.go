@@ -34,7 +34,7 @@ const (
 	minMessages   = 16
 )
 
-// pipeline prepares an exchange. All groups are early unless the stage keeps all planes.
+// pipeline prepares an exchange. All groups are early unless the plan defers some.
 // The choice is the same on all ranks.
 func (g *graph) pipeline(x *exchange) *pipeline {
 	t := &pipeline{exchange: x, array: g.a.data[x.to], early: x.groups, perMessage: 1, order: make([][deferredWindow]byte, x.size)}
@@ -42,7 +42,7 @@ func (g *graph) pipeline(x *exchange) *pipeline {
 		t.win = g.p.window(x.comm, t.array)
 	}
 	if x.distributed {
-		t.early, t.perMessage = g.p.cfg.cut(x)
+		t.early, t.perMessage = g.p.cfg.cut(x, g.p.deferral.on)
 		t.out = newOutbox(x, t.early, t.perMessage, g.p.cfg.Stage)
 		t.out.use(g.p.early, g.p.late)
 	}
@@ -51,9 +51,9 @@ func (g *graph) pipeline(x *exchange) *pipeline {
 
 // cut returns how many groups of a distributed exchange are early, and how many planes share an
 // early message.
-func (c *Config) cut(x *exchange) (early, perMessage int) {
+func (c *Config) cut(x *exchange, defers bool) (early, perMessage int) {
 	early, perMessage = x.groups, 1
-	if c.Stage == 0 {
+	if defers && c.Stage == 0 {
 		early = c.earlyGroups()
 	}
 	if !c.OneSided {
@@ -88,7 +88,7 @@ func (t *pipeline) messageOf(u, planes int) (first, count int) {
 	return first, min(end, t.perMessage, planes) - first
 }
 
-// earlyGroups returns how many groups travel with their planes if the stage keeps all.
+// earlyGroups returns how many groups travel with their planes if others are deferred.
 func (c *Config) earlyGroups() int { return (2*c.Groups + 1) / 3 }
 
 // peers yields the other ranks of the group, beginning with the next one.

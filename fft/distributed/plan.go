@@ -36,6 +36,7 @@ type Plan struct {
 	rt           *dataflow.Runtime
 	ct           *commthread.Thread // only with Tasks
 	ownRT, ownCT bool
+	deferral     deferral
 	stats        Stats
 	failure      error // the first error of messages; the plan cannot be used after it
 	closed       bool
@@ -141,9 +142,11 @@ func (p *Plan) memory() (err error) {
 			switch x := ps.after; {
 			case x == nil:
 			case p.cfg.Form == Tasks && x.distributed:
-				groups, perMessage := p.cfg.cut(x)
-				n, m := newOutbox(x, groups, perMessage, p.cfg.Stage).size()
-				early, late = max(early, n), max(late, m)
+				for _, defers := range []bool{false, true} {
+					groups, perMessage := p.cfg.cut(x, defers)
+					n, m := newOutbox(x, groups, perMessage, p.cfg.Stage).size()
+					early, late = max(early, n), max(late, m)
+				}
 			default:
 				slot, slots = max(slot, f.rows*f.cols), max(slots, ps.items)
 				at, _, length := x.packed(x.size - 1)

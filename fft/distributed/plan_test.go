@@ -126,9 +126,22 @@ func (q *problem) run(ranks int, cfg Config, opts ...local.Option) ([][]complex1
 			return err
 		}
 		results[c.Rank()], err = q.check(p)
+		if err == nil && cfg.Form == Tasks {
+			err = q.checkDeferring(p, results[c.Rank()])
+		}
 		return errors.Join(err, p.Close())
 	}, opts...)
 	return results, err
+}
+
+// checkDeferring checks the plan as it is when groups are deferred: it computes the same bytes.
+func (q *problem) checkDeferring(p *Plan, want []complex128) error {
+	p.deferral.on = true
+	got, err := q.check(p)
+	if err == nil && !slices.Equal(want, got) {
+		err = errors.New("other bytes with deferred groups")
+	}
+	return err
 }
 
 type decomposition struct {
