@@ -117,3 +117,144 @@ four:
 	JLT        four
 	VZEROUPPER
 	RET
+
+// The functions with AVX-512 make eight numbers at a time, and the rest under a mask.
+
+// REST makes K1 the mask of the numbers from AX up to CX, at most eight.
+#define REST \
+	SUBQ  AX, CX   \
+	MOVL  $1, BX   \
+	SHLL  CX, BX   \
+	DECL  BX       \
+	KMOVW BX, K1
+
+#define SUM \
+	VMOVUPD.Z (R8)(AX*8), K1, Z0      \
+	VADDPD.Z  (R9)(AX*8), Z0, K1, Z0  \
+	VADDPD.Z  (R10)(AX*8), Z0, K1, Z0 \
+	VADDPD.Z  (R11)(AX*8), Z0, K1, Z0 \
+	VMOVUPD   Z0, K1, (DI)(AX*8)
+
+// func addAVX512(sum, a, b, c, d *float64, n int)
+TEXT ·addAVX512(SB), NOSPLIT, $0-48
+	MOVQ  sum+0(FP), DI
+	MOVQ  a+8(FP), R8
+	MOVQ  b+16(FP), R9
+	MOVQ  c+24(FP), R10
+	MOVQ  d+32(FP), R11
+	MOVQ  n+40(FP), CX
+	XORQ  AX, AX
+	MOVL  $0xff, BX
+	KMOVW BX, K1
+	LEAQ  -8(CX), DX
+	CMPQ  AX, DX
+	JGT   rest
+	PCALIGN $32
+eight:
+	SUM
+	ADDQ $8, AX
+	CMPQ AX, DX
+	JLE  eight
+rest:
+	CMPQ AX, CX
+	JGE  done
+	REST
+	SUM
+done:
+	VZEROUPPER
+	RET
+
+#define RESIDUAL \
+	VMOVUPD.Z    (R8)(AX*8), K1, Z1       \
+	VMULPD.Z     (R9)(AX*8), Z10, K1, Z0  \
+	VSUBPD       Z0, Z1, Z1               \
+	VMOVUPD.Z    8(R11)(AX*8), K1, Z2     \
+	VADDPD.Z     (R10)(AX*8), Z2, K1, Z2  \
+	VADDPD.Z     16(R10)(AX*8), Z2, K1, Z2 \
+	VMULPD       Z2, Z12, Z2              \
+	VSUBPD       Z2, Z1, Z1               \
+	VMOVUPD.Z    (R11)(AX*8), K1, Z3      \
+	VADDPD.Z     16(R11)(AX*8), Z3, K1, Z3 \
+	VMULPD       Z3, Z13, Z3              \
+	VSUBPD       Z3, Z1, Z1               \
+	VMOVUPD      Z1, K1, (DI)(AX*8)
+
+// func residualAVX512(r, v, u, f, e *float64, a *[4]float64, n int)
+TEXT ·residualAVX512(SB), NOSPLIT, $0-56
+	MOVQ         r+0(FP), DI
+	MOVQ         v+8(FP), R8
+	MOVQ         u+16(FP), R9
+	MOVQ         f+24(FP), R10
+	MOVQ         e+32(FP), R11
+	MOVQ         a+40(FP), DX
+	VBROADCASTSD (DX), Z10
+	VBROADCASTSD 16(DX), Z12
+	VBROADCASTSD 24(DX), Z13
+	MOVQ         n+48(FP), CX
+	XORQ         AX, AX
+	MOVL         $0xff, BX
+	KMOVW        BX, K1
+	LEAQ         -8(CX), DX
+	CMPQ         AX, DX
+	JGT          rest
+	PCALIGN      $32
+eight:
+	RESIDUAL
+	ADDQ $8, AX
+	CMPQ AX, DX
+	JLE  eight
+rest:
+	CMPQ AX, CX
+	JGE  done
+	REST
+	RESIDUAL
+done:
+	VZEROUPPER
+	RET
+
+#define SMOOTH \
+	VMULPD.Z     8(R8)(AX*8), Z10, K1, Z0 \
+	VMOVUPD.Z    (R8)(AX*8), K1, Z1       \
+	VADDPD.Z     16(R8)(AX*8), Z1, K1, Z1 \
+	VADDPD.Z     8(R10)(AX*8), Z1, K1, Z1 \
+	VMULPD       Z1, Z11, Z1              \
+	VADDPD       Z1, Z0, Z0               \
+	VMOVUPD.Z    8(R11)(AX*8), K1, Z2     \
+	VADDPD.Z     (R10)(AX*8), Z2, K1, Z2  \
+	VADDPD.Z     16(R10)(AX*8), Z2, K1, Z2 \
+	VMULPD       Z2, Z12, Z2              \
+	VADDPD       Z2, Z0, Z0               \
+	VADDPD.Z     (DI)(AX*8), Z0, K1, Z0   \
+	VMOVUPD      Z0, K1, (DI)(AX*8)
+
+// func smoothAVX512(u, r, f, e *float64, c *[4]float64, n int)
+TEXT ·smoothAVX512(SB), NOSPLIT, $0-48
+	MOVQ         u+0(FP), DI
+	MOVQ         r+8(FP), R8
+	MOVQ         f+16(FP), R10
+	MOVQ         e+24(FP), R11
+	MOVQ         c+32(FP), DX
+	VBROADCASTSD (DX), Z10
+	VBROADCASTSD 8(DX), Z11
+	VBROADCASTSD 16(DX), Z12
+	MOVQ         n+40(FP), CX
+	XORQ         AX, AX
+	MOVL         $0xff, BX
+	KMOVW        BX, K1
+	LEAQ         -8(CX), DX
+	CMPQ         AX, DX
+	JGT          rest
+	PCALIGN      $32
+eight:
+	SMOOTH
+	ADDQ $8, AX
+	CMPQ AX, DX
+	JLE  eight
+rest:
+	CMPQ AX, CX
+	JGE  done
+	REST
+	SMOOTH
+done:
+	VZEROUPPER
+	RET
