@@ -37,6 +37,11 @@ func (s *Solver) exchange(l *level, g *Grid) error {
 // swap sends up to the rank above and down to the rank below, and receives their points.
 func (s *Solver) swap(l *level, axis int, up, fromBelow, down, fromAbove []float64) error {
 	c, low, high := s.comm, l.low[axis], l.high[axis]
+	if s.together {
+		return mpi.Waitall(
+			c.Irecv(mpi.Of(fromBelow), low, tagUp+axis), c.Irecv(mpi.Of(fromAbove), high, tagDown+axis),
+			c.Isend(mpi.Of(up), high, tagUp+axis), c.Isend(mpi.Of(down), low, tagDown+axis))
+	}
 	if _, err := c.Sendrecv(mpi.Of(up), high, tagUp+axis, mpi.Of(fromBelow), low, tagUp+axis); err != nil {
 		return err
 	}

@@ -58,6 +58,9 @@ func newLevel(b box, n int) *level {
 	return l
 }
 
+// points returns the number of points of this rank.
+func (l *level) points() int { return l.n[0] * l.n[1] * l.n[2] }
+
 // allocate makes the grids.
 func (l *level) allocate() *level {
 	l.u = newGrid(l.n)

@@ -67,7 +67,9 @@ func TestRun_spoiled(t *testing.T) {
 func TestRunTasks(t *testing.T) {
 	for _, ranks := range []int{1, 2, 4, 8, 16} {
 		want := run(t, ranks, classes[0], nil)
-		for _, d := range []division{divided, {level: 64, slab: 1, face: 1}, {level: 64, slab: 1000, face: 1000}} {
+		for _, d := range []division{
+			divided, {level: 64, slab: 1, face: 1}, {level: 64, slab: 1000, face: 1000}, {level: 512, whole: 64, slab: 100, face: 100}, {level: 64, whole: 8, slab: 1000, face: 1000},
+		} {
 			r := runTasks(t, ranks, d, nil)
 			assert.NoError(t, r.Verdict, "%d ranks, %+v", ranks, d)
 			assert.Equal(t, want.Norm, r.Norm, "%d ranks, %+v", ranks, d)

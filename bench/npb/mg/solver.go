@@ -14,14 +14,16 @@ const tolerance = 1e-8
 
 // Solver is the benchmark on one rank. One goroutine uses it.
 type Solver struct {
-	class  Class
-	comm   *mpi.Comm
-	box    box
-	levels []*level // from 1 on, the coarsest; 0 is nil
-	v      *Grid    // right side
-	norm   float64  // of the last residual
-	divide division // into tasks
-	graph  *graph   // makes the cycles as tasks; nil: they are made in turn
+	class    Class
+	comm     *mpi.Comm
+	box      box
+	levels   []*level // from 1 on, the coarsest; 0 is nil
+	v        *Grid    // right side
+	norm     float64  // of the last residual
+	together bool     // the messages of an axis are under way at once
+	whole    *whole   // coarse levels that every rank computes; nil: none
+	divide   division // into tasks
+	graph    *graph   // makes the cycles as tasks; nil: they are made in turn
 }
 
 // New makes the grids of this rank. Ranks must be a power of two, and no more than the cube
@@ -69,6 +71,9 @@ func (s *Solver) cycle() error {
 
 // correct makes u of level k, the correction of level k+1, from the residual of level k+1.
 func (s *Solver) correct(k int) error {
+	if s.whole != nil && k == s.whole.top {
+		return s.whole.correctFor(s)
+	}
 	if err := s.down(k + 1); err != nil {
 		return err
 	}

@@ -17,13 +17,14 @@ import (
 //
 // A coarse level is shorter than its messages. From level base on down, the correction is one
 // task, which makes blocking calls: on a worker that holds the engine if workers have a core each, and
-// otherwise on the communication thread.
+// otherwise on the communication thread. The messages of an axis are under way together, and the coarsest levels
+// are computed by every rank (whole.go).
 type graph struct {
 	*Solver
 	rt     *dataflow.Runtime
 	ct     *commthread.Thread
 	base   int
-	coarse *Solver     // the same grids, with a communicator of its own
+	coarse *Solver     // the same grids, with a communicator of its own, and whole levels
 	faces  []faceSpace // by level
 }
 
@@ -34,15 +35,16 @@ type faceSpace [2][4][]float64
 // division says how a level is divided into tasks, in points of this rank.
 type division struct {
 	level int // most points of a level that is not divided
+	whole int // most points, of all ranks, of a level that every rank computes
 	slab  int // of a slab, at least
 	face  int // of a message along x or y, at least
 }
 
-// The best of five pairs of a level (26 or 68 points along each axis) and a length of slabs (4, 8 and 16 planes of
-// 128 x 128) for class W on 2 and 4 ranks on gige. On 10gige the larger level takes 0.97 of the time with 8
-// planes, on gige 1.05 and 1.15. Faces: the better of 4096 and 8192 points and of one slab, classes W and A
-// on 4 ranks.
-var divided = division{level: 26 * 26 * 26, slab: 8 * 128 * 128, face: 8192}
+// Class W, medians of 9 to 15 rounds. A level of 52 points along each axis instead of 26: 2 ranks 0.93 of the time on
+// 10gige, 1.1 on gige; 4 ranks 0.92 and 1.0. Whole levels of 16^3 instead of none: 0.97 on 4 ranks, and 32^3
+// 1.04 of that. Slabs of 4, 8 and 16 planes of 128 x 128, and none, differ by less than 0.05. Faces: the better of 4096 and
+// 8192 points and of one slab, classes W and A on 4 ranks.
+var divided = division{level: 52 * 52 * 52, whole: 16 * 16 * 16, slab: 8 * 128 * 128, face: 8192}
 
 // planes is part of a grid: the planes from z0 up to but not including z1.
 type planes struct {
@@ -147,7 +149,10 @@ func newGraph(s *Solver, rt *dataflow.Runtime, ct *commthread.Thread) (*graph, e
 		return nil, err
 	}
 	coarse := *s
-	coarse.comm, coarse.graph = c, nil
+	coarse.comm, coarse.graph, coarse.together = c, nil, true
+	if top := s.top(); top > 0 {
+		coarse.whole = newWhole(s, top)
+	}
 	g := &graph{Solver: s, rt: rt, ct: ct, base: s.base(), coarse: &coarse}
 	for _, l := range s.levels {
 		g.faces = append(g.faces, l.faceSpace())
@@ -159,9 +164,23 @@ func newGraph(s *Solver, rt *dataflow.Runtime, ct *commthread.Thread) (*graph, e
 func (s *Solver) base() int {
 	k := s.class.levels() - 1
 	for ; k > 1; k-- {
-		if l := s.levels[k]; l.n[0]*l.n[1]*l.n[2] <= s.divide.level {
+		if s.levels[k].points() <= s.divide.level {
 			break
 		}
+	}
+	return k
+}
+
+// top returns the finest level that every rank computes as a whole; 0 if there is none.
+func (s *Solver) top() int {
+	k := s.base()
+	for ; k > 0; k-- {
+		if 1<<(3*k) <= s.divide.whole {
+			break
+		}
+	}
+	if one := s.comm.Size() == 1; one || 1<<k < s.box.sides[2] { // or some ranks have no points there
+		return 0
 	}
 	return k
 }
