@@ -1,5 +1,11 @@
 package mg
 
+import (
+	"fmt"
+
+	"github.com/weft-hpc/weft/hpl/blas"
+)
+
 // Grid is the part of a level that a rank holds: N[0] x N[1] x N[2] points along x, y and z,
 // with a border of one point around them. x is contiguous.
 type Grid struct {
@@ -7,9 +13,21 @@ type Grid struct {
 	V []float64
 }
 
-// newGrid returns a grid of zeros.
+// newGrid returns a grid of zeros, in huge pages if the system has them.
 func newGrid(n [3]int) *Grid {
-	return &Grid{n, make([]float64, (n[0]+2)*(n[1]+2)*(n[2]+2))}
+	v, err := blas.Alloc((n[0] + 2) * (n[1] + 2) * (n[2] + 2))
+	if err != nil {
+		panic(fmt.Sprintf("mg: %v", err))
+	}
+	return &Grid{n, v}
+}
+
+// free frees the memory of a grid, which may be nil.
+func (g *Grid) free() error {
+	if g == nil {
+		return nil
+	}
+	return blas.Free(g.V)
 }
 
 // row returns the row at y and z, from 0, with its borders.

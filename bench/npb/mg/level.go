@@ -1,6 +1,10 @@
 package mg
 
-import "github.com/weft-hpc/weft/mpi"
+import (
+	"errors"
+
+	"github.com/weft-hpc/weft/mpi"
+)
 
 // box is the arrangement of the ranks, x fastest.
 type box struct{ sides, at [3]int }
@@ -79,16 +83,12 @@ func (l *level) allocate() *level {
 	return l
 }
 
-// free frees the memory of messages.
+// free frees the memory.
 func (l *level) free() error {
-	all := append([][]float64{l.u.V}, l.face[:]...)
-	if l.r != nil {
-		all = append(all, l.r.V)
-	}
-	for _, x := range all {
+	for _, x := range l.face {
 		if err := mpi.Free(x); err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(l.u.free(), l.r.free())
 }

@@ -41,14 +41,21 @@ func New(c *mpi.Comm, class Class) (*Solver, error) {
 	return s, nil
 }
 
-// Free frees the memory of messages.
+// Free frees the memory.
 func (s *Solver) Free() error {
+	if err := s.freeLevels(); err != nil {
+		return err
+	}
+	return s.v.free()
+}
+
+func (s *Solver) freeLevels() error {
 	for _, l := range s.levels[1:] {
 		if err := l.free(); err != nil {
 			return err
 		}
 	}
-	return mpi.Free(s.v.V)
+	return nil
 }
 
 // begin makes the right side, and u = 0. Collective.

@@ -207,6 +207,11 @@ func (g *graph) free() error {
 			}
 		}
 	}
+	if w := g.coarse.whole; w != nil {
+		if err := w.freeLevels(); err != nil {
+			return err
+		}
+	}
 	return g.coarse.comm.Free()
 }
 
