@@ -32,13 +32,14 @@ func contenders(bench string) (all []*contender) {
 	return all
 }
 
-// compare runs all contenders in turn, round by round, and prints their times and the ratios to
-// the original of the same round.
+// compare runs all contenders in turn, round by round, each round from the next one on, and prints
+// their times and the ratios to the original of the same round.
 func (p program) compare(c *config) error {
 	all := contenders(c.bench)
 	progress := report.NewProgress(os.Stderr)
 	for round := range c.reps {
-		for _, k := range all {
+		for i := range all {
+			k := all[(round+i)%len(all)]
 			progress.Say("round %d of %d: %s, early returns %s", round+1, c.reps, k.form, k.hunt)
 			seconds, err := p.once(c, k)
 			if err != nil {
