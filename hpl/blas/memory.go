@@ -2,10 +2,11 @@ package blas
 
 import (
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/invariant"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/internal/reserved"
 )
@@ -51,28 +52,41 @@ func Free(a []float64) error {
 }
 
 // workspace is the memory into which Dgemm and Dtrsm pack. It belongs to the routine that
-// took it. There are as many as were ever in use at one time; none is freed.
+// took it. There are about as many as were ever in use at one time.
 type workspace struct {
 	a []float64 // a block of A, mostA
 	b []float64 // a block of B, mostB, or more; or a triangle
 	// edge holds a strip of less than mr rows, for a primitive that takes mr.
 	edge [mostRows * mostColumns]float64
 
-	touched bool // all pages have been accessed
+	memory  []float64 // all of it, from Alloc; nil if it is of the Go heap
+	touched bool      // all pages have been accessed
 }
 
-var (
-	idleMu sync.Mutex
-	idle   []*workspace // guarded by idleMu
-)
+// idle holds the workspaces that nobody uses. A goroutine begins its search at a place of its own, where
+// it left one: that memory is in the cache of its core. There is no lock, because a worker, which is
+// locked to its thread, would sleep for it, and kernels of a microsecond take a workspace.
+var idle [256]struct {
+	workspace atomic.Pointer[workspace]
+	_         [56]byte // to the next cache line
+}
+
+// place returns the place of idle that is i steps from the goroutine's own.
+func place(own uint64, i int) *atomic.Pointer[workspace] {
+	return &idle[(own+uint64(i))%uint64(len(idle))].workspace
+}
+
+// ownPlace is a hash of the goroutine.
+func ownPlace() uint64 { return uint64(osthread.G()) * 0x9E3779B97F4A7C15 >> 56 }
 
 func takeWorkspace() *workspace {
-	idleMu.Lock()
-	defer idleMu.Unlock()
-	if n := len(idle); n > 0 {
-		w := idle[n-1]
-		idle = idle[:n-1]
-		return w
+	own := ownPlace()
+	for i := range 2 * len(idle) { // twice: the others move them meanwhile
+		if p := place(own, i); p.Load() != nil {
+			if w := p.Swap(nil); w != nil {
+				return w
+			}
+		}
 	}
 	return newWorkspace()
 }
@@ -105,19 +119,25 @@ func (w *workspace) touch() {
 
 func newWorkspace() *workspace {
 	memory, err := Alloc(mostA + mostB + hugePage/8)
+	w := &workspace{memory: memory}
 	if err != nil { // the Go heap may still have some
 		memory = make([]float64, mostA+mostB+hugePage/8)
 	}
 	// Start at a boundary of huge pages, so that the system can use them.
 	past := int(uintptr(unsafe.Pointer(unsafe.SliceData(memory))) % hugePage)
 	memory = memory[(hugePage-past)%hugePage/8:]
-	return &workspace{a: memory[:mostA:mostA], b: memory[mostA:]}
+	w.a, w.b = memory[:mostA:mostA], memory[mostA:]
+	return w
 }
 
 const hugePage = 2 << 20 // bytes
 
 func (w *workspace) giveBack() {
-	idleMu.Lock()
-	defer idleMu.Unlock()
-	idle = append(idle, w)
+	own := ownPlace()
+	for i := range idle {
+		if p := place(own, i); p.Load() == nil && p.CompareAndSwap(nil, w) {
+			return
+		}
+	}
+	_ = Free(w.memory) // more than idle holds; an error leaves it allocated
 }

@@ -8,6 +8,7 @@ import (
 
 // The pages of a work buffer are accessed once: it costs milliseconds.
 func TestReserve_touches_once(t *testing.T) {
+	defer takeWorkspace().giveBack() // this goroutine's place is free now
 	w := newWorkspace()
 	w.a[5], w.b[7] = 1, 1
 	w.giveBack() // the next one that is taken
