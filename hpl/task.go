@@ -12,6 +12,7 @@ import (
 // decides where they apply. Its tasks:
 //
 //	task        runs on                    accesses               priority
+//	begin       worker (*)                 nothing                highest
 //	factor      worker (*)                 panel, its column      highest
 //	send, recv  comm thread, if Q > 1      part of the panel      highest
 //	unpack      worker                     head of the panel      highest
@@ -120,10 +121,11 @@ func (t *taskRun) run(opts []dataflow.Option) error {
 // factorize touches all memory, starts the clock, spawns the graph and waits for it.
 func (t *taskRun) factorize(log func() *dataflow.Log) error {
 	t.warm()
-	err := t.rt.Wait()
-	if err == nil {
-		err = t.start()
+	if err := t.rt.Wait(); err != nil {
+		return err
 	}
+	begin.Spawn(t.rt, t, leasedIf(t.grid.all.Size() > 1)...)
+	err := t.rt.Wait()
 	if err != nil {
 		return err
 	}
@@ -157,9 +159,14 @@ func (t *taskRun) panelIn(b *blockColumn) int { return t.matrix.cols.global(b.fi
 
 // The tasks of both graphs that are not part of the factorization.
 var (
+	begin      = tasks.DeclareCtx1("begin", beginHere, tasks.Value, tasks.HighPriority, tasks.Independent)
 	report     = tasks.Declare3("report", reportPanel, tasks.Value, tasks.Inout, tasks.Inout)
 	substitute = tasks.DeclareCtx1("substitute", substituteBack, tasks.Value, tasks.HighPriority, tasks.Independent)
 )
+
+// beginHere starts the clock on a worker. After a barrier outside of tasks the communication thread
+// would have to wake it, on each rank at another time.
+func beginHere(_ *tasks.Context, t *taskRun) error { return t.start() }
 
 // spawnReport spawns the report of a panel that has been applied everywhere, on request.
 func (t *taskRun) spawnReport(p *panel) {
