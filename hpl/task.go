@@ -1,8 +1,13 @@
 package hpl
 
 import (
+	"math"
+	"time"
+
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/tasks"
 )
 
@@ -25,7 +30,8 @@ import (
 // (*) With messages, if P > 1: a worker with the lease of the engine, where workers have a
 // core each (tasks.Leased), and otherwise the comm thread.
 //
-// An update is one task, or solve and as many multiply tasks by rows as there are workers:
+// Where the matrix is small, an update is of several block columns at once, with one exchange of
+// rows. An update is one task, or solve and as many multiply tasks by rows as there are workers:
 // for the next panel's column, and for all when few columns are left. Idle workers take part in
 // factor, and in the solve of the next panel's column. A long panel travels in parts, which are
 // rows of L2: the update for the next panel begins with the first part, and in a ring of
@@ -85,6 +91,8 @@ type taskRun struct {
 	ct           *commthread.Thread // nil if there is one rank
 	slots        []*panel           // memory of panels
 	blockColumns []*blockColumn     // from left to right
+	buffers      buffers            // of all block columns
+	exchangeTime time.Duration      // of a short exchange, the same on all ranks; the longest if one has several workers
 }
 
 // runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The
@@ -166,7 +174,38 @@ var (
 
 // beginHere starts the clock on a worker. After a barrier outside of tasks the communication thread
 // would have to wake it, on each rank at another time.
-func beginHere(_ *tasks.Context, t *taskRun) error { return t.start() }
+func beginHere(_ *tasks.Context, t *taskRun) error {
+	if err := t.tryExchange(); err != nil {
+		return err
+	}
+	return t.start()
+}
+
+// tryExchange measures short exchanges along the process column: the mean of a few, because one is as fast as
+// the other rank is early. Collective: all ranks take the longest time. A rank with several workers has them run
+// what an exchange delays.
+func (t *taskRun) tryExchange() error {
+	if t.grid.p == 1 {
+		return nil
+	}
+	const tries = 4
+	one, before := []int64{0}, int64(0)
+	for range 1 + tries { // the first one makes the ranks meet
+		if err := t.grid.pivots.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max); err != nil {
+			return err
+		}
+		if before == 0 {
+			before = osthread.Nanotime()
+		}
+	}
+	one[0] = (osthread.Nanotime() - before) / tries
+	if t.rt.Workers() > 1 {
+		one[0] = math.MaxInt64
+	}
+	err := t.grid.all.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max)
+	t.exchangeTime = time.Duration(one[0])
+	return err
+}
 
 // spawnReport spawns the report of a panel that has been applied everywhere, on request.
 func (t *taskRun) spawnReport(p *panel) {

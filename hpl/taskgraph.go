@@ -87,14 +87,26 @@ func (t *taskRun) splitMessages(p *panel, messages []route.Step) (all []route.St
 // spawnUpdates spawns the updates with p that are late, if next is there, the panel for which they
 // wait, and otherwise the others.
 func (t *taskRun) spawnUpdates(p, next *panel) {
-	for _, b := range t.blockColumns {
-		if b.last > p.right && t.late(p, b) == (next != nil) {
+	for i := t.firstRight(p); i < len(t.blockColumns); {
+		last := t.lastJoined(p, i)
+		if b := t.joined(i, last); t.late(p, b) == (next != nil) {
 			t.spawnUpdate(p, b, next)
 		}
+		i = last + 1
 	}
 }
 
-// spawnUpdate spawns the update of one block column.
+// firstRight returns the number of the first block column with columns right of p.
+func (t *taskRun) firstRight(p *panel) int {
+	for i, b := range t.blockColumns {
+		if b.last > p.right {
+			return i
+		}
+	}
+	return len(t.blockColumns)
+}
+
+// spawnUpdate spawns the update of one block column, or of joined ones.
 func (t *taskRun) spawnUpdate(p *panel, b *blockColumn, next *panel) {
 	priority := t.priority(p, b)
 	switch {

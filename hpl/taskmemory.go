@@ -14,8 +14,7 @@ type blockColumn struct {
 	number      int
 	first, last int       // local columns
 	columns     []float64 // the memory of all rows of these columns: the region of tasks
-	u           []float64 // U, packed
-	work, raw   []float64 // for the exchange of rows, if P > 1
+	buffers               // of these columns
 }
 
 // from returns the first column of b that panel p updates; b.last is the end.
@@ -58,37 +57,66 @@ func (t *taskRun) allocate() error {
 		if last < m.nq && nb > 8 && m.cols.global(last) == t.cfg.N {
 			last++ // the right side, which is no panel
 		}
-		b := &blockColumn{number: len(t.blockColumns), first: first, last: last, columns: m.at(0, first)[:(last-first)*m.ld]}
-		t.blockColumns = append(t.blockColumns, b)
-		if err := t.allocateBlockColumn(b); err != nil {
-			return err
-		}
+		t.blockColumns = append(t.blockColumns, &blockColumn{number: len(t.blockColumns), first: first, last: last, columns: m.at(0, first)[:(last-first)*m.ld]})
 		first = last
+	}
+	return t.allocateBuffers()
+}
+
+// buffers are memory for updates.
+type buffers struct {
+	u         []float64 // U, packed
+	work, raw []float64 // for the exchange of rows, if P > 1
+}
+
+// each calls f for all buffers that are there.
+func (x *buffers) each(f func([]float64)) {
+	for _, b := range [][]float64{x.u, x.work, x.raw} {
+		if b != nil {
+			f(b)
+		}
+	}
+}
+
+// allocateBuffers allocates the buffers of all block columns, side by side, so that several
+// of them can be updated as one (joined).
+func (t *taskRun) allocateBuffers() (err error) {
+	jb, u := min(t.cfg.NB, t.cfg.N), 0
+	for _, b := range t.blockColumns {
+		u += t.kernels.PackedB(jb, b.last-b.first)
+	}
+	all := &t.buffers
+	all.u, err = t.cfg.alloc(max(1, u), true)
+	if err == nil && t.grid.p > 1 {
+		all.work, err = t.cfg.alloc(max(1, 2*jb*t.matrix.nq), true)
+	}
+	if err == nil && t.grid.p > 1 {
+		all.raw, err = t.cfg.alloc(max(1, jb*t.matrix.nq), true)
+	}
+	if err != nil {
+		return err
+	}
+	u = 0
+	for _, b := range t.blockColumns {
+		n := t.kernels.PackedB(jb, b.last-b.first)
+		b.u, u = all.u[u:u+n], u+n
+		if t.grid.p > 1 {
+			b.work, b.raw = all.work[2*jb*b.first:2*jb*b.last], all.raw[jb*b.first:jb*b.last]
+		}
 	}
 	return nil
 }
 
-// buffers returns the allocated buffers.
-func (b *blockColumn) buffers() (all [][]float64) {
-	for _, x := range [][]float64{b.u, b.work, b.raw} {
-		if x != nil {
-			all = append(all, x)
-		}
+// joined returns block columns i to last as one.
+func (t *taskRun) joined(i, last int) *blockColumn {
+	x := *t.blockColumns[i]
+	for _, b := range t.blockColumns[i+1 : last+1] {
+		x.last = b.last
+		x.columns = x.columns[:len(x.columns)+len(b.columns)]
+		x.u = x.u[:len(x.u)+len(b.u)]
+		x.work, x.raw = x.work[:len(x.work)+len(b.work)], x.raw[:len(x.raw)+len(b.raw)]
 	}
-	return all
-}
-
-// allocateBlockColumn allocates the buffers of b.
-func (t *taskRun) allocateBlockColumn(b *blockColumn) (err error) {
-	jb, n := min(t.cfg.NB, t.cfg.N), b.last-b.first
-	b.u, err = t.cfg.alloc(max(1, t.kernels.PackedB(jb, n)), true)
-	if err == nil && t.grid.p > 1 {
-		b.work, err = t.cfg.alloc(max(1, 2*jb*n), true)
-	}
-	if err == nil && t.grid.p > 1 {
-		b.raw, err = t.cfg.alloc(max(1, jb*n), true)
-	}
-	return err
+	return &x
 }
 
 // free releases all memory. It ignores errors: the pages just stay allocated.
@@ -96,11 +124,7 @@ func (t *taskRun) free() {
 	for _, p := range t.slots {
 		_ = p.free()
 	}
-	for _, b := range t.blockColumns {
-		for _, x := range b.buffers() {
-			_ = blas.Free(x)
-		}
-	}
+	t.buffers.each(func(x []float64) { _ = blas.Free(x) })
 }
 
 // warm spawns tasks that write to all memory once, before the clock starts: the system
@@ -113,9 +137,7 @@ func (t *taskRun) warm() {
 		touch.Spawn(t.rt, p.memory)
 	}
 	for _, b := range t.blockColumns {
-		for _, x := range b.buffers() {
-			touch.Spawn(t.rt, x)
-		}
+		b.each(func(x []float64) { touch.Spawn(t.rt, x) })
 	}
 }
 

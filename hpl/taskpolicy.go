@@ -2,6 +2,7 @@ package hpl
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -34,6 +35,29 @@ func (t *taskRun) urgent(p *panel, b *blockColumn) bool { return t.panelIn(b) ==
 // short messages of the panel would queue up behind the long ones of the exchange.
 func (t *taskRun) late(p *panel, b *blockColumn) bool {
 	return t.with(Late) && t.grid.p > 1 && (p.k+1)%t.grid.q == t.grid.col && t.panelIn(b) > p.k+1+t.grid.q
+}
+
+// exchangeWorth is how many multiplications are worth an exchange of rows and its tasks, which cost a rank
+// some 50 microseconds beside the messages; fastExchange is how long a short one takes on a fast network.
+const (
+	exchangeWorth = 10_000_000
+	fastExchange  = 20 * time.Microsecond
+)
+
+// lastJoined returns the number of the last block column that p updates together with block column i
+// (Joins): if updates are short, ranks have one worker, and the network is fast, the tasks of an exchange
+// cost more than what they overlap. All processes of a column find the same. The next panel's column stays
+// alone, unless no other process column waits for the panel and one update of all columns is short.
+func (t *taskRun) lastJoined(p *panel, i int) int {
+	end := len(t.blockColumns)
+	if t.grid.p == 1 || t.exchangeTime > fastExchange || !t.with(Joins) {
+		return i
+	}
+	n := exchangeWorth / max(1, t.cfg.N/t.cfg.P*t.cfg.NB*t.cfg.NB)
+	if n <= 1 || t.urgent(p, t.blockColumns[i]) && (t.grid.q > 1 || i+n < end) {
+		return i
+	}
+	return min(i+n, end) - 1
 }
 
 // cut returns the rows of each task that updates b: one for each worker if the update is urgent, or
