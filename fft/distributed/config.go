@@ -76,8 +76,8 @@ type Config struct {
 
 	// Stage is the number of finished planes that may wait until they have been sent: the
 	// memory of the staging buffer, in planes; 0 stands for all. Exchange needs all. Tasks
-	// keeps with 0 what it sends behind the last pass, a third of all planes or less, and the rest
-	// of some 8 planes; with another number it hides no messages behind the last pass.
+	// keeps with 0 what it may send behind the last pass, a third of all planes or less, and some
+	// 8 planes; with another number it hides no messages behind the last pass.
 	Stage int
 
 	Workers int // cores of this rank; 0 stands for 1

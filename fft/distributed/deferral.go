@@ -62,4 +62,6 @@ func (d *deferral) learn(p *Plan, t *phase) error {
 }
 
 // powerOfFour reports whether n is 1, 4, 16 and so on.
-func powerOfFour(n int) bool { return bits.OnesCount(uint(n)) == 1 && bits.TrailingZeros(uint(n))%2 == 0 }
+func powerOfFour(n int) bool {
+	return bits.OnesCount(uint(n)) == 1 && bits.TrailingZeros(uint(n))%2 == 0
+}
