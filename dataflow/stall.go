@@ -210,9 +210,8 @@ func (rt *Runtime) answerWatchdog() {
 
 // tellQuiet tells the executor if the runtime cannot make progress by itself: no task is
 // ready, no body computes, waiting bodies wait in calls of the executor, and no event is held
-// but by tasks that wait for such calls (Watch). The submitter is in a wait, and not above its mark:
-// it would spawn more tasks. The checks below
-// do not happen at one moment. The argument moves, as the watchdog read it, shows that no
+// but by tasks that wait for such calls (Watch). The submitter is in a wait, and not in that of the
+// window, after which it spawns more tasks. The checks below do not happen at one moment. The argument moves, as the watchdog read it, shows that no
 // worker has ended a task between them; advances, which the watchdog read one period
 // earlier, shows the same of the executor, which compares it: so a body that calls Watch after
 // the events were counted, and would make up for another event, is noticed.

@@ -1,6 +1,7 @@
 package distributed
 
 import (
+	"math"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -41,10 +42,15 @@ func (t *phase) computed(since int64) {
 }
 
 // waiting returns how long the workers computed planes, and how long they waited for memory to be
-// sent, and for messages after the last plane.
+// sent, and for messages after the last plane: without end on a rank that has no planes or no columns, which
+// tells nothing.
 func (t *phase) waiting(workers int) (busy, waiting int64) {
+	began, arrived := t.began.Load(), t.arrived.Load()
+	if began == 0 || arrived == 0 {
+		return 0, math.MaxInt64
+	}
 	busy = t.busy.Load() / int64(workers)
-	return busy, t.arrived.Load() - t.began.Load() - busy
+	return busy, arrived - began - busy
 }
 
 // learn decides from a transform, the same on all ranks. Collective.

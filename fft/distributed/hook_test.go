@@ -3,6 +3,7 @@ package distributed
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/invariant"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -304,4 +306,21 @@ func lastMessage(l *dataflow.Log) (last time.Duration) {
 		}
 	}
 	return last
+}
+
+// A rank without planes, or without columns, has no say in whether groups are deferred.
+func TestPhase_waiting(t *testing.T) {
+	var x phase
+	for range 2 {
+		busy, waiting := x.waiting(1)
+		assert.Zero(t, busy)
+		assert.EqualValues(t, math.MaxInt64, waiting)
+		x.computed(osthread.Nanotime()) // planes, no columns
+	}
+	var y phase
+	y.began.Store(1000)
+	y.arrived.Store(5000)
+	y.busy.Store(3000)
+	busy, waiting := y.waiting(2)
+	assert.Equal(t, [2]int64{1500, 2500}, [2]int64{busy, waiting})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -366,7 +365,7 @@ func CallSite() uintptr {
 	for _, most := range [...]int{nearCallers, len(pcs)} {
 		n = runtime.Callers(2, pcs[:most])
 		for _, pc := range pcs[:n] {
-			if !callers.implement(pc) {
+			if !implements(pc) {
 				return pc
 			}
 		}
@@ -378,26 +377,17 @@ const nearCallers = 5 // usually enough, and cheaper
 
 // callers caches which return addresses of runtime.Callers lie in the packages that
 // implement spawning: a lookup in the symbol table takes a microsecond.
-var callers callerCache
+var callers cache[uintptr, bool]
 
-type callerCache struct {
-	known atomic.Pointer[map[uintptr]bool] // replaced, never changed
-}
-
-func (c *callerCache) implement(pc uintptr) bool {
-	for {
-		old := c.known.Load()
-		known := map[uintptr]bool{}
-		if old != nil {
-			if yes, ok := (*old)[pc]; ok {
-				return yes
-			}
-			known = maps.Clone(*old)
-		}
+// implements reports whether pc lies in one of these packages.
+func implements(pc uintptr) bool {
+	yes, known := callers.get(pc)
+	if !known {
 		f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-		known[pc] = implementation(f.Function)
-		c.known.CompareAndSwap(old, &known)
+		yes = implementation(f.Function)
+		callers.put(pc, yes)
 	}
+	return yes
 }
 
 // CallLine returns file:line of [CallSite].
