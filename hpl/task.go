@@ -92,7 +92,7 @@ type taskRun struct {
 	slots        []*panel           // memory of panels
 	blockColumns []*blockColumn     // from left to right
 	buffers      buffers            // of all block columns
-	exchangeTime time.Duration      // of a short exchange, the same on all ranks; the longest if one has several workers
+	exchangeTime time.Duration      // of a short exchange, the same on all ranks; without end if it was not measured
 }
 
 // runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The
@@ -181,15 +181,20 @@ func beginHere(_ *tasks.Context, t *taskRun) error {
 	return t.start()
 }
 
-// tryExchange measures short exchanges along the process column: the mean of a few, because one is as fast as
-// the other rank is early. Collective: all ranks take the longest time. A rank with several workers has them run
-// what an exchange delays.
+// tryExchange measures short exchanges along the process column, for Joins: the mean of a few, because one is
+// as fast as the other rank is early. Collective: all ranks take the longest time. Where a rank has several workers
+// nothing is measured, because they run what an exchange delays.
 func (t *taskRun) tryExchange() error {
-	if t.grid.p == 1 {
+	t.exchangeTime = math.MaxInt64
+	if t.grid.p == 1 || !t.with(Joins) {
 		return nil
 	}
+	one := []int64{int64(t.rt.Workers())}
+	if err := t.grid.all.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max); err != nil || one[0] > 1 {
+		return err
+	}
 	const tries = 4
-	one, before := []int64{0}, int64(0)
+	before := int64(0)
 	for range 1 + tries { // the first one makes the ranks meet
 		if err := t.grid.pivots.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max); err != nil {
 			return err
@@ -199,9 +204,6 @@ func (t *taskRun) tryExchange() error {
 		}
 	}
 	one[0] = (osthread.Nanotime() - before) / tries
-	if t.rt.Workers() > 1 {
-		one[0] = math.MaxInt64
-	}
 	err := t.grid.all.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max)
 	t.exchangeTime = time.Duration(one[0])
 	return err

@@ -50,7 +50,7 @@ const (
 // alone, unless no other process column waits for the panel and one update of all columns is short.
 func (t *taskRun) lastJoined(p *panel, i int) int {
 	end := len(t.blockColumns)
-	if t.grid.p == 1 || t.exchangeTime > fastExchange || !t.with(Joins) {
+	if t.exchangeTime > fastExchange {
 		return i
 	}
 	n := exchangeWorth / max(1, t.cfg.N/t.cfg.P*t.cfg.NB*t.cfg.NB)
