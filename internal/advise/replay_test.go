@@ -154,7 +154,8 @@ func TestReplay_refused(t *testing.T) {
 		}, "begin or end with another pass", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := analysed(t, 3, nil, loop(x.body))
+			// Time for a pass that takes some ten milliseconds because other programs run.
+			r := analysedFor(t, 3, nil, 250*time.Millisecond, loop(x.body))
 			c := longest(r)
 			assert.Contains(t, c.NoReplay, x.why)
 			if x.alone {

@@ -23,7 +23,13 @@ import (
 // analysed runs a body on ranks of this process under the tool, and returns the tool's results.
 func analysed(t *testing.T, ranks int, watch Watch, body func(*mpi.Comm) error) *Run {
 	t.Helper()
-	o := &Options{File: filepath.Join(t.TempDir(), "run.json"), Watch: watch, Rehearse: 50 * time.Millisecond, apart: int64(time.Hour)}
+	return analysedFor(t, ranks, watch, 50*time.Millisecond, body)
+}
+
+// analysedFor is analysed with another time for measurements.
+func analysedFor(t *testing.T, ranks int, watch Watch, rehearse time.Duration, body func(*mpi.Comm) error) *Run {
+	t.Helper()
+	o := &Options{File: filepath.Join(t.TempDir(), "run.json"), Watch: watch, Rehearse: rehearse, apart: int64(time.Hour)}
 	require.NoError(t, local.Run(ranks, Wrap(o, body)))
 	r, err := ReadFile(o.File)
 	require.NoError(t, err)
