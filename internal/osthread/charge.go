@@ -196,17 +196,32 @@ func (m *machine) compute(t *thread, d int64) {
 	d = int64(float64(d) / c.speed)
 	d += m.stolen(c, max(c.free, m.now), d)
 	if t.nice < 0 {
-		for _, other := range c.queue {
-			other.at += d
-			heap.Fix(&m.queue, other.index)
-		}
-		c.free = max(c.free, m.now) + d
+		m.postpone(c, d+m.changeBack(c, t))
 		m.enqueue(t, m.now+d)
 	} else {
 		c.free = max(c.free, m.now) + d
 		m.enqueue(t, c.free)
 		c.queue = append(c.queue, t)
 	}
+}
+
+// postpone lets the threads that compute on a core end later by d.
+func (m *machine) postpone(c *core, d int64) {
+	for _, other := range c.queue {
+		other.at += d
+		heap.Fix(&m.queue, other.index)
+	}
+	c.free = max(c.free, m.now) + d
+}
+
+// changeBack returns what a core loses when the thread that t interrupts there goes on, once for
+// each time that t has taken the core (occupy).
+func (m *machine) changeBack(c *core, t *thread) int64 {
+	if len(c.queue) == 0 || c.last != t {
+		return 0
+	}
+	c.last = c.queue[0]
+	return int64(m.o.Switch)
 }
 
 // occupy charges t, which has slept, for its core if another thread had it.
@@ -234,13 +249,8 @@ func spun(d time.Duration) {
 	if m == nil || m.current.node == nil {
 		return
 	}
-	c := m.current.node.coreFor(m.current)
-	for _, other := range c.queue {
-		other.at += int64(d)
-		heap.Fix(&m.queue, other.index)
-	}
-	if c.free > m.now {
-		c.free += int64(d)
+	if c := m.current.node.coreFor(m.current); c.free > m.now {
+		m.postpone(c, int64(d))
 	}
 }
 

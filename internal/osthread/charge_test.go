@@ -254,3 +254,35 @@ func TestCharge_switch(t *testing.T) {
 	assert.Zero(t, alone)
 	assert.GreaterOrEqual(t, beside, 5*cost)
 }
+
+// A thread that is interrupted by one with a negative nice value pays for the change back to it, too,
+// however often the other computes before it sleeps again.
+func TestCharge_switch_back(t *testing.T) {
+	const (
+		cost, body, poll = 2 * time.Microsecond, time.Millisecond, 10 * time.Microsecond
+		sleeps           = 5
+	)
+	var interrupted time.Duration
+	_, err := Simulate(Simulation{Nodes: 1, Cores: 1, Switch: cost}, func() {
+		var g Group
+		g.GoOn(0, func() {
+			require.NoError(t, SetNice(-10))
+			var p Parker
+			for range sleeps {
+				p.ParkTimeout(20 * time.Microsecond)
+				for range 3 {
+					Charge(poll)
+					Settle()
+				}
+			}
+		})
+		g.GoOn(0, func() {
+			Charge(body)
+			Settle()
+			interrupted = time.Duration(Nanotime())
+		})
+		g.Wait()
+	})
+	require.NoError(t, err)
+	assert.Equal(t, body+sleeps*(3*poll+2*cost), interrupted)
+}

@@ -108,7 +108,8 @@ type Simulation struct {
 	// Waker is the cost of waking a thread that has slept for longer than threads spin, and
 	// Sleeper the delay of that thread.
 	Waker, Sleeper time.Duration
-	// Switch is what a core loses when a thread that has slept goes on there after another one.
+	// Switch is what a core loses when a thread that has slept goes on there after another one, and
+	// when the one that it has interrupted goes on.
 	Switch time.Duration
 	// Copy is the rate at which threads copy what messages carry, in 1e9 bytes per second, where
 	// nothing is copied really (ChargeCopy). 0: it takes no time of theirs.
