@@ -28,6 +28,7 @@ type subject struct {
 	group   string // subjects of a group solve the same problem in the same place
 	variant string
 	same    bool // as the blocking driver: look-ahead with one process column
+	fourier bool // its speed is that of transforms
 	ranks   int
 	workers int // of each rank
 	net     local.Net
@@ -87,7 +88,7 @@ func fourierSubjects(net local.Net, classes []string) (all []*subject, err error
 		}
 		for _, form := range distributed.Forms() {
 			s := &subject{
-				group: fmt.Sprintf("ft %s %s", class.Name, nameOf(net)), variant: form.String(), ranks: checkedCores, workers: 1, net: net,
+				group: fmt.Sprintf("ft %s %s", class.Name, nameOf(net)), variant: form.String(), fourier: true, ranks: checkedCores, workers: 1, net: net,
 			}
 			s.run = func(c *mpi.Comm, kernels *cluster.Kernels) (seconds float64, err error) {
 				cfg := distributed.Config{Form: form, Workers: 1}
@@ -184,12 +185,12 @@ func check(o options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := newPaces(o.kernels)
+	w := newWatch(o.kernels)
 	progress := report.NewProgress(os.Stderr)
 	defer progress.Clear()
 	for round := range o.rounds {
 		progress.Say("round %d of %d: calibration", round+1, o.rounds)
-		m, err := measure(o, p)
+		m, err := measure(o, w)
 		if err != nil {
 			return err
 		}
@@ -197,6 +198,10 @@ func check(o options, stdout io.Writer) error {
 			progress.Say("round %d of %d, %s, %s", round+1, o.rounds, s.group, s.variant)
 			mine := *m
 			mine.Network.Net = beyond(m.Network.Net, s.net)
+			p := w.products
+			if s.fourier {
+				p = w.transforms
+			}
 			if err := s.round(&mine, p); err != nil {
 				return err
 			}

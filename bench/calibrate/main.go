@@ -105,7 +105,7 @@ func run(args []string, stdout io.Writer) error {
 	if _, size, launched := system.Launched(); launched {
 		return launchedRun(o, size, stdout)
 	}
-	m, err := measure(o, newPaces(o.kernels))
+	m, err := measure(o, newWatch(o.kernels))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func launchedRun(o options, size int, stdout io.Writer) error {
 		if err := c.Barrier(); err != nil {
 			return err
 		}
-		m, err := machineHere(o, newPaces(o.kernels))
+		m, err := machineHere(o, newWatch(o.kernels))
 		if err = errors.Join(err, c.Barrier()); err != nil {
 			return err
 		}
@@ -152,11 +152,11 @@ func write(o options, m *cluster.Machine, stdout io.Writer) error {
 }
 
 // machineHere returns this machine, without messages: a node for each core.
-func machineHere(o options, p paces) (m *cluster.Machine, err error) {
+func machineHere(o options, w watch) (m *cluster.Machine, err error) {
 	m = &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
 	m.NoiseEvery.Duration, m.NoiseLength.Duration = noise()
-	m.Kernels = quicken(kernels(p, o), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
-	err = p.undisturbed(func() (err error) {
+	m.Kernels = quicken(kernels(w, o), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
+	err = w.products.undisturbed(func() (err error) {
 		m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
 		m.Switch.Duration = switchCost()
 		m.Spawn.Duration, m.Task.Duration, err = taskCosts()
@@ -166,12 +166,12 @@ func machineHere(o options, p paces) (m *cluster.Machine, err error) {
 }
 
 // measure returns this machine, with messages between threads.
-func measure(o options, p paces) (*cluster.Machine, error) {
-	m, err := machineHere(o, p)
+func measure(o options, w watch) (*cluster.Machine, error) {
+	m, err := machineHere(o, w)
 	if err != nil {
 		return nil, err
 	}
-	err = p.undisturbed(func() (err error) {
+	err = w.products.undisturbed(func() (err error) {
 		m.Network.Net, m.Copy, err = messages()
 		return err
 	})

@@ -44,7 +44,7 @@ func TestPace(t *testing.T) {
 // and then taken as parts.
 func TestTimer_once(t *testing.T) {
 	k := blas.Default()
-	p := newPace(k)
+	p := productPace(k)
 	for range 100 {
 		p.add(1e9) // far above what there is
 	}
@@ -91,10 +91,10 @@ func TestRun(t *testing.T) {
 	o, err := parse([]string{"-out", file})
 	require.NoError(t, err)
 	o.shortest, o.repeats = shortestTiming/20, 0 // other tests may have the cores
-	sizes := cacheSizes
-	cacheSizes = []int{1, 4, 32}
-	defer func() { cacheSizes = sizes }()
-	measured, err := measure(o, newPaces(o.kernels))
+	sizes, ofTransforms := cacheSizes, transformSizes
+	cacheSizes, transformSizes = []int{1 << 10, 4 << 10, 32 << 10}, []int{512, 8 << 10}
+	defer func() { cacheSizes, transformSizes = sizes, ofTransforms }()
+	measured, err := measure(o, newWatch(o.kernels))
 	require.NoError(t, err)
 	require.NoError(t, write(o, measured, nil))
 	m, err := cluster.Load(file)
@@ -123,11 +123,11 @@ func TestQuicken(t *testing.T) {
 func TestFitCache(t *testing.T) {
 	times := map[int]float64{}
 	for _, size := range cacheSizes {
-		times[size] = 1 + 9*max(0, 1-12/float64(size))
+		times[size] = 1 + 9*max(0, 1-12<<10/float64(size))
 	}
 	near, far, shared := fitCache(times)
 	assert.InDelta(t, 1, near, 1e-9)
-	assert.InDelta(t, times[256], far, 1e-9)
+	assert.InDelta(t, times[256<<10], far, 1e-9)
 	assert.InEpsilon(t, 12*1.048576, shared, 0.1)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // timer times kernels on its core.
 type timer struct {
 	kernels  blas.Kernels
-	pace     *pace
+	pace     *pace   // of a product, or of transforms while those are timed
 	shortest float64 // timing that counts, in ns
 	repeats  int     // how many timings with a slow core are still repeated
 }
@@ -78,11 +79,13 @@ var depths = []int{8, 16, 32, 64, 96, 128, 192, 256}
 
 // kernels measures the model of the kernels k on all cores at the same time, because cores share
 // caches, the memory and perhaps a clock. It returns the means.
-func kernels(p paces, o options) (mean cluster.Kernels) {
+func kernels(w watch, o options) (mean cluster.Kernels) {
 	all := make([]cluster.Kernels, len(osthread.Usable().List()))
 	onCores(func(i int) {
-		t := &timer{kernels: o.kernels, pace: p[i], shortest: o.shortest, repeats: o.repeats}
+		t := &timer{kernels: o.kernels, pace: w.products[i], shortest: o.shortest, repeats: o.repeats}
 		all[i] = t.model()
+		t.pace, t.repeats = w.transforms[i], o.repeats
+		t.transforms(&all[i])
 	})
 	values := func(k *cluster.Kernels) []*float64 {
 		return []*float64{
@@ -167,27 +170,34 @@ func (t *timer) model() (r cluster.Kernels) {
 	r.Line, r.LineMemory, r.Shared = t.rowTimes()
 	r.Row = t.rowTime()
 	r.Scatter, r.Exchange = t.rowFactors()
-	r.FFT, r.FFTCache, r.FFTMemory, r.FFTColumns = t.transformRates()
 	r.Call = 1e6 * t.timed(func() { t.kernels.Dscal(1, 1, one, 1) })
 	return r
 }
 
-// transformRates returns the rate of Fourier transforms of rows and columns of an array in a cache,
-// in 1e9 operations per second; the largest array in a cache, in 1e6 bytes; and the rates at which
-// rows and columns of a larger one move to the cache and back, in 1e9 bytes per second, beyond the
-// time of those in a cache.
-func (t *timer) transformRates() (rate, cache, rows, columns float64) {
-	const n, width = 128, 256
+// transforms measures those of the model: the rate of Fourier transforms of rows and columns of an array in
+// a cache, in 1e9 operations per second; the largest array in a cache, in 1e6 bytes; and the rates at which
+// rows and columns of a larger one move to the cache and back, in 1e9 bytes per second, beyond the time of
+// those in a cache. Three arrays take turns, as in NAS FT.
+func (t *timer) transforms(r *cluster.Kernels) {
+	const n, width, arrays = 128, 256, 3
 	inRows, inColumns := map[int]float64{}, map[int]float64{} // ns of a number
-	for _, size := range cacheSizes {
-		lead := size << 20 / 16 / n
-		x := make([]complex128, n*lead)
+	for _, size := range transformSizes {
+		lead := size << 10 / 16 / n
+		x, next := make([]complex128, arrays*n*lead), 0
+		turn := func() []complex128 {
+			next = (next + 1) % arrays
+			return x[next*n*lead:][:n*lead]
+		}
 		along, _ := fft.NewMany(n, lead, fft.Contiguous(n), fft.Contiguous(n))
 		across, _ := fft.NewMany(n, width, fft.Interleaved(lead), fft.Interleaved(lead))
-		inRows[size] = 1e9 / float64(len(x)) * t.timed(func() { _ = along.Forward(x, x) })
-		inColumns[size] = 1e9 / float64(len(x)) * t.timed(func() {
+		inRows[size] = 1e9 / float64(n*lead) * t.timed(func() {
+			y := turn()
+			_ = along.Forward(y, y)
+		})
+		inColumns[size] = 1e9 / float64(n*lead) * t.timed(func() {
+			y := turn()
 			for at := 0; at < lead; at += width {
-				_ = across.Forward(x[at:], x[at:])
+				_ = across.Forward(y[at:], y[at:])
 			}
 		})
 	}
@@ -195,7 +205,8 @@ func (t *timer) transformRates() (rate, cache, rows, columns float64) {
 	nearColumn, farColumn, cache := fitCache(inColumns)
 	const moved, most, operations = 2 * 16, 1e3, 5 * 7 // of a number; bytes, GB/s
 	beyond := func(near, far float64) float64 { return moved / max(far-near, moved/most) }
-	return 2 * operations / (nearRow + nearColumn), cache, beyond(nearRow, farRow), beyond(nearColumn, farColumn)
+	r.FFT, r.FFTCache = 2*operations/(nearRow+nearColumn), cache
+	r.FFTMemory, r.FFTColumns = beyond(nearRow, farRow), beyond(nearColumn, farColumn)
 }
 
 // cacheSize returns how much of the core's own cache data may fill, in 1e6 bytes: half of it.
@@ -289,24 +300,28 @@ func (t *timer) spread() float64 {
 	return min(0.3, (all[3*products/4]-all[products/4])/quartiles/all[products/2])
 }
 
-// cacheSizes are the sizes of arrays, in MiB, by which caches are found.
-var cacheSizes = []int{1, 4, 8, 16, 32, 256}
+// The sizes of arrays, in KiB, by which caches are found.
+var (
+	cacheSizes     = []int{1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 256 << 10}
+	transformSizes = []int{512, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 96 << 10}
+)
 
 // fitCache returns the ns of an element in a cache and in memory, and shared, the largest array
 // in a cache, in 1e6 bytes: of many sizes the one with which the model comes closest to the
-// measured times of arrays of cacheSizes.
+// measured times of arrays, by their sizes in KiB.
 func fitCache(times map[int]float64) (near, far, shared float64) {
-	smallest, largest := cacheSizes[0], cacheSizes[len(cacheSizes)-1]
+	sizes := slices.Sorted(maps.Keys(times))
+	smallest, largest := sizes[0], sizes[len(sizes)-1]
 	near, far = times[smallest], max(times[smallest], times[largest])
 	best := math.Inf(1)
-	for candidate := 1.0; candidate <= 64; candidate *= 1.1 {
+	for candidate := 512.0; candidate <= 64<<10; candidate *= 1.1 {
 		miss := 0.0
 		for size, t := range times {
 			outside := max(0, 1-candidate/float64(size))
 			miss += math.Pow(math.Log(t/(near+outside*(far-near))), 2)
 		}
 		if miss < best {
-			best, shared = miss, candidate*(1<<20)/1e6
+			best, shared = miss, candidate*(1<<10)/1e6
 		}
 	}
 	return near, far, shared
@@ -317,7 +332,7 @@ func fitCache(times map[int]float64) (near, far, shared float64) {
 func (t *timer) rowTimes() (near, far, shared float64) {
 	times := map[int]float64{}
 	for _, size := range cacheSizes {
-		times[size] = t.rowsTime(size<<20/8, func(a, w []float64, lda int, rows []int) {
+		times[size] = t.rowsTime(size<<10/8, func(a, w []float64, lda int, rows []int) {
 			t.kernels.GatherRows(rowColumns, a, lda, rows, w)
 		})
 	}

@@ -15,13 +15,13 @@ import (
 // messages measures messages between two ranks in this process: the network, without a limit of
 // bandwidth, and the rate at which the ranks copy long messages, in 1e9 bytes per second.
 func messages() (net local.Net, rate float64, err error) {
-	const unlimited, bytes = 1e13, 128 << 10
+	const unlimited, bytes, memory = 1e13, 128 << 10, 32 << 20
 	err = local.Run(2, func(c *mpi.Comm) error {
 		found, err := messagesOf(c, 20_000, 100)
 		if err != nil {
 			return err
 		}
-		took, err := exchangeBeside(c, bytes, 50)
+		took, err := exchangeBeside(c, bytes, memory, 50)
 		if c.Rank() == 0 {
 			net, rate = found, bytes/max(1, float64(took))
 			net.Bandwidth = unlimited
@@ -63,7 +63,7 @@ func messagesOf(c *mpi.Comm, shorts, longs int) (net local.Net, err error) {
 	if err != nil {
 		return net, err
 	}
-	beside, err := exchangeBeside(c, pivotBytes, shorts/10)
+	beside, err := exchangeBeside(c, pivotBytes, pivotBytes, shorts/10)
 	if err != nil || c.Rank() != 0 {
 		return net, err
 	}
@@ -77,18 +77,22 @@ func messagesOf(c *mpi.Comm, shorts, longs int) (net local.Net, err error) {
 
 const pivotBytes = 3 << 10 // of a pivot's rows in a panel of 192 columns
 
-// exchangeBeside returns, on rank 0, by how much an exchange of some bytes lengthens a loop in which both ranks multiply, write a message, and read one: the median of batches. What the
-// receiver reads is in the cache of the other core, and counts as part of the exchange. Collective.
-func exchangeBeside(c *mpi.Comm, bytes, batch int) (took time.Duration, err error) {
+// exchangeBeside returns, on rank 0, by how much an exchange of some bytes lengthens a loop in which both ranks
+// multiply, write a message, and read one: the median of batches. What the receiver reads is in the cache of the
+// other core, and counts as part of the exchange. Messages take turns in the memory, in bytes. Collective.
+func exchangeBeside(c *mpi.Comm, bytes, memory, batch int) (took time.Duration, err error) {
 	const batches, m, n = 15, 2048, 8
 	k := blas.Default()
 	a, x, y := numbers(m*n), numbers(n), numbers(m)
-	mine, theirs := mpi.Alloc[float64](bytes/8), mpi.Alloc[float64](bytes/8)
+	sent, received := mpi.Alloc[float64](memory/8), mpi.Alloc[float64](memory/8)
 	source, result := numbers(bytes/8), numbers(bytes/8)
+	at := 0
 	loop := func(exchange bool) int64 {
 		begin := osthread.Nanotime()
 		for range batch {
 			k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1)
+			at = (at + len(source)) % len(sent)
+			mine, theirs := sent[at:at+len(source)], received[at:at+len(source)]
 			copy(mine, source)
 			if exchange && err == nil { // after a failure the other rank may not come
 				_, err = c.Sendrecv(mpi.Of(mine), 1-c.Rank(), 1, mpi.Of(theirs), 1-c.Rank(), 1)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-hpc/weft/fft"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
@@ -13,31 +14,49 @@ import (
 // for several). A machine file describes cores of full speed; a check predicts each of its runs with
 // the speeds that the cores had before and after it.
 
-// pace knows the speed of a core: the rates of a short product at many times. Its methods run on a
+// pace knows the speed of a core: the rates of a short work at many times. Its methods run on a
 // thread of the core.
 type pace struct {
-	kernels blas.Kernels
-	a, b, c []float64
-	rates   []float64 // the last ones
+	work  func()    // takes a tenth to two milliseconds
+	rates []float64 // the last ones
 }
 
-// The product is small enough to leave a cache of the core as it is.
-const paceOrder, paceDepth, paceCalls, paceRates = 96, 64, 10, 400
+// paceRates is how many of them.
+const paceRates = 400
 
-func newPace(k blas.Kernels) *pace {
-	const n, d = paceOrder, paceDepth
-	return &pace{kernels: k, a: numbers(k.PackedA(n, d)), b: numbers(k.PackedB(d, n)), c: numbers(n * n)}
+// productPace watches a core by a product that is small enough to leave a cache of the core as it is.
+func productPace(k blas.Kernels) *pace {
+	const n, d, calls = 96, 64, 10
+	a, b, c := numbers(k.PackedA(n, d)), numbers(k.PackedB(d, n)), numbers(n*n)
+	return &pace{work: func() {
+		for range calls {
+			k.GemmPacked(n, n, d, -1, a, b, c, n)
+		}
+	}}
 }
 
-// speed returns the present speed, as a part of the full one: the best of three products, because
-// others may be interrupted. It takes less than a millisecond.
+// transformPace watches a core, and its way to the memory, by Fourier transforms of columns that do not
+// stay in a cache of the core.
+func transformPace(blas.Kernels) *pace {
+	const n, width, bytes, strips = 128, 256, 16 << 20, 2
+	const lead = bytes / 16 / n
+	x, at := make([]complex128, n*lead), 0
+	across, _ := fft.NewMany(n, width, fft.Interleaved(lead), fft.Interleaved(lead))
+	return &pace{work: func() {
+		for range strips {
+			_ = across.Forward(x[at:], x[at:])
+			at = (at + width) % lead
+		}
+	}}
+}
+
+// speed returns the present speed, as a part of the full one: the best of three works, because
+// others may be interrupted. It takes some milliseconds or less.
 func (p *pace) speed() float64 {
 	rate := 0.0
 	for range 3 {
 		begin := osthread.Nanotime()
-		for range paceCalls {
-			p.kernels.GemmPacked(paceOrder, paceOrder, paceDepth, -1, p.a, p.b, p.c, paceOrder)
-		}
+		p.work()
 		rate = max(rate, 1/float64(max(1, osthread.Nanotime()-begin)))
 	}
 	return p.add(rate)
@@ -57,14 +76,23 @@ func (p *pace) add(rate float64) float64 {
 // isFull reports whether a speed is the full one.
 func isFull(speed float64) bool { return speed >= 0.9 }
 
-// paces are those of the usable cores.
+// A watch has the paces of the usable cores by two kinds of work: a neighbour may take a part of the core,
+// or of the way to the memory.
+type watch struct{ products, transforms paces }
+
+// newWatch returns a watch that has seen its cores for some seconds.
+func newWatch(k blas.Kernels) watch {
+	return watch{newPaces(productPace, k), newPaces(transformPace, k)}
+}
+
+// paces are those of the usable cores by one kind of work.
 type paces []*pace
 
 // newPaces returns paces that have watched their cores for some seconds.
-func newPaces(k blas.Kernels) paces {
+func newPaces(of func(blas.Kernels) *pace, k blas.Kernels) paces {
 	p := make(paces, len(osthread.Usable().List()))
 	for i := range p {
-		p[i] = newPace(k)
+		p[i] = of(k)
 	}
 	for range paceRates / 4 {
 		p.speeds()

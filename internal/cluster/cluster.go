@@ -92,7 +92,8 @@ type Kernels struct {
 	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
 
 	// Transforms of arrays larger than fft_cache, in 1e6 bytes, move their planes and their columns
-	// at these rates, in 1e9 bytes per second. Default: cache and memory.
+	// at these rates, in 1e9 bytes per second. A program has about three such arrays, which share the
+	// cache. Default: cache and memory.
 	FFTCache   float64 `json:"fft_cache"`
 	FFTMemory  float64 `json:"fft_memory"`
 	FFTColumns float64 `json:"fft_columns"`
