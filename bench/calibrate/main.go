@@ -165,13 +165,13 @@ func machineHere(o options, w watch) (m *cluster.Machine, err error) {
 	return m, err
 }
 
-// measure returns this machine, with messages between threads.
+// measure returns this machine, with messages between threads, which take the way to the memory.
 func measure(o options, w watch) (*cluster.Machine, error) {
 	m, err := machineHere(o, w)
 	if err != nil {
 		return nil, err
 	}
-	err = w.products.undisturbed(func() (err error) {
+	err = w.transforms.undisturbed(func() (err error) {
 		m.Network.Net, m.Copy, err = messages()
 		return err
 	})
