@@ -118,35 +118,43 @@ func exchangeBeside(c *mpi.Comm, bytes, memory, batch int) (took time.Duration, 
 
 // hostRate returns, on rank 0, the rate at which a host moves long messages, in 1e9 bytes per second: by
 // how much those that cross lengthen computation beside them. What the system does for them
-// counts. Collective.
+// counts, and polls in vain do not. Collective.
 func hostRate(c *mpi.Comm) (rate float64, err error) {
-	const repeats, long, m, n = 9, 4 << 20, 2048, 256
+	const repeats, long, m, n, calls = 9, 4 << 20, 2048, 256, 50
 	k := blas.Default()
 	a, x, y := numbers(m*n), numbers(n), numbers(m)
-	mine, theirs := mpi.Alloc[byte](long), mpi.Alloc[byte](long)
-	compute := func() { k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1) }
+	mine, theirs, last := mpi.Alloc[byte](long), mpi.Alloc[byte](long), mpi.Alloc[byte](2)
+	// step computes and polls, and says whether all requests are done.
+	step := func(under []*mpi.Request) (bool, error) {
+		k.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1)
+		return mpi.Testall(under...)
+	}
 	var all []float64
 	for range repeats {
 		if err := c.Barrier(); err != nil {
 			return 0, err
 		}
-		const calls = 50
+		waits := []*mpi.Request{c.Irecv(mpi.Of(last[:1]), 1-c.Rank(), 3)}
 		begin := osthread.Nanotime()
 		for range calls {
-			compute()
+			if _, err := step(waits); err != nil {
+				return 0, err
+			}
 		}
 		alone := float64(osthread.Nanotime()-begin) / calls
 
 		begin, steps := osthread.Nanotime(), 0
 		under := []*mpi.Request{c.Irecv(mpi.Of(theirs), 1-c.Rank(), 2), c.Isend(mpi.Of(mine), 1-c.Rank(), 2)}
 		for done := false; !done; steps++ {
-			compute()
-			if done, err = mpi.Testall(under...); err != nil {
+			if done, err = step(under); err != nil {
 				return 0, err
 			}
 		}
 		taken := float64(osthread.Nanotime()-begin) - float64(steps)*alone
 		all = append(all, long/max(1, taken))
+		if err := mpi.Waitall(append(waits, c.Isend(mpi.Of(last[1:]), 1-c.Rank(), 3))...); err != nil {
+			return 0, err
+		}
 	}
 	return report.Median(all), nil
 }

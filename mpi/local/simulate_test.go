@@ -238,3 +238,38 @@ func TestSimulate_reserved_to_ordinary(t *testing.T) {
 		}, Network(network(t, "ib")))
 	}
 }
+
+// An eager message that is early takes half of the time of its copy from its sender, and half from its
+// receiver; one whose receive is there takes all of it from its sender.
+func TestSimulate_copy_of_eager_messages(t *testing.T) {
+	const n = 16 << 10 // bytes, at 1e9 bytes per second
+	for _, early := range []bool{true, false} {
+		var took [2]time.Duration
+		_, err := osthread.Simulate(osthread.Simulation{Nodes: 2, Cores: 1, Copy: 1}, func() {
+			require.NoError(t, Run(2, func(c *mpi.Comm) error {
+				memory, err := reserved.Map(n, false)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = reserved.Unmap(memory) }()
+				if (c.Rank() == 1) == early {
+					osthread.Sleep(time.Millisecond)
+				}
+				begin := osthread.Nanotime()
+				if c.Rank() == 0 {
+					err = c.Send(mpi.Of(memory), 1, 0)
+				} else {
+					_, err = c.Recv(mpi.Of(memory), 0, 0)
+				}
+				took[c.Rank()] = time.Duration(osthread.Nanotime() - begin)
+				return err
+			}, Network(Net{Latency: 1, Bandwidth: 1e13}), Eager(n)))
+		})
+		require.NoError(t, err)
+		if early {
+			assert.Equal(t, [2]time.Duration{n / 2, n / 2}, took)
+		} else {
+			assert.EqualValues(t, n, took[0])
+		}
+	}
+}
