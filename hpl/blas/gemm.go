@@ -37,13 +37,14 @@ type operand struct {
 // gemmBlock multiplies k columns of op(A) with a block of B of n columns. If B is narrow
 // (directColumns), it reads whole strips of A in place.
 func (t *primitives) gemmBlock(o operand, buffer []float64, across bool, m, n int, a []float64, lda int, c []float64, ldc int) {
-	first := 0
+	step, direct := t.mc(o.k), 0 // rows read in place
 	if !across && n <= directColumns {
-		first = m / t.mr * t.mr
-		t.tiles(first, n, o.k, o.alpha, a, t.mr, lda, o.b, t.nr*o.k, c, ldc)
+		direct = m / t.mr * t.mr
 	}
-	step := t.mc(o.k)
-	for i := first; i < m; i += step {
+	for i := 0; i < direct; i += step {
+		t.tiles(min(step, direct-i), n, o.k, o.alpha, a[i:], t.mr, lda, o.b, t.nr*o.k, c[i:], ldc)
+	}
+	for i := direct; i < m; i += step {
 		mc := min(step, m-i)
 		t.packA(buffer, across, mc, o.k, a[index(across, i, 0, lda):], lda)
 		t.tiles(mc, n, o.k, o.alpha, buffer, t.mr*o.k, t.mr, o.b, t.nr*o.k, c[i:], ldc)
