@@ -14,13 +14,14 @@ type isa struct {
 	mr, nr int    // the tile of C, rows and columns
 	abuf   int    // sets of registers for a column of A, used in turn
 	bbuf   int    // registers for an element of B, used in turn
+	near   bool   // packed strips of A are not prefetched
 }
 
 // The tiles hold 3 vectors times 8 (4) columns of C in registers; the other registers hold
 // a column of A and elements of B.
 var (
 	avx512 = &isa{name: "avx512", suffix: "AVX512", reg: "Z", lanes: 8, mr: 24, nr: 8, abuf: 2, bbuf: 2}
-	avx2   = &isa{name: "avx2", suffix: "AVX2", reg: "Y", lanes: 4, mr: 12, nr: 4, abuf: 1, bbuf: 1}
+	avx2   = &isa{name: "avx2", suffix: "AVX2", reg: "Y", lanes: 4, mr: 12, nr: 4, abuf: 1, bbuf: 1, near: true}
 )
 
 // bytes returns the size of a vector.
