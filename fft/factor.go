@@ -89,8 +89,12 @@ func (f *factors) across(n int, set *codelet.Set) []int {
 }
 
 // along returns the radices of passes along a single pencil: the set has Turn for the first
-// one, if there is such a radix.
+// one, if there is such a radix. With two lanes large powers of two begin and end with 8, for the
+// reason that across has.
 func (f *factors) along(n int, set *codelet.Set) []int {
+	if set.Lanes() == 2 && n >= 4096 && n&(n-1) == 0 {
+		return append(append([]int{8}, f.of(n/64)...), 8)
+	}
 	var first []int
 	for _, r := range f.radices {
 		if n%r == 0 && set.CanTurn(r) && n/r >= set.Lanes() {
