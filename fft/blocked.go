@@ -50,10 +50,10 @@ func halved(n int, set *codelet.Set) *blocked {
 
 // conflicts reports whether passes along a whole pencil are slow: the first or the last one
 // has more legs than a set of a cache has ways, a power of two apart. With two lanes a pass costs
-// more, and so does a power of two, or a pencil, that is large.
+// more, and so does a pencil that the L2 cache does not hold.
 func conflicts(n int, radices []int, narrow bool) bool {
-	const far, ways, large = 256, 12, 1 << 16
-	if narrow && (n >= large && n%(8*far) == 0 || n >= 2*large) {
+	const far, ways, large = 256, 12, 1 << 17
+	if narrow && n >= large {
 		return true
 	}
 	for _, r := range []int{radices[0], radices[len(radices)-1]} {
