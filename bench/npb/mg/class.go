@@ -18,9 +18,10 @@ type Class struct {
 
 // The weights of the operators, by the number of coordinates that differ.
 var (
-	poisson = [4]float64{-8. / 3, 0, 1. / 6, 1. / 12}
-	small   = [4]float64{-3. / 8, 1. / 32, -1. / 64, 0}
-	large   = [4]float64{-3. / 17, 1. / 33, -1. / 61, 0}
+	poisson     = [4]float64{-8. / 3, 0, 1. / 6, 1. / 12}
+	restriction = [4]float64{1. / 2, 1. / 4, 1. / 8, 1. / 16}
+	small       = [4]float64{-3. / 8, 1. / 32, -1. / 64, 0}
+	large       = [4]float64{-3. / 17, 1. / 33, -1. / 61, 0}
 )
 
 var classes = []Class{

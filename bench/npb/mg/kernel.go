@@ -19,6 +19,12 @@ func (g *Grid) twoRows() (f, e []float64) {
 
 // residual makes r = v - A u in the planes from z0 up to but not including z1. r and v may be the same grid.
 func residual(r, v, u *Grid, a *[4]float64, z0, z1 int) {
+	if wide() {
+		for z := z0; z < z1; z++ {
+			residualWide(r, v, u, a, z)
+		}
+		return
+	}
 	f, e := u.twoRows()
 	for z := z0; z < z1; z++ {
 		for y := 1; y <= r.N[1]; y++ {
@@ -30,6 +36,12 @@ func residual(r, v, u *Grid, a *[4]float64, z0, z1 int) {
 
 // smooth makes u = u + S r in the planes from z0 up to but not including z1.
 func smooth(u, r *Grid, c *[4]float64, z0, z1 int) {
+	if wide() {
+		for z := z0; z < z1; z++ {
+			smoothWide(u, r, c, z)
+		}
+		return
+	}
 	f, e := r.twoRows()
 	for z := z0; z < z1; z++ {
 		for y := 1; y <= u.N[1]; y++ {
@@ -52,6 +64,10 @@ func restrict(s, r *Grid, z0, z1 int) {
 	for z := z0; z < z1; z++ {
 		for y := 1; y <= s.N[1]; y++ {
 			y2, z2 := 2*y-d[1], 2*z-d[2]
+			if wide() && d[0] == 0 {
+				restrictWide(s.row(y, z), r, y2, z2)
+				continue
+			}
 			r.sums(f, e, y2, z2)
 			restrictRow(s.row(y, z), r.row(y2, z2), f, e, d[0])
 		}
@@ -59,10 +75,11 @@ func restrict(s, r *Grid, z0, z1 int) {
 }
 
 func restrictRow(s, r, f, e []float64, d int) {
+	c := &restriction
 	for j := 1; j < len(s)-1; j++ {
 		i := 2*j - d
 		r, f, e := r[i-1:i+2], f[i-1:i+2], e[i-1:i+2]
-		s[j] = 0.5*r[1] + 0.25*(r[0]+r[2]+f[1]) + 0.125*(f[0]+f[2]+e[1]) + 0.0625*(e[0]+e[2])
+		s[j] = c[0]*r[1] + c[1]*(r[0]+r[2]+f[1]) + c[2]*(f[0]+f[2]+e[1]) + c[3]*(e[0]+e[2])
 	}
 }
 
@@ -72,9 +89,12 @@ func interpolate(u, z *Grid, shift [3]int, z0, z1 int) {
 	line := make([]float64, z.N[0]+2)
 	for k := z0; k < z1; k++ {
 		for j := range u.N[1] + 2 {
-			y, odd := (j+shift[1])/2, (j+shift[1])%2
-			w, odder := (k+shift[2])/2, (k+shift[2])%2
-			average(line, z.row(y, w), z.row(y+odd, w), z.row(y, w+odder), z.row(y+odd, w+odder), odd, odder)
+			rows, n := z.between(j+shift[1], k+shift[2])
+			if wide() && u.N[0] > 1 {
+				interpolateWide(u.row(j, k), &rows, n)
+				continue
+			}
+			mean(line, &rows, n)
 			row, from := u.row(j, k), line
 			if shift[0] == 1 { // the first point lies between two
 				row[0] += 0.5 * (line[0] + line[1])
@@ -85,19 +105,30 @@ func interpolate(u, z *Grid, shift [3]int, z0, z1 int) {
 	}
 }
 
-// average makes the row between up to four others.
-func average(line, a, b, c, d []float64, odd, odder int) {
-	a, b, c, d = a[:len(line)], b[:len(line)], c[:len(line)], d[:len(line)]
-	switch {
-	case odd+odder == 0:
+// between returns the rows around the row at y and z of a grid with twice the points: one, two or four.
+func (g *Grid) between(y, z int) (rows [4][]float64, n int) {
+	a, b := g.row(y/2, z/2), g.row((y+1)/2, z/2)
+	c, d := g.row(y/2, (z+1)/2), g.row((y+1)/2, (z+1)/2)
+	switch y%2 + 2*(z%2) {
+	case 0:
+		return [4][]float64{a, a, a, a}, 1
+	case 1:
+		return [4][]float64{a, b, a, a}, 2
+	case 2:
+		return [4][]float64{a, c, a, a}, 2
+	}
+	return [4][]float64{a, b, c, d}, 4
+}
+
+// mean makes the mean of the first n rows: one, two or four.
+func mean(line []float64, rows *[4][]float64, n int) {
+	a, b, c, d := rows[0][:len(line)], rows[1][:len(line)], rows[2][:len(line)], rows[3][:len(line)]
+	switch n {
+	case 1:
 		copy(line, a)
-	case odder == 0:
+	case 2:
 		for i := range line {
 			line[i] = 0.5 * (a[i] + b[i])
-		}
-	case odd == 0:
-		for i := range line {
-			line[i] = 0.5 * (a[i] + c[i])
 		}
 	default:
 		for i := range line {

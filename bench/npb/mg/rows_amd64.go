@@ -4,10 +4,7 @@ package mg
 
 import "github.com/klauspost/cpuid/v2"
 
-var (
-	hasAVX2   = cpuid.CPU.Supports(cpuid.AVX2)
-	hasAVX512 = cpuid.CPU.Supports(cpuid.AVX512F)
-)
+var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2)
 
 // vectors returns how many of n numbers AVX2 makes, four at a time; portable code makes the rest.
 func vectors(n int) int {
@@ -18,10 +15,6 @@ func vectors(n int) int {
 }
 
 func addRows(sum, a, b, c, d []float64) {
-	if hasAVX512 {
-		addAVX512(&sum[0], &a[0], &b[0], &c[0], &d[0], len(sum))
-		return
-	}
 	n := vectors(len(sum))
 	if n > 0 {
 		addAVX2(&sum[0], &a[0], &b[0], &c[0], &d[0], n)
@@ -30,10 +23,6 @@ func addRows(sum, a, b, c, d []float64) {
 }
 
 func residualRow(r, v, u, f, e []float64, a *[4]float64) {
-	if hasAVX512 {
-		residualAVX512(&r[1], &v[1], &u[1], &f[0], &e[0], a, len(r)-2)
-		return
-	}
 	n := vectors(len(r) - 2)
 	if n > 0 {
 		residualAVX2(&r[1], &v[1], &u[1], &f[0], &e[0], a, n)
@@ -42,10 +31,6 @@ func residualRow(r, v, u, f, e []float64, a *[4]float64) {
 }
 
 func smoothRow(u, r, f, e []float64, c *[4]float64) {
-	if hasAVX512 {
-		smoothAVX512(&u[1], &r[0], &f[0], &e[0], c, len(u)-2)
-		return
-	}
 	n := vectors(len(u) - 2)
 	if n > 0 {
 		smoothAVX2(&u[1], &r[0], &f[0], &e[0], c, n)
@@ -76,14 +61,3 @@ func smoothAVX2(u, r, f, e *float64, c *[4]float64, n int)
 
 //go:noescape
 func interpolateAVX2(u, line *float64, half float64, n int)
-
-// The functions with AVX-512 make any number.
-
-//go:noescape
-func addAVX512(sum, a, b, c, d *float64, n int)
-
-//go:noescape
-func residualAVX512(r, v, u, f, e *float64, a *[4]float64, n int)
-
-//go:noescape
-func smoothAVX512(u, r, f, e *float64, c *[4]float64, n int)
