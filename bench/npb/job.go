@@ -33,8 +33,12 @@ func newJob(comm *mpi.Comm, c *config) (job, error) {
 		s, err := is.New(comm, c.is, form)
 		return sorting{s}, err
 	}
+	if c.form == formTasks {
+		s, err := mg.NewColumn(comm, c.mg)
+		return multigrid{s, true}, err
+	}
 	s, err := mg.New(comm, c.mg)
-	return multigrid{s, c.form == formTasks}, err
+	return multigrid{s, false}, err
 }
 
 type sorting struct{ *is.Sort }

@@ -18,6 +18,8 @@
 // corners travel along. Planes of constant z are contiguous and travel as they are; faces of
 // the other axes are packed.
 //
+// Tasks on four ranks have them along z only ([NewColumn]).
+//
 // A level with fewer points along an axis than the box has ranks there leaves ranks without
 // points. The others keep one point along the axis, and before the interpolation they give
 // the grid to the ranks that left, which need it there.

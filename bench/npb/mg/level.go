@@ -16,6 +16,11 @@ func newBox(p, rank int) box {
 		b.sides[axis] *= 2
 		axis = (axis + 2) % 3
 	}
+	return b.of(rank)
+}
+
+// of returns the same box with the place of a rank.
+func (b box) of(rank int) box {
 	for axis, n := range b.sides {
 		b.at[axis] = rank % n
 		rank /= n

@@ -14,10 +14,15 @@ import (
 
 // run runs a class, and returns the result of rank 0. Spoil may damage the solver of a rank
 // before an iteration.
-func run(t *testing.T, ranks int, class Class, spoil func(*Solver, int)) (result *Result) {
+func run(t *testing.T, ranks int, class Class, spoil func(*Solver, int)) *Result {
+	t.Helper()
+	return runOf(t, ranks, class, New, spoil)
+}
+
+func runOf(t *testing.T, ranks int, class Class, make func(*mpi.Comm, Class) (*Solver, error), spoil func(*Solver, int)) (result *Result) {
 	t.Helper()
 	require.NoError(t, local.Run(ranks, func(c *mpi.Comm) error {
-		s, err := New(c, class)
+		s, err := make(c, class)
 		if err != nil {
 			return err
 		}
@@ -41,6 +46,9 @@ func TestRun(t *testing.T) {
 	for _, ranks := range []int{1, 2, 4, 8, 16, 32} { // from 16 on, ranks have no points on coarse levels
 		r := run(t, ranks, classes[0], nil)
 		assert.NoError(t, r.Verdict, "%d ranks", ranks)
+		if ranks == 4 {
+			assert.NoError(t, runOf(t, ranks, classes[0], NewColumn, nil).Verdict, "in a column")
+		}
 		assert.Positive(t, r.Seconds)
 	}
 }
@@ -66,9 +74,9 @@ func TestRun_spoiled(t *testing.T) {
 // divided.
 func TestRunTasks(t *testing.T) {
 	for _, ranks := range []int{1, 2, 4, 8, 16} {
-		want := run(t, ranks, classes[0], nil)
+		want := runOf(t, ranks, classes[0], NewColumn, nil)
 		for _, d := range []division{
-			divided, {level: 64, slab: 1, face: 1}, {level: 64, slab: 1000, face: 1000}, {level: 512, whole: 64, slab: 100, face: 100}, {level: 64, whole: 8, slab: 1000, face: 1000},
+			divided, {level: 64, slab: 1, face: 1}, {level: 1, slab: 1, face: 1}, {level: 64, slab: 1000, face: 1000}, {level: 512, whole: 64, slab: 100, face: 100}, {level: 64, whole: 8, slab: 1000, face: 1000},
 		} {
 			r := runTasks(t, ranks, d, nil)
 			assert.NoError(t, r.Verdict, "%d ranks, %+v", ranks, d)
@@ -90,7 +98,7 @@ func TestRunTasks_wrong_neighbour(t *testing.T) {
 func runTasks(t *testing.T, ranks int, d division, change func(*Solver)) (result *Result) {
 	t.Helper()
 	require.NoError(t, local.Run(ranks, func(c *mpi.Comm) error {
-		s, err := New(c, classes[0])
+		s, err := NewColumn(c, classes[0])
 		if err != nil {
 			return err
 		}

@@ -29,8 +29,22 @@ type Solver struct {
 // New makes the grids of this rank. Ranks must be a power of two, and no more than the cube
 // of the points along an axis.
 func New(c *mpi.Comm, class Class) (*Solver, error) {
+	return newSolver(c, class, newBox(c.Size(), c.Rank()))
+}
+
+// NewColumn is New with up to four ranks along z only. Their faces have as many points as those of a box, in half of
+// the messages, and none has to be packed.
+func NewColumn(c *mpi.Comm, class Class) (*Solver, error) {
+	b := newBox(c.Size(), c.Rank())
+	if c.Size() <= 4 {
+		b = box{sides: [3]int{1, 1, c.Size()}, at: [3]int{0, 0, c.Rank()}}
+	}
+	return newSolver(c, class, b)
+}
+
+func newSolver(c *mpi.Comm, class Class, b box) (*Solver, error) {
 	p := c.Size()
-	s := &Solver{class: class, comm: c, box: newBox(p, c.Rank()), levels: []*level{nil}, divide: divided}
+	s := &Solver{class: class, comm: c, box: b, levels: []*level{nil}, divide: divided}
 	if bits.OnesCount(uint(p)) != 1 || s.box.sides[2] > class.N {
 		return nil, fmt.Errorf("MG class %s on %d ranks: it takes a power of two up to %d", class.Name, p, class.N*class.N*class.N)
 	}
@@ -78,11 +92,21 @@ func (s *Solver) cycle() error {
 
 // correct makes u of level k, the correction of level k+1, from the residual of level k+1.
 func (s *Solver) correct(k int) error {
+	if l := s.levels[k]; l.active {
+		restrict(l.r, s.levels[k+1].r, 1, l.n[2]+1)
+	}
+	return s.correctFrom(k)
+}
+
+// correctFrom makes u of level k from its residual, which has no borders yet.
+func (s *Solver) correctFrom(k int) error {
 	if s.whole != nil && k == s.whole.top {
 		return s.whole.correctFor(s)
 	}
-	if err := s.down(k + 1); err != nil {
-		return err
+	if l := s.levels[k]; l.active {
+		if err := s.exchange(l, l.r); err != nil {
+			return err
+		}
 	}
 	if k == 1 {
 		if err := s.coarsest(); err != nil {
@@ -107,16 +131,6 @@ func (s *Solver) coarsest() error {
 		return nil
 	}
 	return s.smooth(l)
-}
-
-// down restricts the residual of level k to level k-1.
-func (s *Solver) down(k int) error {
-	l := s.levels[k-1]
-	if !l.active {
-		return nil
-	}
-	restrict(l.r, s.levels[k].r, 1, l.n[2]+1)
-	return s.exchange(l, l.r)
 }
 
 // up corrects level k by level k-1.

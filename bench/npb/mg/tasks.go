@@ -13,9 +13,9 @@ import (
 // planes of constant z, and every message of the exchange a task of the communication thread.
 // Tasks depend on each other by the planes that they read and write, so that the faces travel
 // while the slabs between them are computed, also those of the next operator. The slabs at both ends
-// go first.
+// go first. A slab goes through several operators while it is in the cache.
 //
-// A coarse level is shorter than its messages. From level base on down, the correction is one
+// A coarse level is shorter than its messages. From level base on down, all but the restriction to that level is one
 // task, which makes blocking calls: on a worker that holds the engine if workers have a core each, and
 // otherwise on the communication thread. The messages of an axis are under way together, and the coarsest levels
 // are computed by every rank (whole.go).
@@ -40,11 +40,12 @@ type division struct {
 	face  int // of a message along x or y, at least
 }
 
-// Class W, medians of 9 to 15 rounds. A level of 52 points along each axis instead of 26: 2 ranks 0.93 of the time on
-// 10gige, 1.1 on gige; 4 ranks 0.92 and 1.0. Whole levels of 16^3 instead of none: 0.97 on 4 ranks, and 32^3
-// 1.04 of that. Slabs of 4, 8 and 16 planes of 128 x 128, and none, differ by less than 0.05. Faces: the better of 4096 and
-// 8192 points and of one slab, classes W and A on 4 ranks.
-var divided = division{level: 52 * 52 * 52, whole: 16 * 16 * 16, slab: 8 * 128 * 128, face: 8192}
+// Class W, medians of 17 to 27 rounds. Levels: with 140 000 points 2 ranks take 1.5 of the time on gige and 1.0 on 10gige,
+// 4 ranks 0.9 and 1.0; with 20 000, 4 ranks 1.07 on 10gige. Whole levels of 16^3 instead of none: 0.97 on 4 ranks, and
+// 32^3 1.04 of that. A slab of two planes of 128 x 128 is in the cache when the next operator reads it; one plane
+// takes 0.96 to 1.03 of the time, on gige with 2 ranks 1.27, four planes 0.92 to 1.05. Faces: the better of 4096 and 8192
+// points and of one slab, classes W and A on 4 ranks.
+var divided = division{level: 65536, whole: 16 * 16 * 16, slab: 2 * 128 * 128, face: 8192}
 
 // planes is part of a grid: the planes from z0 up to but not including z1.
 type planes struct {
@@ -81,7 +82,7 @@ var (
 	packTask        = tasks.Declare4("pack", packSlab, tasks.Value, tasks.Input, tasks.Inout, tasks.Inout, tasks.HighPriority)
 	unpackTask      = tasks.Declare4("unpack", unpackSlab, tasks.Value, tasks.Inout, tasks.Input, tasks.Input, tasks.HighPriority)
 	wrapTask        = tasks.Declare2("wrap", func(to, from planes) { copy(to.plane(to.z0), from.plane(from.z0)) }, tasks.Inout, tasks.Input, tasks.HighPriority)
-	correctTask     = tasks.DeclareCtx4("correct", correctCoarse, tasks.Value, tasks.Value, tasks.Inout, tasks.Input,
+	correctTask     = tasks.DeclareCtx4("correct", correctCoarse, tasks.Value, tasks.Value, tasks.Inout, tasks.Inout,
 		tasks.OnComm, tasks.Independent, tasks.Leased, tasks.HighPriority)
 )
 
@@ -140,7 +141,7 @@ type face struct {
 	axis int
 }
 
-func correctCoarse(_ *tasks.Context, s *Solver, k int, _, _ planes) error { return s.correct(k) }
+func correctCoarse(_ *tasks.Context, s *Solver, k int, _, _ planes) error { return s.correctFrom(k) }
 
 // newGraph makes the communicator of the coarse levels and the memory of faces. Collective.
 func newGraph(s *Solver, rt *dataflow.Runtime, ct *commthread.Thread) (*graph, error) {
@@ -232,22 +233,29 @@ func (g *graph) cycles(n int, each func(t int)) error {
 
 // correct makes u of level k from the residual of level k+1.
 func (g *graph) correct(k int) {
+	l, r := g.levels[k], g.levels[k+1].r
+	if l.active {
+		g.restrict(l, r)
+		r = l.r
+	}
 	if k <= g.base {
-		correctTask.Spawn(g.rt, g.coarse, k, all(g.levels[k].u), all(g.levels[k+1].r))
+		correctTask.Spawn(g.rt, g.coarse, k, all(l.u), all(r))
 		return
 	}
-	g.down(k + 1)
+	g.exchange(k, r)
 	g.correct(k - 1)
 	g.up(k)
 }
 
-// down restricts the residual of level k to level k-1.
-func (g *graph) down(k int) {
-	l, fine := g.levels[k-1], g.levels[k].r
-	for _, p := range g.slabs(l) {
-		restrictTask.Spawn(g.rt, slab{level: l}, planes{l.r, p.z0, p.z1}, around(fine, 2*p.z0, 2*p.z1-1), p.priority())
+// restrict makes the residual of level l from that of the level above, whose points are eight times as many.
+func (g *graph) restrict(l *level, fine *Grid) {
+	d := 0
+	if fine.N[2] == 1 {
+		d = 1
 	}
-	g.exchange(k-1, l.r)
+	for _, p := range l.slabs(g.divide.slab / 8) {
+		restrictTask.Spawn(g.rt, slab{level: l}, planes{l.r, p.z0, p.z1}, around(fine, 2*p.z0-d, 2*p.z1-1-d), p.priority())
+	}
 }
 
 // up corrects level k by level k-1.
@@ -257,7 +265,7 @@ func (g *graph) up(k int) {
 	if k < g.class.levels() {
 		s.zero, v = true, l.r
 	}
-	for _, p := range g.slabs(l) {
+	for _, p := range l.slabs(g.divide.slab) {
 		to := p.withBorder()
 		from := planes{coarse, (to.z0 + s.shift[2]) / 2, (to.z1+s.shift[2])/2 + 1}
 		interpolateTask.Spawn(g.rt, s, to, from, p.priority())
@@ -268,7 +276,7 @@ func (g *graph) up(k int) {
 
 func (g *graph) residual(k int, v *Grid) {
 	l := g.levels[k]
-	for _, p := range g.slabs(l) {
+	for _, p := range l.slabs(g.divide.slab) {
 		r, u := planes{l.r, p.z0, p.z1}, around(l.u, p.z0, p.z1)
 		if v == l.r {
 			residualInPlace.Spawn(g.rt, slab{level: l}, r, u, p.priority())
@@ -281,16 +289,16 @@ func (g *graph) residual(k int, v *Grid) {
 
 func (g *graph) smooth(k int) {
 	l := g.levels[k]
-	for _, p := range g.slabs(l) {
+	for _, p := range l.slabs(g.divide.slab) {
 		smoothTask.Spawn(g.rt, slab{level: l, coefficients: &g.class.smoother}, planes{l.u, p.z0, p.z1}, around(l.r, p.z0, p.z1), p.priority())
 	}
 	g.exchange(k, l.u)
 }
 
-// slabs divides the planes of a level: the ends first, and then from the lowest up.
-func (g *graph) slabs(l *level) (all []planes) {
+// slabs divides the planes of a level into slabs of some points: the ends first, and then from the lowest up.
+func (l *level) slabs(points int) (all []planes) {
 	n := l.n[2]
-	height := max(1, g.divide.slab/(l.n[0]*l.n[1]))
+	height := max(1, points/(l.n[0]*l.n[1]))
 	for z := 1; z <= n; z += height {
 		all = append(all, planes{l.u, z, min(z+height, n+1)})
 	}

@@ -22,16 +22,15 @@ func newWhole(s *Solver, top int) *whole {
 	return &whole{Solver: one, top: top, mine: make([]float64, n), all: make([]float64, n*s.comm.Size())}
 }
 
-// correctFor makes u of level top of s from the residual of the level above. Collective.
+// correctFor makes u of level top of s from its residual, without borders. Collective.
 func (w *whole) correctFor(s *Solver) error {
 	part, all := s.levels[w.top], w.levels[w.top]
-	restrict(part.r, s.levels[w.top+1].r, 1, part.n[2]+1)
 	part.r.points(func(x []float64, at int) { copy(w.mine[at:], x) })
 	if err := s.comm.Allgather(mpi.Of(w.mine), mpi.Of(w.all)); err != nil {
 		return err
 	}
 	for rank := range s.comm.Size() {
-		w.place(newBox(s.comm.Size(), rank), part, w.all[rank*len(w.mine):])
+		w.place(s.box.of(rank), part, w.all[rank*len(w.mine):])
 	}
 	if err := w.exchange(all, all.r); err != nil {
 		return err
