@@ -13,7 +13,7 @@ import (
 // planes of constant z, and every message of the exchange a task of the communication thread.
 // Tasks depend on each other by the planes that they read and write, so that the faces travel
 // while the slabs between them are computed, also those of the next operator. The slabs at both ends
-// go first. A slab goes through several operators while it is in the cache.
+// go first.
 //
 // A coarse level is shorter than its messages. From level base on down, all but the restriction to that level is one
 // task, which makes blocking calls: on a worker that holds the engine if workers have a core each, and
@@ -40,12 +40,11 @@ type division struct {
 	face  int // of a message along x or y, at least
 }
 
-// Class W, medians of 17 to 27 rounds. Levels: with 140 000 points 2 ranks take 1.5 of the time on gige and 1.0 on 10gige,
-// 4 ranks 0.9 and 1.0; with 20 000, 4 ranks 1.07 on 10gige. Whole levels of 16^3 instead of none: 0.97 on 4 ranks, and
-// 32^3 1.04 of that. A slab of two planes of 128 x 128 is in the cache when the next operator reads it; one plane
-// takes 0.96 to 1.03 of the time, on gige with 2 ranks 1.27, four planes 0.92 to 1.05. Faces: the better of 4096 and 8192
-// points and of one slab, classes W and A on 4 ranks.
-var divided = division{level: 65536, whole: 16 * 16 * 16, slab: 2 * 128 * 128, face: 8192}
+// Class W, medians of 17 rounds. Levels: with 140 000 points 2 ranks take 1.23 of the time on gige, the others 1.0; with
+// 20 000, 4 ranks 1.07 on 10gige. Whole levels of 16^3 instead of none: 0.97 on 4 ranks, and 32^3 1.04 of that. Slabs of two
+// planes of 128 x 128 take 1.0 of the time on 10gige, and 0.94 and 1.16 on gige (2 and 4 ranks); four planes 1.0 to 1.1, 16
+// planes 1.0 to 1.15. Faces: the better of 4096 and 8192 points and of one slab, classes W and A on 4 ranks.
+var divided = division{level: 65536, whole: 16 * 16 * 16, slab: 8 * 128 * 128, face: 8192}
 
 // planes is part of a grid: the planes from z0 up to but not including z1.
 type planes struct {
