@@ -10,8 +10,8 @@ import (
 	"github.com/weft-hpc/weft/internal/reserved"
 )
 
-// Messages with strided reserved memory carry nothing. Copying a message takes its time once: of an eager one, half
-// is its sender's, and half its receiver's.
+// Messages with strided reserved memory carry nothing. Copying a message takes its time once: of an eager one over a
+// network, half is its sender's, and half its receiver's.
 
 // pack copies the elements of b to p. Both have the same length in bytes. The bytes that
 // reserved memory does not carry are 0.
@@ -55,13 +55,25 @@ func unpack(b engine.Buffer, p []byte) {
 	engine.CopyPart(b, engine.Raw(unsafe.Pointer(&p[0]), len(p), b), 0, n)
 }
 
-// move copies the bytes [at, at+n) of the packed form of src to the same offset of dst.
+// move copies the bytes [at, at+n) of the packed form of src to the same offset of dst, in the caller's time.
 func move(dst, src engine.Buffer, at, n int) {
+	if n > 0 && modelled(dst, src) {
+		osthread.ChargeCopy(n)
+	}
+	carry(dst, src, at, n)
+}
+
+// modelled reports whether a copy takes the time of a model.
+func modelled(dst, src engine.Buffer) bool {
+	return reserved.Owns(dst.Pointer()) || reserved.Owns(src.Pointer())
+}
+
+// carry is move in no time of a simulated machine.
+func carry(dst, src engine.Buffer, at, n int) {
 	if n == 0 {
 		return
 	}
-	if reserved.Owns(dst.Pointer()) || reserved.Owns(src.Pointer()) {
-		osthread.ChargeCopy(n)
+	if modelled(dst, src) {
 		if !dst.Contiguous() || !src.Contiguous() {
 			return
 		}

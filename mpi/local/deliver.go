@@ -22,6 +22,7 @@ package local
 
 import (
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 )
 
 // startSend starts a send. Owner only.
@@ -183,11 +184,23 @@ func (e *endpoint) addUnexpected(m *message) {
 	e.match.addUnexpected(m)
 }
 
+// copyEager copies an eager message into the buffer of recv. Over a simulated network the receiver takes the
+// other half of the time when it reads its inbox.
+func (e *endpoint) copyEager(o *outgoing, recv *engine.Call, dst *endpoint) {
+	n := min(o.n, recv.Recv.Bytes())
+	if o.due == 0 || dst == e || n == 0 || !modelled(recv.Recv, o.call.Send) {
+		move(recv.Recv, o.call.Send, 0, n)
+		return
+	}
+	osthread.ChargeCopy(n / 2)
+	carry(recv.Recv, o.call.Send, 0, n)
+}
+
 // copyInto copies a message into the buffer of recv, which has been taken out of the queue of
 // dst.
 func (e *endpoint) copyInto(o *outgoing, recv *engine.Call, dst *endpoint) {
 	if o.eager {
-		move(recv.Recv, o.call.Send, 0, min(o.n, recv.Recv.Bytes()))
+		e.copyEager(o, recv, dst)
 		dst.receivedBy(e, recv, o.result(), o.due)
 		e.sent(o.call)
 		return

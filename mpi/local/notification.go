@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/reserved"
 )
 
 // notification is a record that one rank leaves for the owner of another, or for itself at a
@@ -94,6 +96,9 @@ func (e *endpoint) readInbox() {
 	all := e.inbox.takeAll(e.spareInbox)
 	for i := range all {
 		if n := &all[i]; n.due != 0 {
+			if n.kind == notifyReceived && reserved.Owns(n.call.Recv.Pointer()) {
+				osthread.ChargeCopy(n.status.Bytes / 2) // copyEager has the sender's half
+			}
 			e.delay(n)
 		} else {
 			e.handle(n)
