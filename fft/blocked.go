@@ -49,8 +49,8 @@ func halved(n int, set *codelet.Set) *blocked {
 }
 
 // conflicts reports whether passes along a whole pencil are slow: the first or the last one
-// has more legs than a set of a cache has ways, a power of two apart. With two lanes a pass costs
-// more, and so does a pencil that the L2 cache does not hold.
+// has more legs than a set of a cache has ways, a power of two apart. With two lanes,
+// passes along a pencil that the L2 cache does not hold are slow, too.
 func conflicts(n int, radices []int, narrow bool) bool {
 	const far, ways, large = 256, 12, 1 << 17
 	if narrow && n >= large {

@@ -85,6 +85,11 @@ func exchangeBeside(c *mpi.Comm, bytes, memory, batch int) (took time.Duration, 
 	k := blas.Default()
 	a, x, y := numbers(m*n), numbers(n), numbers(m)
 	sent, received := mpi.Alloc[float64](memory/8), mpi.Alloc[float64](memory/8)
+	defer func() {
+		if err == nil { // after a failure an operation may still use them
+			err = errors.Join(mpi.Free(sent), mpi.Free(received))
+		}
+	}()
 	source, result := numbers(bytes/8), numbers(bytes/8)
 	at := 0
 	loop := func(exchange bool) int64 {

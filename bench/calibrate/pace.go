@@ -14,7 +14,7 @@ import (
 // for several). A machine file describes cores of full speed; a check predicts each of its runs with
 // the speeds that the cores had before and after it.
 
-// pace knows the speed of a core: the rates of a short work at many times. Its methods run on a
+// pace knows the speed of a core: how fast it did a short piece of work at many times. Its methods run on a
 // thread of the core.
 type pace struct {
 	work  func()    // takes a tenth to two milliseconds
@@ -37,7 +37,7 @@ func productPace(k blas.Kernels) *pace {
 
 // transformPace watches a core, and its way to the memory, by Fourier transforms of columns that do not
 // stay in a cache of the core.
-func transformPace(blas.Kernels) *pace {
+func transformPace() *pace {
 	const n, width, bytes, strips = 128, 256, 16 << 20, 2
 	const lead = bytes / 16 / n
 	x, at := make([]complex128, n*lead), 0
@@ -50,7 +50,7 @@ func transformPace(blas.Kernels) *pace {
 	}}
 }
 
-// speed returns the present speed, as a part of the full one: the best of three works, because
+// speed returns the present speed, as a part of the full one: the best of three times, because
 // others may be interrupted. It takes some milliseconds or less.
 func (p *pace) speed() float64 {
 	rate := 0.0
@@ -82,17 +82,17 @@ type watch struct{ products, transforms paces }
 
 // newWatch returns a watch that has seen its cores for some seconds.
 func newWatch(k blas.Kernels) watch {
-	return watch{newPaces(productPace, k), newPaces(transformPace, k)}
+	return watch{newPaces(func() *pace { return productPace(k) }), newPaces(transformPace)}
 }
 
 // paces are those of the usable cores by one kind of work.
 type paces []*pace
 
 // newPaces returns paces that have watched their cores for some seconds.
-func newPaces(of func(blas.Kernels) *pace, k blas.Kernels) paces {
+func newPaces(of func() *pace) paces {
 	p := make(paces, len(osthread.Usable().List()))
 	for i := range p {
-		p[i] = of(k)
+		p[i] = of()
 	}
 	for range paceRates / 4 {
 		p.speeds()

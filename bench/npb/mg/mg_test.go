@@ -19,10 +19,10 @@ func run(t *testing.T, ranks int, class Class, spoil func(*Solver, int)) *Result
 	return runOf(t, ranks, class, New, spoil)
 }
 
-func runOf(t *testing.T, ranks int, class Class, make func(*mpi.Comm, Class) (*Solver, error), spoil func(*Solver, int)) (result *Result) {
+func runOf(t *testing.T, ranks int, class Class, solver func(*mpi.Comm, Class) (*Solver, error), spoil func(*Solver, int)) (result *Result) {
 	t.Helper()
 	require.NoError(t, local.Run(ranks, func(c *mpi.Comm) error {
-		s, err := make(c, class)
+		s, err := solver(c, class)
 		if err != nil {
 			return err
 		}
