@@ -17,6 +17,7 @@ func engineCases() []Case {
 		one("engine/calls in one batch", engineBatch),
 		one("engine/sends in line", engineInLine),
 		one("engine/gets in line", engineGetsInLine),
+		one("engine/a fence completes all gets", engineFenceOfGets),
 		one("engine/every call completes once", engineOnce),
 		one("engine/poll counts completions", enginePoll),
 		one("engine/await any of many", engineAwaitAny),
@@ -155,6 +156,31 @@ func engineGetsInLine(r *rank) {
 				r.must(k.Err)
 			}
 		}
+	}
+	r.close(w)
+}
+
+// engineFenceOfGets ends many gets at once by a fence, often: that some replies come after it
+// is rare.
+func engineFenceOfGets(r *rank) {
+	const parts, each = 4, 12_000
+	mine := words(seedOf(r.Rank()), parts*each)
+	theirs := words(seedOf(r.right()), parts*each)
+	w := r.open(mpi.Of(mine))
+	for i := range 300 {
+		r.at("fence %d", i)
+		got := blank(parts * each)
+		var calls []*engine.Call
+		for at := 0; at < len(got); at += each {
+			k := &engine.Call{Kind: engine.CallGet, Comm: r.inner(), Win: (*engine.Win)(w), Peer: r.right(), Offset: at, Recv: engine.Buffer(mpi.Of(got[at : at+each]))}
+			if r.inner().Prepare(k) {
+				calls = append(calls, k)
+			}
+		}
+		r.inner().Engine().Post(calls)
+		r.must(w.Fence())
+		same(r, "read", got, theirs)
+		r.inner().Engine().Await(false, calls)
 	}
 	r.close(w)
 }

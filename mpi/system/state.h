@@ -11,7 +11,7 @@
 typedef struct { MPI_Comm visible, hidden; int size; } weft_comm;
 // weft_win is a window: its memory, in bytes, and its words. The memory of a rank begins
 // shift bytes after MPI's base.
-typedef struct { MPI_Win data, words; int64_t *base; int64_t *shift; int element; } weft_win;
+typedef struct { MPI_Win data, words; int64_t *base; int64_t *shift; int ranks, element; } weft_win;
 
 // Tables by number; the functions of table.c make them grow.
 extern weft_comm *weft_comms;

@@ -21,15 +21,15 @@ static int open_window(MPI_Win w) {
 // create_data opens the user's memory, and tells all ranks its beginning: MPICH 4.0 moves
 // the beginning of a window that lies close after another one.
 static int create_data(weft_win *w, MPI_Comm c, char *base, int64_t bytes) {
-	int n = 0, found = 0;
+	int found = 0;
 	char *begin = NULL;
 	int rc = MPI_Win_create(base, bytes, 1, MPI_INFO_NULL, c, &w->data);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	MPI_Win_get_attr(w->data, MPI_WIN_BASE, &begin, &found);
 	int64_t shift = found && bytes > 0 ? base - begin : 0;
-	MPI_Comm_size(c, &n);
-	if ((w->shift = malloc(n * sizeof *w->shift)) == NULL)
+	MPI_Comm_size(c, &w->ranks);
+	if ((w->shift = malloc(w->ranks * sizeof *w->shift)) == NULL)
 		return MPI_ERR_NO_MEM;
 	rc = MPI_Allgather(&shift, 1, MPI_INT64_T, w->shift, 1, MPI_INT64_T, c);
 	return rc == MPI_SUCCESS ? open_window(w->data) : rc;
@@ -118,13 +118,22 @@ static int notify(const weft_op *o) {
 	return rc == MPI_SUCCESS ? weft_word_add(o->win, o->peer, WEFT_WORD_NOTIFY + o->tag, 1, &old) : rc;
 }
 
+// flush_all completes the accesses of this rank, target by target: MPI_Win_flush_all of
+// MPICH 4.0 returns while replies to gets are still on their way.
+static int flush_all(const weft_win *w) {
+	int rc = MPI_SUCCESS;
+	for (int i = 0; i < w->ranks && rc == MPI_SUCCESS; i++)
+		rc = MPI_Win_flush(i, w->data);
+	return rc;
+}
+
 int weft_flush(const weft_op *o) {
 	WEFT_INSIDE;
 	weft_win *w = &weft_wins[o->win];
 	weft_start_gets(o->win);
 	if (o->peer != WEFT_ALL)
 		return MPI_Win_flush(o->peer, w->data);
-	return MPI_Win_flush_all(w->data);
+	return flush_all(w);
 }
 
 static int fence(const weft_op *o, MPI_Request *r) {
@@ -132,7 +141,7 @@ static int fence(const weft_op *o, MPI_Request *r) {
 	weft_start_gets(o->win);
 	int rc = MPI_Win_sync(w->data);
 	if (rc == MPI_SUCCESS)
-		rc = MPI_Win_flush_all(w->data);
+		rc = flush_all(w);
 	return rc == MPI_SUCCESS ? MPI_Ibarrier(weft_comms[o->comm].hidden, r) : rc;
 }
 
