@@ -1,11 +1,11 @@
 package hpl
 
 import (
-	"runtime"
 	"time"
 
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/pages"
 )
 
 // meter is the clock of a run: it starts after a barrier, when everything has been
@@ -15,24 +15,18 @@ type meter struct {
 	elapsed time.Duration
 }
 
-// collectFrom is the least order at which a run begins with a garbage collection. Smaller
-// runs end before the collector would start, and a collection takes longer than they do.
-const collectFrom = 256
+// warmFrom is the least order at which a run begins with a warm heap. Smaller ones are tests.
+const warmFrom = 200
 
-// sweepTime is how long the collector may go on in the background after a collection: it
-// took 1 to 4 ms of a core.
-const sweepTime = 5 * time.Millisecond
-
-// collect collects garbage now, not in a panel while other ranks wait for this one. It returns
-// when all ranks have done so and their collectors are idle. It is called before workers
+// warmHeap collects garbage now, not in a panel while other ranks wait for this one, and touches memory
+// for small objects. It returns when all ranks have done so. It is called before workers
 // start: threads that wait awake would keep the collector from its end, and it would take
 // time from the first panels. Collective.
-func (s *solver) collect() error {
-	if s.cfg.N < collectFrom || s.model != nil {
+func (s *solver) warmHeap() error {
+	if s.cfg.N < warmFrom || s.model != nil {
 		return nil
 	}
-	runtime.GC()
-	osthread.Sleep(sweepTime)
+	pages.WarmHeap()
 	return s.grid.all.Barrier()
 }
 

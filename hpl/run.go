@@ -62,7 +62,7 @@ func runOn(g *grid, cfg Config, h hooks) (r Result, err error) {
 	if h.filled != nil {
 		h.filled(s.matrix)
 	}
-	if err := s.collect(); err != nil {
+	if err := s.warmHeap(); err != nil {
 		return r, err
 	}
 	if err := s.drive(); err != nil {

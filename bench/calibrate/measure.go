@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/fft"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/cluster"
@@ -230,26 +231,32 @@ func numbers(n int) []float64 {
 	return x
 }
 
-// saturation fits rate = top d/(d+half) to the rates at depths d, by least squares of the times.
+// saturation fits rate = top d/(d+half) to the rates at depths d: of the line through the times d/rate,
+// (d+half)/top, the slope is the median of the slopes between all pairs, and the height that of all heights
+// (Theil and Sen). Shallow products, which wait for C, are not on the line and must not bend it.
 func saturation(rate func(d int) float64) (top, half float64) {
-	var n, sx, sy, sxx, sxy float64 // of y = 1/rate = 1/top + half/top x, with x = 1/d
-	for _, d := range depths {
-		x, y := 1/float64(d), 1/rate(d)
-		n, sx, sy, sxx, sxy = n+1, sx+x, sy+y, sxx+x*x, sxy+x*y
+	var times, slopes, heights []float64
+	for i, d := range depths {
+		times = append(times, float64(d)/rate(d))
+		for j, e := range depths[:i] {
+			slopes = append(slopes, (times[i]-times[j])/float64(d-e))
+		}
 	}
-	slope := max((n*sxy-sx*sy)/(n*sxx-sx*sx), 0) // less is noise
-	constant := (sy - slope*sx) / n
-	return 1 / constant, slope / constant
+	slope := report.Median(slopes)
+	for i, d := range depths {
+		heights = append(heights, times[i]-slope*float64(d))
+	}
+	return 1 / slope, max(0, report.Median(heights)) / slope // less is noise
 }
 
 // packedRate returns the GFLOP/s of a product of packed matrices of depth d, which updates the
 // columns of a matrix in memory one block after the other.
 func (t *timer) packedRate(d int) float64 {
 	const m, n, blocks = 2048, 192, 16
-	a, b, c := numbers(t.kernels.PackedA(m, d)), numbers(t.kernels.PackedB(d, n)), numbers(m*n*blocks)
+	a, b, c := numbers(t.kernels.PackedA(m, d)), numbers(t.kernels.PackedB(d, n)), numbers(oddLead*n*blocks)
 	block := 0
 	return 2e-9 * m * n * float64(d) / t.timed(func() {
-		t.kernels.GemmPacked(m, n, d, -1, a, b, c[block*m*n:], m)
+		t.kernels.GemmPacked(m, n, d, -1, a, b, c[block*oddLead*n:], oddLead)
 		block = (block + 1) % blocks
 	})
 }
@@ -257,11 +264,15 @@ func (t *timer) packedRate(d int) float64 {
 // unpackedRate returns the GFLOP/s of the product in a panel: m rows, d columns, depth d.
 func (t *timer) unpackedRate(d int) float64 {
 	const m = 2048
-	a, b, c := numbers(m*d), numbers(d*d), numbers(m*d)
+	a, b, c := numbers(oddLead*d), numbers(d*d), numbers(oddLead*d)
 	return 2e-9 * m * float64(d) * float64(d) / t.timed(func() {
-		t.kernels.Dgemm(blas.NoTrans, blas.NoTrans, m, d, d, -1, a, m, b, d, 1, c, m)
+		t.kernels.Dgemm(blas.NoTrans, blas.NoTrans, m, d, d, -1, a, oddLead, b, d, 1, c, oddLead)
 	})
 }
+
+// oddLead is the leading dimension of a matrix of 2048 rows: an odd number of cache lines, as those of
+// LINPACK are. With 2048 itself all columns meet in a few sets of a cache.
+const oddLead = 2048 + 8
 
 // gemvRate returns the 1e9 bytes per second of a product of an m x n matrix with a vector.
 func (t *timer) gemvRate(m, n int) float64 {

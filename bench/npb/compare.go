@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/weft-hpc/weft/bench/internal/machine"
@@ -56,7 +55,6 @@ func (p program) compare(c *config) error {
 
 // once runs a contender one time, verified.
 func (p program) once(c *config, k *contender) (seconds float64, err error) {
-	runtime.GC() // of the run before
 	of, world := *c, *c.world
 	of.form, world.Hunt = k.form, k.hunt
 	err = world.Run(func(comm *mpi.Comm) error {

@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,4 +34,17 @@ func TestMap_refuses(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		assert.Error(t, pages.Unmap(make([]byte, pages.Size())), "not a mapping")
 	}
+}
+
+// WarmHeap leaves the heap free memory that the system has allocated.
+func TestWarmHeap(t *testing.T) {
+	kept := func() int {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapIdle - m.HeapReleased)
+	}
+	debug.FreeOSMemory()
+	before := kept()
+	pages.WarmHeap()
+	assert.Greater(t, kept(), before+2<<20)
 }

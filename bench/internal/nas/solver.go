@@ -6,6 +6,7 @@ import (
 
 	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/internal/codelet"
+	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -151,6 +152,7 @@ func (s *Solver) begin() error {
 func (s *Solver) Run() (r *Result, err error) {
 	r = &Result{Workers: s.plan.Workers(), Sums: make([]complex128, 0, s.class.Iterations)}
 	s.plan.ResetStats()
+	pages.WarmHeap()
 	if err := s.comm.Barrier(); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -26,6 +27,7 @@ func (s *Sort) Run(each func(t int)) (*Result, error) {
 		return nil, err
 	}
 	s.passed, s.failed = 0, nil
+	pages.WarmHeap()
 	if err := s.comm.Barrier(); err != nil {
 		return nil, err
 	}

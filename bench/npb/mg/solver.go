@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/pages"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -185,6 +186,7 @@ func (s *Solver) Run(each func(t int)) (*Result, error) {
 	if err := s.warm(); err != nil {
 		return nil, err
 	}
+	pages.WarmHeap()
 	if err := s.comm.Barrier(); err != nil {
 		return nil, err
 	}
