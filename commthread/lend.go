@@ -113,8 +113,10 @@ func (t *Thread) giveBack() {
 	const tries = 4
 	due, ok := noEnd, false
 	for i := 0; i < tries && !t.needed() && !t.still(); i++ {
-		if due, ok = t.arm(); ok {
-			break
+		if !t.changed { // otherwise Watch has something to test
+			if due, ok = t.arm(); ok {
+				break
+			}
 		}
 		t.turn() // a message has just arrived
 	}
@@ -206,7 +208,7 @@ func (x *taskExecutor) Serve() {
 // leasable reports whether a body that is ready may run on a worker.
 func (t *Thread) leasable(r *task.Record) bool {
 	const both = task.Leased | task.Independent
-	return t.lends && r.Flags&both == both && r.Flags&task.Inline == 0 && t.port.Spacious()
+	return t.lends && r.Flags&both == both && r.Flags&task.Inline == 0 && t.port.Roomy()
 }
 
 // enqueue gives a body to the workers, one at a time: a second one would keep a worker
@@ -279,6 +281,15 @@ func (t *Thread) awaitHolding(done func() bool) {
 	t.advanced()
 }
 
+// virtualNap returns how long the holder may sleep between polls in virtual time, where nobody spins:
+// at first for less than the wake-up of a thread costs anything (osthread), then longer.
+func (t *Thread) virtualNap() time.Duration {
+	const shortest, doublings = 50 * time.Microsecond, 4
+	s := &t.idle
+	s.sleeps++
+	return shortest << min(s.sleeps-1, doublings)
+}
+
 // heldTurn is a turn on a worker that keeps the lease; if the thread is needed, it gets the
 // engine in between.
 func (t *Thread) heldTurn() {
@@ -289,9 +300,12 @@ func (t *Thread) heldTurn() {
 		t.standStill()
 	case t.polls%nowAndThen == 0:
 		t.saturate(osthread.Nanotime())
-		if !t.port.Spacious() {
+		if !t.port.Roomy() {
 			osthread.Sleep(t.period) // more threads share the cores now
 		}
+	case osthread.Simulating():
+		t.engine.Sleep(t.virtualNap())
+		t.changed = true // no Poll reports the calls that ended inside
 	default:
 		osthread.Relax()
 	}

@@ -15,8 +15,13 @@ func (p *port) Queue(r *task.Record) { p.rt.external.push(r) }
 // Spacious implements executor.Port.
 func (p *port) Spacious() bool { return p.rt.spacious() }
 
-func (rt *Runtime) spacious() bool {
-	return rt.pin != nil && rt.spin > 0 && rt.opt.mode == parallel && !osthread.Crowded()
+func (rt *Runtime) spacious() bool { return rt.spin > 0 && rt.roomy() }
+
+// Roomy implements executor.Port.
+func (p *port) Roomy() bool { return p.rt.roomy() }
+
+func (rt *Runtime) roomy() bool {
+	return rt.pin != nil && rt.opt.mode == parallel && !osthread.Crowded()
 }
 
 // Rouse implements executor.Port.

@@ -56,6 +56,7 @@ func (s *solver) factor(p *panel, h helpers) error {
 		f.exchange = newPivotExchange(s.grid.pivots, p.row, p.jb)
 		f.exchange.awake = s.onComm
 	}
+	f.fetch(f.m * p.jb * (s.cfg.Workers - 1) / s.cfg.Workers) // the workers have updated it
 	if err := f.columns(0, p.jb); err != nil {
 		return err
 	}
@@ -148,10 +149,22 @@ func (f *factorization) product(first, n, at, w, c int) {
 	if top >= f.m {
 		return
 	}
+	here, elsewhere := osthread.G(), 0
 	f.helpers.parts(f.m-top, f.grain(n*w), func(_, from, to int) {
 		i := top + from
 		f.k.Dgemm(blas.NoTrans, blas.NoTrans, to-from, w, n, -1, f.a[i+first*f.lda:], f.lda, f.top(first, at), f.ldl, 1, f.a[i+at*f.lda:], f.lda)
+		if f.s.model != nil && osthread.G() != here { // simulated threads take turns
+			elsewhere += to - from
+		}
 	})
+	f.fetch(2 * elsewhere * w) // there and back
+}
+
+// fetch takes the time of n elements that come from the caches of other cores, if kernels are modelled.
+func (f *factorization) fetch(n int) {
+	if f.s.model != nil {
+		f.s.model.Fetch(n)
+	}
 }
 
 // grain returns the number of rows worth a worker if each row takes work multiplications:

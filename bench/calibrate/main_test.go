@@ -104,6 +104,7 @@ func TestRun(t *testing.T) {
 	assert.Greater(t, k.GFlops, 0.1)
 	assert.Greater(t, k.Cached, k.Memory/2)
 	assert.Greater(t, k.FFT, 0.1)
+	assert.Positive(t, k.Handed)
 	assert.Positive(t, m.Spawn.Duration)
 	assert.Positive(t, m.Task.Duration)
 	assert.Positive(t, m.Network.Latency)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
 )
@@ -87,6 +88,45 @@ func wakeCosts() (waker, sleeper time.Duration) {
 	slices.Sort(calls)
 	slices.Sort(delays)
 	return time.Duration(calls[wakes/2]), time.Duration(delays[wakes/2])
+}
+
+// handedRate measures how fast a core reads what another one has just written, in 1e9 bytes per second: the
+// median of many blocks, which fit into the caches of both.
+func handedRate(k blas.Kernels) float64 {
+	const n, blocks = 32 << 10, 101
+	cores := osthread.Usable().List()
+	if len(cores) < 2 {
+		return 0
+	}
+	x, all := numbers(n), []int64(nil)
+	var written, read osthread.Parker
+	var g sync.WaitGroup
+	on := func(core int, f func()) {
+		g.Go(func() {
+			runtime.LockOSThread() // and its thread ends with the goroutine
+			_ = osthread.SetAffinity(osthread.CPUSetOf(core))
+			f()
+		})
+	}
+	on(cores[0], func() {
+		for range blocks {
+			k.Dscal(n, 1, x, 1)
+			written.Unpark()
+			read.Park()
+		}
+	})
+	on(cores[1], func() {
+		for range blocks {
+			written.Park()
+			begin := osthread.Nanotime()
+			k.Idamax(n, x, 1)
+			all = append(all, osthread.Nanotime()-begin)
+			read.Unpark()
+		}
+	})
+	g.Wait()
+	slices.Sort(all)
+	return 8 * n / float64(all[blocks/2])
 }
 
 // switchCost measures how long one thread takes to hand a core over to another that sleeps on it:

@@ -151,6 +151,10 @@ type Modelled interface {
 
 	// Largest returns a value for the largest of n elements, above 0 and below 1.
 	Largest(n int) float64
+
+	// Fetch takes as much longer as n elements take that another core has written than those in
+	// the cache of this one.
+	Fetch(n int)
 }
 
 var (

@@ -93,6 +93,8 @@ type Port interface {
 	Lend(e Lender)
 	// Queue gives the workers a comm task that is ready, with the flag Leased. Any goroutine.
 	Queue(r *task.Record)
+	// Roomy reports whether every worker has a core to itself.
+	Roomy() bool
 	// Spacious reports whether every worker has a core to itself, so that it may wait awake.
 	// Any goroutine; the answer changes as other runtimes of the process come and go.
 	Spacious() bool

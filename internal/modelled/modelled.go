@@ -13,7 +13,8 @@
 // Everything else moves bytes: at the bandwidth of the cache if the operands fit into it, else at
 // the bandwidth of the memory, plus a time for each element of a row: one for a matrix in a
 // cache and one in memory, as much of the matrix being in the cache as fits. Each call takes a
-// fixed time. The time of a product is drawn from a normal distribution (spread), by a generator
+// fixed time. What another core has written comes at a rate of its own: the program says how much that
+// is ([blas.Modelled]). The time of a product is drawn from a normal distribution (spread), by a generator
 // with a fixed seed. Fourier transforms have one rate, for data in the cache; transfers of larger
 // data come on top. Not modelled: cores that share the bandwidth of the memory.
 package modelled
@@ -74,6 +75,13 @@ func (k *kernels) Keep(part []float64) {
 // is below x with probability x^n.
 func (k *kernels) Largest(n int) float64 {
 	return math.Pow(k.choices.uniform(), 1/float64(max(n, 1)))
+}
+
+// Fetch implements blas.Modelled.
+func (k *kernels) Fetch(n int) {
+	if longer := 1/k.rates.Handed - 1/k.rates.Cached; n > 0 && longer > 0 {
+		k.charge(8 * float64(n) * longer)
+	}
 }
 
 // generator is SplitMix64.

@@ -121,3 +121,11 @@ func TestTransfer(t *testing.T) {
 	m = &transforms{rates.Complete()}
 	assert.InEpsilon(t, 0.75e6/2, float64(charged(t, func() { m.TransferColumns(1e6, 4e6) })), 0.01, "cache and memory are the defaults")
 }
+
+// What another core has written takes longer than what is in the cache; without a rate it does not.
+func TestFetch(t *testing.T) {
+	assert.Zero(t, charged(t, func() { New(rates).Fetch(1000) }))
+	r := rates
+	r.Handed = 2
+	assert.InEpsilon(t, 8000/2-8000/8, float64(charged(t, func() { New(r).Fetch(1000) })), 0.01)
+}
