@@ -157,7 +157,7 @@ func (f *factorization) product(first, n, at, w, c int) {
 			elsewhere += to - from
 		}
 	})
-	f.fetch(2 * elsewhere * w) // there and back
+	f.fetch(elsewhere * (n + 2*w)) // there, and what has been computed back
 }
 
 // fetch takes the time of n elements that come from the caches of other cores, if kernels are modelled.

@@ -313,7 +313,7 @@ func (t *timer) spread() float64 {
 
 // The sizes of arrays, in KiB, by which caches are found.
 var (
-	cacheSizes     = []int{1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 256 << 10}
+	cacheSizes     = []int{4 << 10, 8 << 10, 16 << 10, 32 << 10, 256 << 10} // no matrix is in a core's own cache
 	transformSizes = []int{512, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 96 << 10}
 )
 

@@ -90,16 +90,28 @@ func wakeCosts() (waker, sleeper time.Duration) {
 	return time.Duration(calls[wakes/2]), time.Duration(delays[wakes/2])
 }
 
-// handedRate measures how fast a core reads what another one has just written, in 1e9 bytes per second: the
-// median of many blocks, which fit into the caches of both.
-func handedRate(k blas.Kernels) float64 {
-	const n, blocks = 32 << 10, 101
+// handedRate measures how fast a core reads and writes what another one has just written, in 1e9 bytes per
+// second: from how much longer a product in a panel takes then than after the core itself has written its
+// operands, which fit into its cache, and from the rate of those. The medians of many.
+func handedRate(k blas.Kernels, cached float64) float64 {
+	const m, n, products = 1000, 48, 101
 	cores := osthread.Usable().List()
 	if len(cores) < 2 {
 		return 0
 	}
-	x, all := numbers(n), []int64(nil)
-	var written, read osthread.Parker
+	const bytes = 2 * 8 * m * n
+	a, b, c := numbers(m*n), numbers(n*n), numbers(m*n)
+	write := func() {
+		k.Dscal(m*n, 1, a, 1)
+		k.Dscal(m*n, 1, c, 1)
+	}
+	var own, handed []int64
+	product := func(times *[]int64) {
+		begin := osthread.Nanotime()
+		k.Dgemm(blas.NoTrans, blas.NoTrans, m, n, n, -1, a, m, b, n, 1, c, m)
+		*times = append(*times, osthread.Nanotime()-begin)
+	}
+	var written, multiplied osthread.Parker
 	var g sync.WaitGroup
 	on := func(core int, f func()) {
 		g.Go(func() {
@@ -109,24 +121,26 @@ func handedRate(k blas.Kernels) float64 {
 		})
 	}
 	on(cores[0], func() {
-		for range blocks {
-			k.Dscal(n, 1, x, 1)
+		for range products {
+			multiplied.Park()
+			write()
 			written.Unpark()
-			read.Park()
 		}
 	})
 	on(cores[1], func() {
-		for range blocks {
+		for range products {
+			write()
+			product(&own)
+			multiplied.Unpark() // the other core may write now
 			written.Park()
-			begin := osthread.Nanotime()
-			k.Idamax(n, x, 1)
-			all = append(all, osthread.Nanotime()-begin)
-			read.Unpark()
+			product(&handed)
 		}
 	})
 	g.Wait()
-	slices.Sort(all)
-	return 8 * n / float64(all[blocks/2])
+	slices.Sort(own)
+	slices.Sort(handed)
+	longer := float64(max(0, handed[products/2]-own[products/2]))
+	return bytes / (bytes/cached + longer)
 }
 
 // switchCost measures how long one thread takes to hand a core over to another that sleeps on it:
