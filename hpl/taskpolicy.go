@@ -16,8 +16,8 @@ func (t *taskRun) with(r Refinement) bool { return t.cfg.Without&r == 0 }
 // priority prefers the block column of the next panel, and then early panels and block columns on
 // the left (Priorities): the columns on the left hold the next panels, but what is long overdue on the
 // right ends the run. Bottom levels, the lengths of the longest chains of updates and panels from here to the
-// end of the graph, with panels as long as one, two or four updates of their column, changed the time by -1.0 to +1.1 % on
-// six simulated machines (1x1 to 8x16, 4 to 64 workers) and by -0.4 to +0.1 % with four: not worth knowing the lengths.
+// end of the graph, with panels as long as one, two or four updates of their column, changed the time by -0.9 to +1.1 % on
+// six simulated machines (1x1 to 8x16, 4 to 64 workers) and by -0.9 to +0.1 % with four: not worth knowing the lengths.
 func (t *taskRun) priority(p *panel, b *blockColumn) tasks.Clause {
 	switch {
 	case t.urgent(p, b):
