@@ -329,7 +329,8 @@ func TestLazy_other_end_is_told(t *testing.T) {
 			waited.Add(2)
 			errs := run(t, 2, setup{net: []local.Option{slow}}, func(r rank) error {
 				e, err := dds.Open(r.Comm, dds.Strips(4), dds.Fixed(dds.Constants{}))
-				if err != nil {
+				if err != nil { // the other end has already failed
+					waited.Done()
 					return err
 				}
 				cut := time.AfterFunc(hangGuard, func() { _ = e.Abandon(errors.New("cut off")) })
