@@ -74,7 +74,8 @@ import (
 //
 // Workers borrow where each has its own core (executor.Port.Spacious), and the thread has
 // none. Where threads share cores, a polling waiter would keep the core from the threads
-// for which it waits.
+// for which it waits. In virtual time, where nobody polls, only bodies borrow (executor.Port.Roomy), and the
+// holder sleeps in the engine while it waits.
 
 // lease is the state of the lease; comments name the steps above.
 type lease struct {

@@ -93,7 +93,8 @@ type Port interface {
 	Lend(e Lender)
 	// Queue gives the workers a comm task that is ready, with the flag Leased. Any goroutine.
 	Queue(r *task.Record)
-	// Roomy reports whether every worker has a core to itself.
+	// Roomy reports whether every worker has a core to itself, so that a body that waits for
+	// messages may keep it; in virtual time, too, where nobody waits awake. Any goroutine, as Spacious.
 	Roomy() bool
 	// Spacious reports whether every worker has a core to itself, so that it may wait awake.
 	// Any goroutine; the answer changes as other runtimes of the process come and go.

@@ -181,6 +181,9 @@ func engineFenceOfGets(r *rank) {
 		r.must(w.Fence())
 		same(r, "read", got, theirs)
 		r.inner().Engine().Await(false, calls)
+		for _, k := range calls {
+			r.must(k.Err)
+		}
 	}
 	r.close(w)
 }
