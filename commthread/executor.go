@@ -68,7 +68,7 @@ func (t *Thread) ready(r *task.Record) bool {
 		}
 		return false
 	}
-	r.Flags &^= task.Leased
+	r.Unmark(task.Leased)
 	if skip {
 		e.gone = true
 		t.lease.wakeRequested.Store(true)

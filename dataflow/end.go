@@ -84,7 +84,7 @@ func (w *worker) endRare(r *task.Record) {
 		d.Trim()
 		r.Err = errors.Join(r.Err, d.TakeFailures())
 		if r.Err == nil && d.Skips() > 0 { // they depend on a failed task outside
-			r.Flags |= task.Skipped
+			r.Mark(task.Skipped)
 		}
 		d.Forgive()
 		d.Alloc.FreeDomain(d)
@@ -104,7 +104,7 @@ func (w *worker) endRare(r *task.Record) {
 		r.Unlock(w.again)
 	}
 	if r.Doomed() {
-		r.Flags |= task.Skipped
+		r.Mark(task.Skipped)
 	}
 	failed := r.Err != nil || r.Flags&task.Skipped != 0
 	if failed && r.Decl.Undo != nil {

@@ -139,7 +139,7 @@ func (w *worker) callHook(r *task.Record) {
 	c, returned := r.PeekCold(), false
 	hook := c.OnReady
 	c.OnReady = nil // the record stays, but the collector may free the hook's data
-	r.Flags &^= task.Hooked
+	r.Unmark(task.Hooked)
 	defer func() {
 		if v := recover(); v != nil {
 			rec := panics.NewRecovered(2, v)

@@ -312,7 +312,7 @@ func waitText(r *task.Record, preds []*task.Record) string {
 		}
 	case r.Waiting() > 0:
 		b.WriteString(" waits for a group of earlier tasks")
-	case r.Flags&task.Extended != 0:
+	case r.Marked(task.Extended):
 		fmt.Fprintf(&b, " has run, and waits for its children or held events (%d)", r.Refs())
 	case lockHolder(r) != nil:
 		o := lockHolder(r)

@@ -258,7 +258,7 @@ func (w *worker) left(r, outer *task.Record) {
 
 func (w *worker) skip(r *task.Record) {
 	if r.Err == nil { // otherwise a bad spawn, a failure in itself
-		r.Flags |= task.Skipped
+		r.Mark(task.Skipped)
 	}
 	if r.Decl.Skip != nil {
 		r.Decl.Skip(r)

@@ -41,11 +41,13 @@ type Record struct {
 
 const inlineAccesses = 4
 
-// Flags are properties that most records lack.
+// Flags are properties that most records lack. The inserter sets them; once a record is
+// committed its runner changes them with Mark and Unmark only, because reports of stalls read
+// them at any time.
 type Flags uint32
 
 const (
-	Extended    Flags = 1 << iota // refs counts; set by the body's goroutine or before Commit
+	Extended    Flags = 1 << iota // refs counts
 	Inline                        // the spawner runs it itself (If(false), Final, serial mode)
 	Final                         // so do its children
 	Commutes                      // has commutative accesses: takes their locks before it runs
@@ -131,11 +133,24 @@ func (r *Record) Late() {
 // FromNode returns the record that n is part of; nil for nil.
 func FromNode(n *deps.Node) *Record { return (*Record)(unsafe.Pointer(n)) }
 
-// Cold returns the rarely used part of r, made or cleared on first use. Inserter only.
+// Mark sets flags of a committed record. Its runner only.
+func (r *Record) Mark(f Flags) { atomic.OrUint32((*uint32)(&r.Flags), uint32(f)) }
+
+// Unmark clears flags of a committed record. Its runner only.
+func (r *Record) Unmark(f Flags) { atomic.AndUint32((*uint32)(&r.Flags), ^uint32(f)) }
+
+// Marked reports whether r has the flag f. Any goroutine.
+func (r *Record) Marked(f Flags) bool { return Flags(atomic.LoadUint32((*uint32)(&r.Flags)))&f != 0 }
+
+// Cold returns the rarely used part of r, made or cleared on first use. The inserter, then
+// the runner.
 func (r *Record) Cold() *Cold {
+	if r.Flags&coldUsed != 0 {
+		return r.cold
+	}
 	if r.cold == nil {
 		r.cold = new(Cold)
-	} else if r.Flags&coldUsed == 0 {
+	} else {
 		c := r.cold
 		clear(c.Named)
 		c.Named = c.Named[:0]
@@ -147,13 +162,14 @@ func (r *Record) Cold() *Cold {
 		c.Gates, c.Parts, c.Overtakes, c.Locks = c.Gates[:0], c.Parts[:0], c.Overtakes[:0], c.Locks[:0]
 		c.place.Store(placeWaits)
 	}
-	r.Flags |= coldUsed
+	r.Mark(coldUsed) // by the runner if the body holds an event: a report may be reading the label
 	return r.cold
 }
 
-// PeekCold returns the rarely used part if this use of r has one, or nil.
+// PeekCold returns the rarely used part if this use of r has one, or nil. Any goroutine; but
+// the part's fields belong to the inserter, then to the runner, apart from the label.
 func (r *Record) PeekCold() *Cold {
-	if r.Flags&coldUsed == 0 {
+	if !r.Marked(coldUsed) {
 		return nil
 	}
 	return r.cold
@@ -275,8 +291,8 @@ func (r *Record) Fail(err error) {
 // have ended. The running body may call it, or the inserter before Commit.
 func (r *Record) Extend() {
 	if r.Flags&Extended == 0 {
-		r.refs = 1
-		r.Flags |= Extended
+		atomic.StoreInt32(&r.refs, 1)
+		r.Mark(Extended)
 	}
 }
 

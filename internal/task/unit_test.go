@@ -3,7 +3,9 @@ package task
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -272,6 +274,43 @@ func TestOvertaken(t *testing.T) {
 	}
 	again.Cold()
 	assert.NoError(t, again.Overtaken(), "another task")
+}
+
+// A report may describe a task whose body begins to hold an event: a test for the race detector.
+func TestRecord_described_while_it_runs(t *testing.T) {
+	s := newStage(nil)
+	r := s.Begin(plain)
+	r.Cold().Label = "of an earlier task"
+	s.Commit(r)
+	s.run()
+	require.Same(t, r, s.Begin(plain))
+	s.Commit(r)
+	var reads atomic.Int64
+	more := func() { // lets the other goroutine read before and after each change
+		for n := reads.Load(); reads.Load() < n+2; {
+			runtime.Gosched()
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ; !r.Marked(Skipped); reads.Add(1) {
+			assert.NotEqual(t, "of an earlier task", r.Label())
+			if r.Marked(Extended) {
+				assert.Positive(t, r.Refs())
+			}
+			runtime.Gosched()
+		}
+	})
+	more()
+	r.Extend()
+	more()
+	r.Cold()
+	more()
+	r.Mark(Skipped)
+	r.Unmark(Hooked)
+	wg.Wait()
+	assert.True(t, r.Marked(Skipped|Hooked))
+	assert.False(t, r.Marked(Hooked))
 }
 
 // The rarely used part of a record is empty when the record serves another task.
