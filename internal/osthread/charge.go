@@ -39,6 +39,14 @@ func ChargeCopy(n int) {
 	}
 }
 
+// CopyTime returns how long ChargeCopy takes for n bytes; 0 on the real machine.
+func CopyTime(n int) time.Duration {
+	if m := here(); m != nil && m.o.Copy > 0 {
+		return time.Duration(float64(n) / m.o.Copy)
+	}
+	return 0
+}
+
 // ChargeSpawn lets the calling thread of a simulated machine spawn a task: see
 // Simulation.Spawn.
 func ChargeSpawn() {

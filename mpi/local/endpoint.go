@@ -87,6 +87,7 @@ type endpoint struct {
 	freeSlots    []int          // indices of pending
 	waiting      []*engine.Call // probes, window locks and counter waits: tried again on recheck
 	active       []*transfer    // transfers with bytes left to claim
+	injecting    []*transfer    // timed: transfers with segments to send, and credit for them
 	doneHead     *engine.Call   // result set, not completed yet; linked by Next
 	doneTail     *engine.Call
 	completed    int

@@ -126,12 +126,12 @@ func (e *endpoint) handle(n *notification) {
 	case notifyRTS:
 		e.sendCTS(n.transfer)
 	case notifyCTS:
-		e.injectSome(n.transfer)
+		e.injectSoon(n.transfer)
 	case notifySegment:
 		e.segmentArrived(n.transfer, n.bytes)
 	case notifyCredit:
 		n.transfer.drained = n.bytes
-		e.injectSome(n.transfer)
+		e.injectSoon(n.transfer)
 	case notifyScan:
 		e.scan()
 	case notifyWake: // the inbox has been read

@@ -123,6 +123,9 @@ func (e *endpoint) progress() {
 		if len(e.active) > 0 {
 			e.copySome()
 		}
+		if len(e.injecting) > 0 {
+			e.injectSegment()
+		}
 		if e.recheck.Load() {
 			e.recheck.Store(false)
 			if e.faults.Reorder {
@@ -133,7 +136,7 @@ func (e *endpoint) progress() {
 			}
 		}
 		e.runCompletions()
-		if e.collectives.advance() == 0 && e.doneHead == nil {
+		if e.collectives.advance() == 0 && e.doneHead == nil && len(e.injecting) == 0 {
 			return
 		}
 	}
@@ -141,7 +144,7 @@ func (e *endpoint) progress() {
 
 // ready reports whether progress may have something to do. Owner only.
 func (e *endpoint) ready() bool {
-	return e.anyInRings() || e.inbox.n.Load() > 0 || len(e.active) > 0 || e.recheck.Load() || e.doneHead != nil || !e.collectives.runner.Idle() ||
+	return e.anyInRings() || e.inbox.n.Load() > 0 || len(e.active) > 0 || len(e.injecting) > 0 || e.recheck.Load() || e.doneHead != nil || !e.collectives.runner.Idle() ||
 		len(e.timers.heap) > 0 && e.timers.heap[0].due <= e.world.clock()
 }
 

@@ -40,6 +40,7 @@ package local
 // mode needs an action of the target.
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -194,7 +195,7 @@ func (e *endpoint) accessesDue(peer int, m *comm) int64 {
 }
 
 const (
-	segment     = 256 << 10 // bytes injected at once
+	segment     = 256 << 10 // bytes injected at once, at most
 	creditBytes = 1 << 20   // limit of the bytes of a transfer injected and not drained
 )
 
@@ -247,34 +248,66 @@ func (e *endpoint) wakeAt(due int64) {
 // wakeSlack is the time that the other end takes to wake up and to notify.
 const wakeSlack = 40 * time.Microsecond
 
-// injectSome sends as many segments as there is credit for. Owner of the sender.
-func (e *endpoint) injectSome(x *transfer) {
-	w := e.world
-	net := w.between(x.from, x.to)
-	for !x.sent && (x.injected < x.n || x.n == 0) && (x.byMover || x.injected-x.drained < creditBytes) {
-		n := int(min(segment, x.n-x.injected))
-		ready := w.clock()
-		if x.injected == 0 {
-			ready += int64(net.Overhead)
-		}
-		left, due := w.reserveLinks(e, x.to, n, ready)
-		before := x.injected
-		if !x.inject(int(before), n, due) {
-			return
-		}
-		last := x.injected == x.n
-		if last || before/(creditBytes/2) != x.injected/(creditBytes/2) {
-			e.notifyEnd(x.to, notification{kind: notifySegment, due: due, transfer: x, bytes: x.injected})
-		}
-		if last {
-			e.notifyEnd(e, notification{kind: notifyCopied, due: left, transfer: x})
-			return
-		}
-		// Wake up when credit for half of it should have arrived.
-		if !x.byMover && x.injected-x.drained >= creditBytes {
-			e.wakeAt(due - net.wireTime(creditBytes/2) + int64(net.Latency))
-		}
+// segmentBytes returns the number of bytes that a host injects at once: on a simulated machine no
+// more than it copies in 0.3 ms, because the host answers nothing meanwhile.
+func segmentBytes() int64 {
+	n := segment
+	for osthread.CopyTime(n) > 300*time.Microsecond && n > 16<<10 {
+		n /= 2
 	}
+	return int64(n)
+}
+
+// injectSoon has this end send the segments of x that there is credit for. Owner of the sender.
+func (e *endpoint) injectSoon(x *transfer) {
+	if !slices.Contains(e.injecting, x) {
+		e.injecting = append(e.injecting, x)
+	}
+}
+
+// injectSegment sends a segment of the first transfer with credit. Between two segments the host
+// sees to what has arrived: on a simulated machine they take long. Owner of the sender.
+func (e *endpoint) injectSegment() {
+	x := e.injecting[0]
+	if x.mayInject() && e.sendSegment(x) && x.mayInject() {
+		osthread.Settle() // lets others run until now
+		return
+	}
+	e.injecting = slices.Delete(e.injecting, 0, 1)
+}
+
+// mayInject reports whether x has a segment to send, and credit for it. Owner of the sender.
+func (x *transfer) mayInject() bool {
+	return !x.sent && (x.injected < x.n || x.n == 0) && (x.byMover || x.injected-x.drained < creditBytes)
+}
+
+// sendSegment sends the next segment of x. It reports false if that was the last, or if one end has
+// stopped the transfer. Owner of the sender.
+func (e *endpoint) sendSegment(x *transfer) (more bool) {
+	w, net := e.world, e.world.between(x.from, x.to)
+	n := int(min(w.segment, x.n-x.injected))
+	ready := w.clock()
+	if x.injected == 0 {
+		ready += int64(net.Overhead)
+	}
+	left, due := w.reserveLinks(e, x.to, n, ready)
+	before := x.injected
+	if !x.inject(int(before), n, due) {
+		return false
+	}
+	last := x.injected == x.n
+	if last || before/(creditBytes/2) != x.injected/(creditBytes/2) {
+		e.notifyEnd(x.to, notification{kind: notifySegment, due: due, transfer: x, bytes: x.injected})
+	}
+	if last {
+		e.notifyEnd(e, notification{kind: notifyCopied, due: left, transfer: x})
+		return false
+	}
+	// Wake up when credit for half of it should have arrived.
+	if !x.byMover && x.injected-x.drained >= creditBytes {
+		e.wakeAt(due - net.wireTime(creditBytes/2) + int64(net.Latency))
+	}
+	return true
 }
 
 // segmentArrived completes the receive, or returns credit: the bytes up to that one have

@@ -19,8 +19,9 @@ type World struct {
 	eager       int
 	spin        time.Duration // Await spins so long before it sleeps
 	net         Net
-	inside      Net // between ranks of a node
-	perNode     int // ranks of a node; 0: all
+	segment     int64 // bytes that a host injects at once
+	inside      Net   // between ranks of a node
+	perNode     int   // ranks of a node; 0: all
 	wire        Wire
 	mover       atomic.Pointer[engine.Mover]
 	faults      Faults
@@ -74,7 +75,7 @@ func New(ranks int, opts ...Option) (*World, error) {
 	if ranks < 1 {
 		return nil, fmt.Errorf("mpi/local: %d ranks: there is at least 1", ranks)
 	}
-	w := &World{size: ranks, eager: defaultEager, spin: longSpin, lead: longLead, looks: lookEvery, tellAfter: tellAfter, warnings: os.Stderr, clock: osthread.Nanotime}
+	w := &World{size: ranks, eager: defaultEager, spin: longSpin, lead: longLead, looks: lookEvery, tellAfter: tellAfter, warnings: os.Stderr, clock: osthread.Nanotime, segment: segmentBytes()}
 	if ranks > osthread.NumCores() {
 		w.spin, w.lead = shortSpin, shortLead
 	}
