@@ -154,15 +154,12 @@ func init() {
 					defer close(over)
 					_ = dataflow.Run(func(rt *dataflow.Runtime) error {
 						var x int64
-						end := make(chan struct{})
 						rt.Spawn("first", func(ctx *tasks.Context) error {
 							if waits {
-								ev := ctx.Hold()
-								go func() { <-end; ev.Done() }()
+								time.AfterFunc(100*time.Millisecond, ctx.Hold().Done) // rt.Wait has begun
 							}
 							return nil
 						}, tasks.Updates(&x))
-						time.AfterFunc(time.Millisecond, func() { close(end) })
 						addOne.Spawn(rt, &x, tasks.OnReady(runtime.Goexit), tasks.Label("hooked"))
 						err := rt.Wait()
 						fmt.Println("went on", err)

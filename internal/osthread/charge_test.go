@@ -119,11 +119,15 @@ func TestCharge_wake_meanwhile(t *testing.T) {
 // A copy takes the time of its bytes, if the machine says how fast threads copy.
 func TestChargeCopy(t *testing.T) {
 	for rate, want := range map[float64]time.Duration{0: 0, 2: 500, 0.5: 2000} {
-		s, err := Simulate(Simulation{Copy: rate}, func() { ChargeCopy(1000) })
+		s, err := Simulate(Simulation{Copy: rate}, func() {
+			assert.Equal(t, want, CopyTime(1000))
+			ChargeCopy(1000)
+		})
 		require.NoError(t, err)
 		assert.Equal(t, want, s.Elapsed)
 	}
 	ChargeCopy(1 << 40) // nothing, elsewhere
+	assert.Zero(t, CopyTime(1<<40))
 }
 
 // With a speed, computing takes the time of this machine.

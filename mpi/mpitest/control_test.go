@@ -276,7 +276,7 @@ func TestBrokenEnginesFail(t *testing.T) {
 
 // found reports whether one run of a case fails with the engine that wrap returns.
 func found(t *testing.T, wrap func(engine.Engine) engine.Engine, name string) bool {
-	p, err := onBroken(wrap, name)
+	p, err := onBroken(wrap, name, time.Second)
 	if err != nil && (strings.Contains(err.Error(), "hangs in case") || strings.Contains(err.Error(), "a deadlock")) {
 		return true
 	}
@@ -286,7 +286,7 @@ func found(t *testing.T, wrap func(engine.Engine) engine.Engine, name string) bo
 
 // onBroken runs one case. It wraps the engine of every rank only inside the body, because
 // the suite itself needs a working engine.
-func onBroken(wrap func(engine.Engine) engine.Engine, name string) (p Report, err error) {
+func onBroken(wrap func(engine.Engine) engine.Engine, name string, hang time.Duration) (p Report, err error) {
 	k := *caseOf(name)
 	body := k.body
 	k.body = func(r *rank) {
@@ -295,7 +295,7 @@ func onBroken(wrap func(engine.Engine) engine.Engine, name string) (p Report, er
 		body(r)
 	}
 	err = onLocal(3)(func(c *mpi.Comm) error {
-		mine, err := Options{Hang: time.Second, Err: io.Discard}.run(c, []Case{k})
+		mine, err := Options{Hang: hang, Err: io.Discard}.run(c, []Case{k})
 		if c.Rank() == 0 {
 			p = mine
 		}
@@ -316,7 +316,7 @@ func caseOf(name string) *Case {
 // A tool that changes nothing is not a fault.
 func TestSoundEnginePasses(t *testing.T) {
 	for _, name := range []string{"order/one tag", "engine/every call completes once", "notify/counters are apart", "random/programs"} {
-		p, err := onBroken(func(next engine.Engine) engine.Engine { return &broken{Engine: next, after: func(*engine.Call) {}} }, name)
+		p, err := onBroken(func(next engine.Engine) engine.Engine { return &broken{Engine: next, after: func(*engine.Call) {}} }, name, time.Minute)
 		require.NoError(t, err)
 		require.Empty(t, p.Results[0].Failures)
 	}
