@@ -144,19 +144,10 @@ type Transfer struct {
 // Without protection it returns when all bytes have arrived. A buffer outside of arenas or
 // with gaps is never armed. On an error of mpi.Comm.Recv there is no transfer.
 func (e *Endpoint) Recv(b mpi.Buffer, src, tag int, hs ...Hint) (*Transfer, error) {
-	t := &Transfer{e: e, hints: e.mixed(hs), user: engine.Buffer(b), peer: src, tag: tag}
-	if err := b.Err(); err != nil {
-		return nil, fmt.Errorf("dds: Recv from rank %d on %s: %w", src, e.comm.Name(), err)
-	}
-	_, last, err := e.enter(t)
+	t, last, err := e.beginRecv(b, src, tag, hs...)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.recvHeader(src, tag); err != nil {
-		e.leave(t)
-		return nil, err
-	}
-	t.expect()
 	t.awaitInFlight()
 	t.protect(last)
 	if t.isOpen() || t.failing() {
@@ -165,6 +156,24 @@ func (e *Endpoint) Recv(b mpi.Buffer, src, tag int, hs ...Hint) (*Transfer, erro
 		}
 	}
 	return t, nil
+}
+
+// beginRecv is Recv until the header has come and the strips are expected; no page is armed. last
+// is as in enter.
+func (e *Endpoint) beginRecv(b mpi.Buffer, src, tag int, hs ...Hint) (t, last *Transfer, err error) {
+	t = &Transfer{e: e, hints: e.mixed(hs), user: engine.Buffer(b), peer: src, tag: tag}
+	if err := b.Err(); err != nil {
+		return nil, nil, fmt.Errorf("dds: Recv from rank %d on %s: %w", src, e.comm.Name(), err)
+	}
+	if _, last, err = e.enter(t); err != nil {
+		return nil, nil, err
+	}
+	if err := t.recvHeader(src, tag); err != nil {
+		e.leave(t)
+		return nil, nil, err
+	}
+	t.expect()
+	return t, last, nil
 }
 
 // Send sends b to rank dst, and returns when the program may use b: a writer to unsent

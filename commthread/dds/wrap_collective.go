@@ -66,9 +66,10 @@ func (w *tool) alltoall(c *engine.Call) {
 // tagAlltoall stands for a tag in the kinds of the messages of an Alltoall.
 const tagAlltoall = -1
 
-// take receives one part, and returns when it is in flight.
+// take receives one part, and returns when it is in flight, or has come if early returns do not pay:
+// then no page of it is armed.
 func (w *tool) take(b []byte, from int) error {
-	t, err := w.spread.Recv(mpi.Of(b), from, 0)
+	t, last, err := w.spread.beginRecv(mpi.Of(b), from, 0)
 	if err != nil {
 		return err
 	}
@@ -77,6 +78,11 @@ func (w *tool) take(b []byte, from int) error {
 		return errors.Join(t.Wait(), truncated(&engine.Call{Kind: engine.CallAlltoall, Comm: w.comm, Peer: from}, len(b), got))
 	}
 	if !w.account.pays(t.kind()) {
+		return t.Wait()
+	}
+	t.awaitInFlight()
+	t.protect(last)
+	if t.isOpen() || t.failing() {
 		return t.Wait()
 	}
 	w.keep(t)

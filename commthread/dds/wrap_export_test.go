@@ -46,3 +46,6 @@ func (w *Wrapped) Ended() bool {
 	}
 	return true
 }
+
+// SwitchOff switches early returns off, as [Adaptive] does when all messages together lose.
+func (w *Wrapped) SwitchOff() { w.tool.account.adaptive, w.tool.account.off = true, true }
