@@ -16,7 +16,7 @@ type Constants struct {
 	Fault    time.Duration // I: from the touch of an armed page to the reader running again
 	Arm      time.Duration // M: of one page
 	ArmPage  time.Duration // of each further page
-	Retire   time.Duration // of one page
+	Retire   time.Duration // of one page, and its first touch after that
 	RetPage  time.Duration // of each further page
 }
 

@@ -28,6 +28,8 @@ package local
 //	       The sender injects segments of 256 KiB while it is in the engine, after the CTS
 //	       has arrived, but at most 1 MiB that the receiver has not drained. The receiver,
 //	       in the engine, returns credit for each half of that; it is not woken for less.
+//	       Between two segments, which are shorter where a simulated host copies slowly,
+//	       the sender handles what has arrived.
 //	       So a transfer that is left alone while both ranks compute moves nothing; see
 //	       package mpi, "Progress".
 //
