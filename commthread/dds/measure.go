@@ -42,7 +42,8 @@ func (u *uffd) cost(n int) (arm, retire time.Duration) {
 	for i := range rounds {
 		var a, r C.int64_t
 		C.dds_cost(u.k, 0, C.uint64_t(n), &a, &r)
-		r += C.int64_t(max(0, u.touches(n)-u.touches(n)))
+		first, second := u.touches(n), u.touches(n)
+		r += C.int64_t(max(0, first-second))
 		if i == 0 || time.Duration(a) < arm {
 			arm = time.Duration(a)
 		}
