@@ -93,7 +93,7 @@ func TestReplay(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := analysed(t, 3, nil, loop(body))
+			r := analysedFor(t, 3, nil, 250*time.Millisecond, loop(body)) // passes are long on a busy machine
 			c := longest(r)
 			require.NotNil(t, c.Trial, c.NoTrial)
 			assert.True(t, c.Trial.Replayed, c.NoReplay)
