@@ -41,5 +41,5 @@ func TestRaiseHeap(t *testing.T) {
 	assert.Same(t, first, &floor.memory[0], "the memory of a process, not of a run: a second one would be cleared")
 	floor.memory = nil // a later run makes it again
 	t.Setenv("GOGC", "100")
-	assert.GreaterOrEqual(t, collections(t), uint32(3), "the user's choice")
+	assert.GreaterOrEqual(t, collections(t), uint32(2), "the user's choice")
 }
