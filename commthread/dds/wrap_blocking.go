@@ -56,7 +56,14 @@ func (w *tool) recvLazy(b engine.Buffer, p *pulled) error {
 	if err != nil {
 		return err
 	}
-	if !w.account.pays(t.kind()) {
+	return w.leave(t, last)
+}
+
+// leave returns when a transfer is in flight, and its buffer makes the program wait where it must. If early
+// returns of its kind do not pay, it returns when the transfer has ended: then no page is armed. last is as in
+// Transfer.protect.
+func (w *tool) leave(t, last *Transfer) error {
+	if t.arena == nil || !w.account.pays(t.kind()) {
 		return t.Wait()
 	}
 	t.awaitInFlight()

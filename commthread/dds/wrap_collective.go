@@ -58,7 +58,7 @@ func (w *tool) alltoall(c *engine.Call) {
 		failed = errors.Join(failed, w.take(recv(from), from))
 	}
 	for _, t := range sends {
-		failed = errors.Join(failed, w.leaveSending(t))
+		failed = errors.Join(failed, w.leave(t, nil))
 	}
 	c.Complete(engine.Status{}, failed)
 }
@@ -66,8 +66,7 @@ func (w *tool) alltoall(c *engine.Call) {
 // tagAlltoall stands for a tag in the kinds of the messages of an Alltoall.
 const tagAlltoall = -1
 
-// take receives one part, and returns when it is in flight, or has come if early returns do not pay:
-// then no page of it is armed.
+// take receives one part, and returns as leave does.
 func (w *tool) take(b []byte, from int) error {
 	t, last, err := w.spread.beginRecv(mpi.Of(b), from, 0)
 	if err != nil {
@@ -77,30 +76,7 @@ func (w *tool) take(b []byte, from int) error {
 	if got := t.Status().Bytes; got != len(b) {
 		return errors.Join(t.Wait(), truncated(&engine.Call{Kind: engine.CallAlltoall, Comm: w.comm, Peer: from}, len(b), got))
 	}
-	if !w.account.pays(t.kind()) {
-		return t.Wait()
-	}
-	t.awaitInFlight()
-	t.protect(last)
-	if t.isOpen() || t.failing() {
-		return t.Wait()
-	}
-	w.keep(t)
-	return nil
-}
-
-// leaveSending returns when a part may be written to again, or would make its writer wait.
-func (w *tool) leaveSending(t *Transfer) error {
-	if t.arena == nil || !w.account.pays(t.kind()) {
-		return t.Wait()
-	}
-	t.awaitInFlight()
-	t.protect(nil)
-	if t.isOpen() || t.failing() {
-		return t.Wait()
-	}
-	w.keep(t)
-	return nil
+	return w.leave(t, last)
 }
 
 // RanksHere returns the ranks of this process, or of the simulated node.

@@ -34,17 +34,24 @@ func charge(d time.Duration) {
 // ChargeCopy lets the calling thread of a simulated machine copy n bytes, at the rate
 // Simulation.Copy; see Charge.
 func ChargeCopy(n int) {
-	if m := here(); m != nil && m.o.Copy > 0 {
-		m.current.owed += int64(float64(n) / m.o.Copy)
+	if m := here(); m != nil {
+		m.current.owed += int64(m.copyTime(n))
 	}
 }
 
 // CopyTime returns how long ChargeCopy takes for n bytes; 0 on the real machine.
 func CopyTime(n int) time.Duration {
-	if m := here(); m != nil && m.o.Copy > 0 {
-		return time.Duration(float64(n) / m.o.Copy)
+	if m := here(); m != nil {
+		return m.copyTime(n)
 	}
 	return 0
+}
+
+func (m *machine) copyTime(n int) time.Duration {
+	if m.o.Copy == 0 {
+		return 0
+	}
+	return time.Duration(float64(n) / m.o.Copy)
 }
 
 // ChargeSpawn lets the calling thread of a simulated machine spawn a task: see

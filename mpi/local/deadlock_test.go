@@ -43,7 +43,7 @@ var knots = map[string]struct {
 			return mpi.Waitall(c.Isend(big, 1, 4), c.Irecv(mpi.Of(make([]byte, 1)), 1, 4))
 		}
 		if c.Rank() == 1 {
-			time.Sleep(100 * time.Millisecond) // all others wait: the ranks that wait for each other need not rank 2
+			time.Sleep(100 * time.Millisecond) // rank 2 waits by then; the deadlock of ranks 0 and 1 does not need it
 			_, err := c.Recv(big, 0, 5)
 			return err
 		}
