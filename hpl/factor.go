@@ -167,6 +167,14 @@ func (f *factorization) fetch(n int) {
 	}
 }
 
+// claim takes the time of writing n elements of a panel, which all workers have read when they updated with
+// the one before, if kernels are modelled.
+func (f *factorization) claim(n int) {
+	if f.s.model != nil && f.s.cfg.Workers > 1 {
+		f.s.model.Claim(n)
+	}
+}
+
 // grain returns the number of rows worth a worker if each row takes work multiplications:
 // some 10 microseconds; a multiple of the rows of a strip.
 func (f *factorization) grain(work int) int {
@@ -190,6 +198,7 @@ func (f *factorization) close() {
 	below := p.below - p.top
 	f.helpers.parts(p.m2, f.grain(p.jb), func(_, from, to int) {
 		if from < to {
+			f.claim((to - from) * p.jb)
 			f.k.PackA(p.l2[from*p.jb:], blas.NoTrans, to-from, p.jb, f.a[below+from:], f.lda)
 		}
 	})

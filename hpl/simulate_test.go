@@ -5,8 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/cluster"
+	"github.com/weft-hpc/weft/internal/modelled"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/internal/seeds"
 	"github.com/weft-hpc/weft/mpi"
@@ -42,5 +46,50 @@ func TestSimulate_seeds(t *testing.T) {
 		})
 		require.NoError(t, err, "seed %d: %+v", seed, cfg)
 		require.NoError(t, failed, "seed %d: %+v", seed, cfg)
+	}
+}
+
+// handover counts the elements that modelled kernels are told to take from other cores.
+type handover struct {
+	blas.Modelled
+	fetched, claimed int
+}
+
+func (s *handover) Fetch(n int) { s.fetched += n }
+func (s *handover) Claim(n int) { s.claimed += n }
+
+// Workers that share a panel write it where the others have read the one before, and the others fetch it;
+// a single worker does neither.
+func TestSimulate_panels_of_several_cores(t *testing.T) {
+	const n, nb = 512, 64
+	packed := 0 // elements of all L2
+	for k := 1; k < n/nb; k++ {
+		packed += (n - k*nb) * nb
+	}
+	for _, variant := range []Variant{Task, LookAhead, Blocking, TaskPlain} {
+		for workers := 1; workers <= 4; workers++ {
+			kernels := &handover{Modelled: modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})}
+			cfg := Default(n)
+			cfg.NB, cfg.Workers, cfg.Variant, cfg.Kernels = nb, workers, variant, kernels
+			var failed error
+			_, err := osthread.Simulate(osthread.Simulation{Nodes: 1, Cores: workers}, func() {
+				failed = local.Run(1, func(c *mpi.Comm) error {
+					_, err := Run(c, cfg)
+					return err
+				})
+			})
+			require.NoError(t, err)
+			require.NoError(t, failed)
+			if workers == 1 {
+				assert.Zero(t, kernels.fetched+kernels.claimed, variant)
+				continue
+			}
+			assert.Equal(t, packed, kernels.claimed, variant)
+			updated := kernels.fetched
+			for k := range n / nb {
+				updated -= (n - k*nb) * nb * (workers - 1) / workers // before a panel is factored
+			}
+			assert.GreaterOrEqual(t, updated, (workers-1)*packed*9/10, variant) // and products in it
+		}
 	}
 }

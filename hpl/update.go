@@ -63,6 +63,16 @@ func (s *solver) solve(p *panel, c0, c1 int, raw, u []float64) {
 // is a multiple of the rows of a strip, and r1 is a multiple or p.m2.
 func (s *solver) multiply(p *panel, r0, r1, c0, c1 int, u []float64) {
 	if r0 < r1 && c0 < c1 {
+		s.fetchPanel(p, r1-r0, c1-c0)
 		s.kernels.GemmPacked(r1-r0, c1-c0, p.jb, -1, p.l2[r0*p.jb:], u, s.matrix.at(p.below+r0, c0), s.matrix.ld)
+	}
+}
+
+// fetchPanel takes the time in which rows of L2 come from the cache of the core that has packed them, if
+// kernels are modelled. Each of the other workers fetches them once; the updates of all columns share
+// that time.
+func (s *solver) fetchPanel(p *panel, rows, columns int) {
+	if s.model != nil && s.cfg.Workers > 1 {
+		s.model.Fetch(rows * p.jb * (s.cfg.Workers - 1) * columns / max(columns, s.matrix.nq-p.right))
 	}
 }

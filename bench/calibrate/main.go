@@ -159,7 +159,7 @@ func machineHere(o options, w watch) (m *cluster.Machine, err error) {
 	err = w.products.undisturbed(func() (err error) {
 		m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
 		m.Switch.Duration = switchCost()
-		m.Kernels.Handed = handedRate(o.kernels, m.Kernels.Cached)
+		m.Kernels.Handed, m.Kernels.Claimed = handedRates(o.kernels, m.Kernels.Cached)
 		m.Spawn.Duration, m.Task.Duration, err = taskCosts()
 		return err
 	})

@@ -105,6 +105,7 @@ func TestRun(t *testing.T) {
 	assert.Greater(t, k.Cached, k.Memory/2)
 	assert.Greater(t, k.FFT, 0.1)
 	assert.Positive(t, k.Handed)
+	assert.Positive(t, k.Claimed)
 	assert.Positive(t, m.Spawn.Duration)
 	assert.Positive(t, m.Task.Duration)
 	assert.Positive(t, m.Network.Latency)

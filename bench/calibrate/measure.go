@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -164,9 +165,7 @@ func (t *timer) model() (r cluster.Kernels) {
 	r.PackEfficiency, r.PackHalf = min(1, top/r.GFlops), half
 	r.SolveHalf = t.solveHalf(r.GFlops)
 	r.Spread = t.spread()
-	const large, small = 8 << 20, 16 << 10 // elements: of the memory, of the cache
-	r.Memory = t.gemvRate(large/512, 512)
-	r.Cached = t.gemvRate(small/8, 8)
+	r.Memory, r.Cached = t.memoryRate(), t.leafRate()
 	r.Cache = cacheSize()
 	r.Line, r.LineMemory, r.Shared = t.rowTimes()
 	r.Row = t.rowTime()
@@ -274,22 +273,40 @@ func (t *timer) unpackedRate(d int) float64 {
 // LINPACK are. With 2048 itself all columns meet in a few sets of a cache.
 const oddLead = 2048 + 8
 
-// gemvRate returns the 1e9 bytes per second of a product of an m x n matrix with a vector.
-func (t *timer) gemvRate(m, n int) float64 {
+// memoryRate returns the 1e9 bytes per second of a product of a matrix in memory with a vector.
+func (t *timer) memoryRate() float64 {
+	const m, n = 16 << 10, 512
 	a, x, y := numbers(m*n), numbers(n), numbers(m)
-	return 8e-9 * float64(m) * float64(n) / t.timed(func() { t.kernels.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1) })
+	return 8e-9 * m * n / t.timed(func() { t.kernels.Dgemv(blas.NoTrans, m, n, 1, a, m, x, 1, 1, y, 1) })
 }
 
-// solveHalf returns the order of a triangle at which a solve reaches half of a rate, in GFLOP/s:
-// the geometric mean of several orders.
+// leafRate returns the 1e9 bytes per second of the leaves of a panel in the core's own cache: each column is
+// updated with those on its left, searched for its pivot, and scaled.
+func (t *timer) leafRate() float64 {
+	const m, leaf, leaves = 1000, 8, 12
+	panel, u := numbers(oddLead*leaf*leaves), make([]float64, leaf)
+	at := 0
+	return 1e-9 * 8 * m * (leaf*(leaf-1)/2 + 5*leaf) / t.timed(func() {
+		a := panel[at%leaves*leaf*oddLead:]
+		at++
+		for c := range leaf {
+			column := a[c*oddLead+c:] // without the rows of the triangle, and so not at a cache line
+			t.kernels.Dgemv(blas.NoTrans, m, c, -1, a[c:], oddLead, u, 1, 1, column, 1)
+			t.kernels.Idamax(m, column, 1)
+			t.kernels.Dscal(m, 1, column, 1)
+		}
+	})
+}
+
+// solveHalf returns the order of a triangle at which a solve of an update reaches half of a rate, in
+// GFLOP/s: the geometric mean of several orders.
 func (t *timer) solveHalf(top float64) float64 {
-	orders := []int{16, 32, 64, 128}
+	orders := []int{48, 64, 96, 128, 192}
 	product := 1.0
 	for _, n := range orders {
-		triangle, b := make([]float64, n*n), numbers(n*n) // the solution of the identity
-		rate := 1e-9 * float64(n*n*n) / t.timed(func() {
-			t.kernels.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, n, n, 1, triangle, n, b, n)
-		})
+		triangle, b := make([]float64, t.kernels.PackedTriangle(n)), numbers(t.kernels.PackedB(n, n)) // the solution of the identity
+		t.kernels.PackTriangle(triangle, blas.Lower, blas.NoTrans, blas.Unit, n, make([]float64, n*n), n)
+		rate := 1e-9 * float64(n*n*n) / t.timed(func() { t.kernels.SolvePacked(n, n, triangle, b) })
 		product *= float64(n) * max(0.01, top/rate-1)
 	}
 	return math.Pow(product, 1/float64(len(orders)))
@@ -362,23 +379,38 @@ func (t *timer) rowFactors() (scatter, exchange float64) {
 
 // rowsTime moves rowCount rows, here and there, of rowColumns columns of a matrix of n elements,
 // and returns the ns of an element. Each row of move is beyond its place in the list, as a pivot
-// is.
+// is. As in LINPACK, the columns are then updated, which writes all of them and needs the caches for its
+// operands: without that, rows of a matrix of 8 MB come three times as fast on a Zen 5 core.
 func (t *timer) rowsTime(n int, move func(a, w []float64, lda int, rows []int)) float64 {
-	lda := n / (8 * rowColumns)
-	lda += 8 - lda%16 // an odd number of cache lines
-	whole := max(1, n/lda/rowColumns)
+	const lda, passes, moves = 1024 + 8, 3, 100 // an odd number of cache lines; passes and moves, at least
+	whole := max(1, (n+lda*rowColumns/2)/(lda*rowColumns))
 	a, w, rows := numbers(lda*rowColumns*whole), make([]float64, rowCount*rowColumns), make([]int, rowCount)
-	block := 0
-	return 1e9 * t.timed(func() {
+	left, right := make([]float64, t.kernels.PackedA(lda, rowCount)), make([]float64, t.kernels.PackedB(rowCount, rowColumns))
+	random := rand.New(rand.NewPCG(1, 1))
+	var times []float64
+	for block := 0; len(times) < max(moves, passes*whole); block++ {
 		for i := range rows {
-			rows[i] = i + (i*997+block*31)%(lda-rowCount)
+			rows[i] = i + random.IntN(lda-rowCount)
 		}
-		move(a[block%whole*rowColumns*lda:], w, lda, rows)
-		block++
-	}) / (rowCount * rowColumns)
+		columns := a[block%whole*rowColumns*lda:]
+		var took float64 // of the call alone: to ask for the time of the thread takes too long
+		_, counts := t.once(func() { took = float64(elapsed(func() { move(columns, w, lda, rows) })) })
+		t.kernels.GemmPacked(lda, rowColumns, rowCount, -1, left, right, columns, lda)
+		if counts && block >= whole {
+			times = append(times, took)
+		}
+	}
+	slices.Sort(times)
+	const cut = 10 // in parts: the shortest, and the longest, which were interrupted
+	times = times[len(times)/cut : len(times)-len(times)/cut]
+	sum := 0.0
+	for _, took := range times {
+		sum += took
+	}
+	return sum / float64(len(times)) / (rowCount * rowColumns)
 }
 
-const rowColumns, rowCount = 128, 64
+const rowColumns, rowCount = 128, 96
 
 // rowTime returns the ns of an element of a row of a panel that is copied alone, between passes
 // over a column, as in the exchange of a pivot.

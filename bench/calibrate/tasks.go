@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -90,28 +91,38 @@ func wakeCosts() (waker, sleeper time.Duration) {
 	return time.Duration(calls[wakes/2]), time.Duration(delays[wakes/2])
 }
 
-// handedRate measures how fast a core reads and writes what another one has just written, in 1e9 bytes per
-// second: from how much longer a product in a panel takes then than after the core itself has written its
-// operands, which fit into its cache, and from the rate of those. The medians of many.
-func handedRate(k blas.Kernels, cached float64) float64 {
-	const m, n, products = 1000, 48, 101
+// handedRates measures how fast a core reads and writes what another one has just written, and how fast it
+// writes what another one has read, in 1e9 bytes per second: from how much longer a product in a panel, and
+// the packing of a panel, take then than with operands that only the core itself has used, which fit into
+// its cache, and from the rate of those. 0 with one core. The medians of several memories, because
+// it depends on where they lie, and of many times.
+func handedRates(k blas.Kernels, cached float64) (handed, claimed float64) {
+	const memories = 9
 	cores := osthread.Usable().List()
 	if len(cores) < 2 {
-		return 0
+		return 0, 0
 	}
-	const bytes = 2 * 8 * m * n
+	var all [2][]float64
+	for range memories {
+		h, c := handedRatesOnce(k, cached, cores)
+		all[0], all[1] = append(all[0], h), append(all[1], c)
+	}
+	return report.Median(all[0]), report.Median(all[1])
+}
+
+// handedRatesOnce measures them with new memory.
+func handedRatesOnce(k blas.Kernels, cached float64, cores []int) (handed, claimed float64) {
+	const m, n, rounds = 1000, 48, 51
 	a, b, c := numbers(m*n), numbers(n*n), numbers(m*n)
+	packed, sums := numbers(k.PackedA(m, n)), numbers(m)
 	write := func() {
 		k.Dscal(m*n, 1, a, 1)
 		k.Dscal(m*n, 1, c, 1)
 	}
-	var own, handed []int64
-	product := func(times *[]int64) {
-		begin := osthread.Nanotime()
-		k.Dgemm(blas.NoTrans, blas.NoTrans, m, n, n, -1, a, m, b, n, 1, c, m)
-		*times = append(*times, osthread.Nanotime()-begin)
-	}
-	var written, multiplied osthread.Parker
+	product := func() { k.Dgemm(blas.NoTrans, blas.NoTrans, m, n, n, -1, a, m, b, n, 1, c, m) }
+	pack := func() { k.PackA(packed, blas.NoTrans, m, n, a, m) }
+	var products, packs struct{ own, other []int64 }
+	var used, free osthread.Parker
 	var g sync.WaitGroup
 	on := func(core int, f func()) {
 		g.Go(func() {
@@ -121,26 +132,39 @@ func handedRate(k blas.Kernels, cached float64) float64 {
 		})
 	}
 	on(cores[0], func() {
-		for range products {
-			multiplied.Park()
+		for range rounds {
+			free.Park()
 			write()
-			written.Unpark()
+			k.Dgemv(blas.NoTrans, m, n, 1, packed, m, b, 1, 1, sums, 1)
+			used.Unpark()
 		}
 	})
 	on(cores[1], func() {
-		for range products {
+		for range rounds {
 			write()
-			product(&own)
-			multiplied.Unpark() // the other core may write now
-			written.Park()
-			product(&handed)
+			products.own = append(products.own, elapsed(product))
+			pack()
+			packs.own = append(packs.own, elapsed(pack))
+			free.Unpark()
+			used.Park()
+			products.other = append(products.other, elapsed(product))
+			packs.other = append(packs.other, elapsed(pack))
 		}
 	})
 	g.Wait()
-	slices.Sort(own)
-	slices.Sort(handed)
-	longer := float64(max(0, handed[products/2]-own[products/2]))
-	return bytes / (bytes/cached + longer)
+	rate := func(bytes float64, own, other []int64) float64 {
+		slices.Sort(own)
+		slices.Sort(other)
+		return bytes / (bytes/cached + float64(max(0, other[rounds/2]-own[rounds/2])))
+	}
+	return rate(2*8*m*n, products.own, products.other), rate(8*m*n, packs.own, packs.other)
+}
+
+// elapsed returns the nanoseconds that f takes.
+func elapsed(f func()) int64 {
+	begin := osthread.Nanotime()
+	f()
+	return osthread.Nanotime() - begin
 }
 
 // switchCost measures how long one thread takes to hand a core over to another that sleeps on it:

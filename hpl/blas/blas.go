@@ -155,6 +155,9 @@ type Modelled interface {
 	// Fetch takes as much longer as n elements take that another core has written than those in
 	// the cache of this one.
 	Fetch(n int)
+
+	// Claim takes as much longer as n elements take that are written after another core has read them.
+	Claim(n int)
 }
 
 var (

@@ -88,6 +88,7 @@ type Kernels struct {
 	Cache      float64 `json:"cache"`      // memory of the core's own cache in 1e6 bytes
 	Cached     float64 `json:"cached"`     // bandwidth of operands that fit in there, in 1e9 bytes per second
 	Handed     float64 `json:"handed"`     // the same of operands that another core has just written; default: cached
+	Claimed    float64 `json:"claimed"`    // of memory that is written after another core has read it; default: handed
 	Line       float64 `json:"line"`       // of an element of a row, each in its own cache line, in ns
 	Call       float64 `json:"call"`       // of each call, in us
 	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
@@ -121,6 +122,7 @@ func (k Kernels) Complete() Kernels {
 	k.SolveHalf = cmp.Or(k.SolveHalf, k.Half)
 	k.Shared = cmp.Or(k.Shared, k.Cache)
 	k.Handed = cmp.Or(k.Handed, k.Cached)
+	k.Claimed = cmp.Or(k.Claimed, k.Handed)
 	k.LineMemory = cmp.Or(k.LineMemory, k.Line)
 	k.Row = cmp.Or(k.Row, k.Line)
 	k.FFTCache = cmp.Or(k.FFTCache, k.Cache)
@@ -267,7 +269,7 @@ func (k *Kernels) check() error {
 		{"pack_efficiency", k.PackEfficiency, 0, 1}, {"pack_half", k.PackHalf, 0, 1e6},
 		{"shared", k.Shared, 0, 1e6}, {"line_memory", k.LineMemory, 0, 1e6}, {"row", k.Row, 0, 1e6},
 		{"scatter", k.Scatter, 0, 1e3}, {"exchange", k.Exchange, 0, 1e3}, {"spread", k.Spread, 0, 0.3}, {"memory", k.Memory, 1e-3, 1e6},
-		{"cache", k.Cache, 0, 1e6}, {"cached", k.Cached, 1e-3, 1e6}, {"handed", k.Handed, 0, 1e6}, {"line", k.Line, 0, 1e6}, {"call", k.Call, 0, 1e6},
+		{"cache", k.Cache, 0, 1e6}, {"cached", k.Cached, 1e-3, 1e6}, {"handed", k.Handed, 0, 1e6}, {"claimed", k.Claimed, 0, 1e6}, {"line", k.Line, 0, 1e6}, {"call", k.Call, 0, 1e6},
 		{"fft", k.FFT, 0, 1e6}, {"fft_cache", k.FFTCache, 0, 1e6}, {"fft_memory", k.FFTMemory, 0, 1e6}, {"fft_columns", k.FFTColumns, 0, 1e6},
 	} {
 		if !(f.value >= f.least && f.value <= f.top) || math.IsNaN(f.value) {

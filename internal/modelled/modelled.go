@@ -13,8 +13,8 @@
 // Everything else moves bytes: at the bandwidth of the cache if the operands fit into it, else at
 // the bandwidth of the memory, plus a time for each element of a row: one for a matrix in a
 // cache and one in memory, as much of the matrix being in the cache as fits. Each call takes a
-// fixed time. What another core has written comes at a rate of its own: the program says how much that
-// is ([blas.Modelled]). The time of a product is drawn from a normal distribution (spread), by a generator
+// fixed time. What another core has written comes at a rate of its own, and what another core has read is
+// written at one: the program says how much that is ([blas.Modelled]). The time of a product is drawn from a normal distribution (spread), by a generator
 // with a fixed seed. Fourier transforms have one rate, for data in the cache; transfers of larger
 // data come on top. Not modelled: cores that share the bandwidth of the memory.
 package modelled
@@ -78,8 +78,14 @@ func (k *kernels) Largest(n int) float64 {
 }
 
 // Fetch implements blas.Modelled.
-func (k *kernels) Fetch(n int) {
-	if longer := 1/k.rates.Handed - 1/k.rates.Cached; n > 0 && longer > 0 {
+func (k *kernels) Fetch(n int) { k.between(n, k.rates.Handed) }
+
+// Claim implements blas.Modelled.
+func (k *kernels) Claim(n int) { k.between(n, k.rates.Claimed) }
+
+// between charges what n elements take longer at a rate between cores than in the cache.
+func (k *kernels) between(n int, rate float64) {
+	if longer := 1/rate - 1/k.rates.Cached; n > 0 && longer > 0 {
 		k.charge(8 * float64(n) * longer)
 	}
 }

@@ -122,10 +122,13 @@ func TestTransfer(t *testing.T) {
 	assert.InEpsilon(t, 0.75e6/2, float64(charged(t, func() { m.TransferColumns(1e6, 4e6) })), 0.01, "cache and memory are the defaults")
 }
 
-// What another core has written takes longer than what is in the cache; without a rate it does not.
+// What another core has written, or read, takes longer than what is in the cache; without a rate it does not.
 func TestFetch(t *testing.T) {
 	assert.Zero(t, charged(t, func() { New(rates).Fetch(1000) }))
 	r := rates
 	r.Handed = 2
 	assert.InEpsilon(t, 8000/2-8000/8, float64(charged(t, func() { New(r).Fetch(1000) })), 0.01)
+	assert.InEpsilon(t, 8000/2-8000/8, float64(charged(t, func() { New(r).Claim(1000) })), 0.01, "handed is the default of claimed")
+	r.Claimed = 1
+	assert.InEpsilon(t, 8000-8000/8, float64(charged(t, func() { New(r).Claim(1000) })), 0.01)
 }
