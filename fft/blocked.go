@@ -37,7 +37,7 @@ func newBlocked(n int, radices []int, set *codelet.Set) *blocked {
 
 // halved returns nil if n has no two good factors.
 func halved(n int, set *codelet.Set) *blocked {
-	f := blockedFactors(set)
+	f := blockedFactors(n, set)
 	lead := f.half(n, set)
 	if lead == 0 {
 		return nil

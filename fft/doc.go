@@ -35,7 +35,7 @@
 //   - Other layouts are gathered into scratch memory first, contiguous pencils of awkward
 //     length by transposition in blocks.
 //
-// Radices are 2 to 13, 15, 16 and 25, so any product of primes up to 13 is quick, with
+// Radices are 2 to 16 and 25, so any product of primes up to 13 is quick, with
 // the fewest passes. The other prime factors of a length become one pass, whose butterflies
 // are convolutions of a smooth length at least twice as long (Bluestein). Long pencils are
 // transformed in two sweeps of passes that stay in the cache (Bailey).

@@ -34,7 +34,7 @@ type lazyTables struct {
 
 // newSmooth returns nil if n has a prime factor without a codelet.
 func newSmooth(n int, set *codelet.Set) *smooth {
-	f := newFactors()
+	f := newFactors(n)
 	if f.of(n) == nil {
 		return nil
 	}

@@ -230,7 +230,7 @@ func TestBadPasses(t *testing.T) {
 			radix int
 			p     Pass
 		}{
-			"radix":   {14, Pass{In: x, Out: x, InLeg: 1, OutLeg: 1, Run: 1, Mid: one, Outer: one}},
+			"radix":   {17, Pass{In: x, Out: x, InLeg: 1, OutLeg: 1, Run: 1, Mid: one, Outer: one}},
 			"run":     {4, Pass{In: x, Out: x, InLeg: 1, OutLeg: 1, Run: 0, Mid: one, Outer: one}},
 			"input":   {4, Pass{In: x[:31], Out: x, InLeg: 8, OutLeg: 8, Run: 8, Mid: one, Outer: one}},
 			"output":  {4, Pass{In: x, Out: x[:31], InLeg: 8, OutLeg: 8, Run: 8, Mid: one, Outer: one}},

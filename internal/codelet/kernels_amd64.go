@@ -224,6 +224,24 @@ func stream13Z(a *arguments)
 func turn13Z(a *arguments)
 
 //go:noescape
+func rows14Z(a *arguments)
+
+//go:noescape
+func rows14M(a *arguments)
+
+//go:noescape
+func twist14Z(a *arguments)
+
+//go:noescape
+func twist14M(a *arguments)
+
+//go:noescape
+func stream14Z(a *arguments)
+
+//go:noescape
+func turn14Z(a *arguments)
+
+//go:noescape
 func rows15Z(a *arguments)
 
 //go:noescape
@@ -503,6 +521,24 @@ func stream13Y(a *arguments)
 func turn13Y(a *arguments)
 
 //go:noescape
+func rows14Y(a *arguments)
+
+//go:noescape
+func rows14X(a *arguments)
+
+//go:noescape
+func twist14Y(a *arguments)
+
+//go:noescape
+func twist14X(a *arguments)
+
+//go:noescape
+func stream14Y(a *arguments)
+
+//go:noescape
+func turn14Y(a *arguments)
+
+//go:noescape
 func rows15Y(a *arguments)
 
 //go:noescape
@@ -569,6 +605,7 @@ var avx512Kernels = [maxRadix + 1]kernels{
 	11: {rows: rows11Z, rowsTail: rows11M, twist: twist11Z, twistTail: twist11M, stream: stream11Z, turn: turn11Z},
 	12: {rows: rows12Z, rowsTail: rows12M, twist: twist12Z, twistTail: twist12M, stream: stream12Z, turn: turn12Z},
 	13: {rows: rows13Z, rowsTail: rows13M, twist: twist13Z, twistTail: twist13M, stream: stream13Z, turn: turn13Z},
+	14: {rows: rows14Z, rowsTail: rows14M, twist: twist14Z, twistTail: twist14M, stream: stream14Z, turn: turn14Z},
 	15: {rows: rows15Z, rowsTail: rows15M, twist: twist15Z, twistTail: twist15M, stream: stream15Z, turn: turn15Z},
 	16: {rows: rows16Z, rowsTail: rows16M, twist: twist16Z, twistTail: twist16M, stream: stream16Z, turn: turn16Z},
 	25: {rows: rows25Z, rowsTail: rows25M, twist: twist25Z, twistTail: twist25M, stream: stream25Z, turn: turn25Z},
@@ -587,6 +624,7 @@ var avx2Kernels = [maxRadix + 1]kernels{
 	11: {rows: rows11Y, rowsTail: rows11X, twist: twist11Y, twistTail: twist11X, stream: stream11Y, turn: turn11Y},
 	12: {rows: rows12Y, rowsTail: rows12X, twist: twist12Y, twistTail: twist12X, stream: stream12Y, turn: turn12Y},
 	13: {rows: rows13Y, rowsTail: rows13X, twist: twist13Y, twistTail: twist13X, stream: stream13Y, turn: turn13Y},
+	14: {rows: rows14Y, rowsTail: rows14X, twist: twist14Y, twistTail: twist14X, stream: stream14Y, turn: turn14Y},
 	15: {rows: rows15Y, rowsTail: rows15X, twist: twist15Y, twistTail: twist15X, stream: stream15Y, turn: turn15Y},
 	16: {rows: rows16Y, rowsTail: rows16X, twist: twist16Y, twistTail: twist16X, stream: stream16Y, turn: turn16Y},
 	25: {rows: rows25Y, rowsTail: rows25X, twist: twist25Y, twistTail: twist25X, stream: stream25Y, turn: turn25Y},

@@ -126,7 +126,7 @@ func transform16(x, y *points, sign float64) {
 }
 
 // factors has the two factors of composite lengths.
-var factors = [maxRadix + 1][2]int{6: {2, 3}, 9: {3, 3}, 10: {2, 5}, 12: {4, 3}, 15: {3, 5}, 25: {5, 5}}
+var factors = [maxRadix + 1][2]int{6: {2, 3}, 9: {3, 3}, 10: {2, 5}, 12: {4, 3}, 14: {2, 7}, 15: {3, 5}, 25: {5, 5}}
 
 // composite is the step of Cooley and Tukey for n = a b.
 func (b *workbench) composite(n int, sign float64) {

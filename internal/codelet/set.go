@@ -12,7 +12,7 @@ import (
 const maxRadix = 25
 
 // Radices lists the lengths of butterflies, in ascending order.
-func Radices() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 25} }
+func Radices() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 25} }
 
 // kernels are the kernels of one radix. There are rows without and with twiddle factors, for
 // full vectors and for the rest of a run; rows whose stores bypass the cache; and the first

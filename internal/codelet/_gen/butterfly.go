@@ -4,7 +4,7 @@ import "math"
 
 // split says how the transform of a composite length is taken apart: first
 // transforms of the first factor, then of the second.
-var split = map[int][2]int{6: {2, 3}, 8: {4, 2}, 9: {3, 3}, 10: {2, 5}, 12: {4, 3}, 15: {3, 5}, 16: {4, 4}, 25: {5, 5}}
+var split = map[int][2]int{6: {2, 3}, 8: {4, 2}, 9: {3, 3}, 10: {2, 5}, 12: {4, 3}, 14: {2, 7}, 15: {3, 5}, 16: {4, 4}, 25: {5, 5}}
 
 // transform returns the discrete Fourier transform of the terms: element k is the
 // sum of x[j] w^(jk).
