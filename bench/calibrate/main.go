@@ -27,7 +27,7 @@ import (
 )
 
 const about = `calibrate measures the kernels of this machine, its wake-ups, tasks, and messages between
-threads of a process, and writes a machine file for -machine. It takes some 15 seconds, and up to a
+threads of a process, and writes a machine file for -machine. It takes some 20 seconds, and up to a
 minute where neighbours slow cores down.
 
 	calibrate -out here.json                  a node for each core of this machine
@@ -129,7 +129,7 @@ func launchedRun(o options, size int, stdout io.Writer) error {
 		if err != nil || c.Rank() != 0 {
 			return err
 		}
-		m.Nodes, m.Network.Net, m.Eager, m.Copy = 2, net, &eager, rate
+		m.Nodes, m.Network.Net, m.Eager, m.Copy = 2, net, &eager, rate/(1-stolen(m))
 		return write(o, m, stdout)
 	})
 }
@@ -154,16 +154,25 @@ func write(o options, m *cluster.Machine, stdout io.Writer) error {
 // machineHere returns this machine, without messages: a node for each core.
 func machineHere(o options, w watch) (m *cluster.Machine, err error) {
 	m = &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
-	m.NoiseEvery.Duration, m.NoiseLength.Duration = noise()
-	m.Kernels = quicken(kernels(w, o), float64(m.NoiseLength.Duration)/float64(max(m.NoiseEvery.Duration, 1)))
+	before := noiseNow()
+	k := kernels(w, o)
+	between := noiseNow()
 	err = w.products.undisturbed(func() (err error) {
 		m.Waker.Duration, m.Sleeper.Duration = wakeCosts()
 		m.Switch.Duration = switchCost()
-		m.Kernels.Handed, m.Kernels.Claimed = handedRates(o.kernels, m.Kernels.Cached)
+		k.Handed, k.Claimed = handedRates(o.kernels, k.Cached)
 		m.Spawn.Duration, m.Task.Duration, err = taskCosts()
 		return err
 	})
+	n := medianNoise(before, between, noiseNow())
+	m.NoiseEvery.Duration, m.NoiseLength.Duration = n.every, n.length
+	m.Kernels = quicken(k, stolen(m))
 	return m, err
+}
+
+// stolen returns the part of the time that the noise of m has.
+func stolen(m *cluster.Machine) float64 {
+	return float64(m.NoiseLength.Duration) / float64(max(m.NoiseEvery.Duration, 1))
 }
 
 // measure returns this machine, with messages between threads, which take the way to the memory.

@@ -121,6 +121,13 @@ func TestQuicken(t *testing.T) {
 	assert.InDelta(t, 7, k.Half, 1e-9)
 }
 
+// Of three measurements of noise, that with the median of the parts counts.
+func TestMedianNoise(t *testing.T) {
+	quiet, usual, loud := noise{}, noise{every: 1000, length: 50}, noise{every: 100, length: 20}
+	assert.Equal(t, usual, medianNoise(loud, quiet, usual))
+	assert.Equal(t, usual, medianNoise(usual, loud, usual))
+}
+
 // The fit finds the cache of the model.
 func TestFitCache(t *testing.T) {
 	times := map[int]float64{}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -115,9 +116,21 @@ func quicken(k cluster.Kernels, part float64) cluster.Kernels {
 	return k
 }
 
-// noise measures how often, and for how long, something else has a core: on all cores at the same
-// time, by the gaps in a loop that reads the clock. It returns the means; 0 if there is none.
-func noise() (every, length time.Duration) {
+// noise is how often, and for how long, something else has a core; 0 if nothing does.
+type noise struct{ every, length time.Duration }
+
+// medianNoise returns the one of three that has the core for the median of their times: a neighbour may
+// have it for a second.
+func medianNoise(all ...noise) noise {
+	slices.SortFunc(all, func(a, b noise) int {
+		return cmp.Compare(float64(a.length)/float64(max(1, a.every)), float64(b.length)/float64(max(1, b.every)))
+	})
+	return all[len(all)/2]
+}
+
+// noiseNow measures it on all cores at the same time, for a second, by the gaps in a loop that reads the
+// clock. It returns the means.
+func noiseNow() noise {
 	const lasts, gap = int64(time.Second), int64(5 * time.Microsecond)
 	var mu sync.Mutex
 	var count, stolen int64 // guarded by mu
@@ -136,10 +149,10 @@ func noise() (every, length time.Duration) {
 		count, stolen = count+mine, stolen+taken
 	})
 	if count == 0 {
-		return 0, 0
+		return noise{}
 	}
-	every, length = time.Duration(lasts*int64(osthread.Usable().Count())/count), time.Duration(stolen/count)
-	return every, min(length, every/2)
+	every := time.Duration(lasts * int64(osthread.Usable().Count()) / count)
+	return noise{every, min(time.Duration(stolen/count), every/2)}
 }
 
 // onCores runs f on a thread on each usable core, with the place of the core among them.
