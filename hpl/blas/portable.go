@@ -10,7 +10,8 @@ var portable = primitives{
 	unpack: unpackFour,
 	absMax: absMax, indexAbs: indexAbs,
 	scal: scal, axpy: axpy, swap: swap,
-	ger4: ger4, gemvN4: gemvN4, gemvT4: gemvT4,
+	exchange4: func(a []float64, lda int, pivots []int) { exchangeFour(a, lda, pivots, false) },
+	ger4:      ger4, gemvN4: gemvN4, gemvT4: gemvT4,
 }
 
 // gemmColumn multiplies tile by tile.

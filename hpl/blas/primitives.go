@@ -39,6 +39,9 @@ type primitives struct {
 	axpy func(alpha float64, x, y []float64) // y[i] += alpha*x[i], i < len(x)
 	swap func(x, y []float64)                // x[i], y[i] = y[i], x[i], i < len(x)
 
+	// exchange4: exchanges rows i and pivots[i] of four columns of a, for i = 0, 1, ...
+	exchange4 func(a []float64, lda int, pivots []int)
+
 	// ger4: a[j*lda+i] += x[i]*cj for i < len(x), j < 4.
 	ger4 func(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
 

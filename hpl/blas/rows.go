@@ -13,7 +13,11 @@ func (t *primitives) Dlaswp(n int, a []float64, lda int, pivots []int, back bool
 	checkMatrix("Dlaswp", "a", rows, n, a, lda)
 	j := 0
 	for ; j+4 <= n; j += 4 {
-		exchangeFour(a[j*lda:], lda, pivots, back)
+		if back {
+			exchangeFour(a[j*lda:], lda, pivots, true)
+		} else {
+			t.exchange4(a[j*lda:], lda, pivots)
+		}
 	}
 	for ; j < n; j++ {
 		exchangeOne(a[j*lda:], pivots, back)
