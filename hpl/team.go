@@ -16,13 +16,15 @@ type helpers interface {
 
 // team is the workers of a rank in the drivers without tasks: the goroutine of the driver
 // and size-1 helpers. A helper does its share of each forked body and then waits for the
-// next, spinning for a while and then sleeping, like the threads of a threaded BLAS. Only
-// the driver calls the methods.
+// next, spinning for a while and then sleeping, like the threads of a threaded BLAS. Each has a core, if
+// there are enough: where the system chooses, LINPACK of N = 1000 takes 5 % longer, and at times 30 %. Only
+// the driver calls the methods, all on the goroutine that has made the team.
 type team struct {
 	size    int
 	spin    time.Duration
-	claim   *osthread.Claim // knows whether there is a core for each; pins nothing
-	restore func()          // GOMAXPROCS
+	claim   *osthread.Claim
+	pin     *osthread.Pin // of the driver; nil if the threads are not pinned
+	restore func()        // GOMAXPROCS
 
 	body    func(worker int) // the present work; nil tells the helpers to return
 	number  atomic.Uint32    // number of the present work; between two works the driver owns body
@@ -46,16 +48,38 @@ func newTeam(size int) *team {
 		t.spin = 5 * time.Microsecond // others need the core
 	}
 	t.restore = osthread.RaiseProcs(size)
+	if size > 1 && !t.claim.Oversubscribed() {
+		t.pinDriver()
+	}
 	for i := range t.helpers {
-		t.ended.Go(func() { t.help(i) })
+		t.ended.Go(func() {
+			if t.pin != nil {
+				osthread.LockThread()                                             // and the thread ends with the goroutine
+				_ = osthread.SetAffinity(osthread.CPUSetOf(t.claim.Cores()[i+1])) // elsewhere the system chooses
+			}
+			t.help(i)
+		})
 	}
 	return t
+}
+
+// pinDriver confines the driver to the first core of the team, until close. Where threads cannot be pinned,
+// none is.
+func (t *team) pinDriver() {
+	osthread.LockThread()
+	if t.pin, _ = osthread.PinTo(t.claim.Cores()[0]); t.pin == nil {
+		osthread.UnlockThread()
+	}
 }
 
 // close ends the helpers. They must be idle.
 func (t *team) close() {
 	t.fork(nil)
 	t.ended.Wait()
+	if t.pin != nil {
+		_ = t.pin.Release()
+		osthread.UnlockThread()
+	}
 	t.restore()
 	t.claim.Release()
 }

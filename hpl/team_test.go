@@ -97,3 +97,23 @@ func TestTeam_simulated(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 10*ms, s.Elapsed)
 }
+
+// Each worker of a team has a core of its own, if there are enough; the driver gets its mask back.
+func TestTeamPins(t *testing.T) {
+	osthread.LockThread()
+	defer osthread.UnlockThread()
+	before, err := osthread.Affinity()
+	if err != nil || osthread.FreeCores() < 2 {
+		t.Skip("needs two cores, and a system that pins threads")
+	}
+	team := newTeam(2)
+	var masks [2]osthread.CPUSet
+	team.run(func(w int) { masks[w], _ = osthread.Affinity() })
+	assert.Equal(t, 1, masks[0].Count())
+	assert.Equal(t, 1, masks[1].Count())
+	assert.NotEqual(t, masks[0], masks[1])
+	team.close()
+	after, err := osthread.Affinity()
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+}
