@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -160,5 +161,32 @@ func TestNothingIsAllocatedPerCall(t *testing.T) {
 			k.Dger(n, n, 1, a, 1, b, n, c, n)
 			k.Idamax(n, a, 1)
 		}))
+	})
+}
+
+// More exchanges than a primitive takes at a time, some of them with rows of a later part.
+func TestDlaswp_many(t *testing.T) {
+	const rows, pivots, columns, lda = 1500, 1100, 5, 1501
+	r := rand.New(rand.NewPCG(3, 3))
+	to := make([]int, pivots)
+	for i := range to {
+		to[i] = i + r.IntN(rows-i)
+	}
+	before := make([]float64, lda*columns)
+	for i := range before {
+		before[i] = float64(i)
+	}
+	want := slices.Clone(before)
+	for i, p := range to {
+		for j := range columns {
+			want[i+j*lda], want[p+j*lda] = want[p+j*lda], want[i+j*lda]
+		}
+	}
+	each(t, func(t *testing.T, k blas.Kernels) {
+		got := slices.Clone(before)
+		k.Dlaswp(columns, got, lda, to, false)
+		assert.Equal(t, want, got)
+		k.Dlaswp(columns, got, lda, to, true)
+		assert.Equal(t, before, got)
 	})
 }

@@ -76,7 +76,7 @@ func axpyAVX512(alpha float64, x, y []float64)
 func swapAVX512(x, y []float64)
 
 //go:noescape
-func exchange4AVX512(a []float64, lda int, pivots []int)
+func exchange4AVX512(a []float64, lda, first int, pivots []int)
 
 //go:noescape
 func ger4AVX512(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
@@ -121,7 +121,7 @@ func axpyAVX2(alpha float64, x, y []float64)
 func swapAVX2(x, y []float64)
 
 //go:noescape
-func exchange4AVX2(a []float64, lda int, pivots []int)
+func exchange4AVX2(a []float64, lda, first int, pivots []int)
 
 //go:noescape
 func ger4AVX2(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)

@@ -1189,34 +1189,31 @@ done:
 	VZEROUPPER
 	RET
 
-// func exchange4AVX2(a []float64, lda int, pivots []int)
-TEXT ·exchange4AVX2(SB), NOSPLIT, $0-56
+// func exchange4AVX2(a []float64, lda, first int, pivots []int)
+TEXT ·exchange4AVX2(SB), NOSPLIT, $0-64
 	MOVQ a_base+0(FP), R8
 	MOVQ lda+24(FP), AX
 	LEAQ (R8)(AX*8), R9
 	LEAQ (R9)(AX*8), R10
 	LEAQ (R10)(AX*8), R11
-	MOVQ pivots_base+32(FP), SI
-	MOVQ pivots_len+40(FP), CX
-	XORQ BX, BX
-	JMP asked
+	MOVQ first+32(FP), BX
+	MOVQ pivots_base+40(FP), SI
+	MOVQ pivots_len+48(FP), CX
 
 ask:
-	MOVQ (SI)(BX*8), AX
+	MOVQ (SI), AX
 	PREFETCHT0 (R8)(AX*8)
 	PREFETCHT0 (R9)(AX*8)
 	PREFETCHT0 (R10)(AX*8)
 	PREFETCHT0 (R11)(AX*8)
-	INCQ BX
-
-asked:
-	CMPQ BX, CX
-	JLT ask
-	XORQ BX, BX
-	JMP exchanged
+	ADDQ $8, SI
+	DECQ CX
+	JNZ ask
+	MOVQ pivots_base+40(FP), SI
+	MOVQ pivots_len+48(FP), CX
 
 exchange:
-	MOVQ (SI)(BX*8), AX
+	MOVQ (SI), AX
 	MOVQ (R8)(AX*8), DI
 	MOVQ (R8)(BX*8), DX
 	MOVQ DI, (R8)(BX*8)
@@ -1234,10 +1231,9 @@ exchange:
 	MOVQ DI, (R11)(BX*8)
 	MOVQ DX, (R11)(AX*8)
 	INCQ BX
-
-exchanged:
-	CMPQ BX, CX
-	JLT exchange
+	ADDQ $8, SI
+	DECQ CX
+	JNZ exchange
 	RET
 
 // func ger4AVX2(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
