@@ -17,7 +17,7 @@ type helpers interface {
 // team is the workers of a rank in the drivers without tasks: the goroutine of the driver
 // and size-1 helpers. A helper does its share of each forked body and then waits for the
 // next, spinning for a while and then sleeping, like the threads of a threaded BLAS. Each has a core, if
-// there are enough: where the system chooses, LINPACK of N = 1000 takes 5 % longer, and at times 30 %. Only
+// there are enough: where the system chooses, LINPACK of N = 1000 takes 5 % longer. Only
 // the driver calls the methods, all on the goroutine that has made the team.
 type team struct {
 	size    int

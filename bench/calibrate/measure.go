@@ -299,7 +299,8 @@ func (t *timer) leafRate() float64 {
 	const m, leaf, leaves = 1000, 8, 12
 	panel, u := numbers(oddLead*leaf*leaves), make([]float64, leaf)
 	at := 0
-	return 1e-9 * 8 * m * (leaf*(leaf-1)/2 + 5*leaf) / t.timed(func() {
+	const update, search, scale = leaf*(leaf-1)/2 + 2*(leaf-1), leaf, 2 * leaf // columns read and written
+	return 1e-9 * 8 * m * (update + search + scale) / t.timed(func() {
 		a := panel[at%leaves*leaf*oddLead:]
 		at++
 		for c := range leaf {

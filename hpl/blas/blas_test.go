@@ -164,7 +164,7 @@ func TestNothingIsAllocatedPerCall(t *testing.T) {
 	})
 }
 
-// More exchanges than a primitive takes at a time, some of them with rows of a later part.
+// Many exchanges, some of them with rows that are exchanged later, and back.
 func TestDlaswp_many(t *testing.T) {
 	const rows, pivots, columns, lda = 1500, 1100, 5, 1501
 	r := rand.New(rand.NewPCG(3, 3))

@@ -1189,53 +1189,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func exchange4AVX2(a []float64, lda, first int, pivots []int)
-TEXT ·exchange4AVX2(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), R8
-	MOVQ lda+24(FP), AX
-	LEAQ (R8)(AX*8), R9
-	LEAQ (R9)(AX*8), R10
-	LEAQ (R10)(AX*8), R11
-	MOVQ first+32(FP), BX
-	MOVQ pivots_base+40(FP), SI
-	MOVQ pivots_len+48(FP), CX
-
-ask:
-	MOVQ (SI), AX
-	PREFETCHT0 (R8)(AX*8)
-	PREFETCHT0 (R9)(AX*8)
-	PREFETCHT0 (R10)(AX*8)
-	PREFETCHT0 (R11)(AX*8)
-	ADDQ $8, SI
-	DECQ CX
-	JNZ ask
-	MOVQ pivots_base+40(FP), SI
-	MOVQ pivots_len+48(FP), CX
-
-exchange:
-	MOVQ (SI), AX
-	MOVQ (R8)(AX*8), DI
-	MOVQ (R8)(BX*8), DX
-	MOVQ DI, (R8)(BX*8)
-	MOVQ DX, (R8)(AX*8)
-	MOVQ (R9)(AX*8), DI
-	MOVQ (R9)(BX*8), DX
-	MOVQ DI, (R9)(BX*8)
-	MOVQ DX, (R9)(AX*8)
-	MOVQ (R10)(AX*8), DI
-	MOVQ (R10)(BX*8), DX
-	MOVQ DI, (R10)(BX*8)
-	MOVQ DX, (R10)(AX*8)
-	MOVQ (R11)(AX*8), DI
-	MOVQ (R11)(BX*8), DX
-	MOVQ DI, (R11)(BX*8)
-	MOVQ DX, (R11)(AX*8)
-	INCQ BX
-	ADDQ $8, SI
-	DECQ CX
-	JNZ exchange
-	RET
-
 // func ger4AVX2(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
 TEXT ·ger4AVX2(SB), NOSPLIT, $0-88
 	MOVQ x_base+0(FP), SI

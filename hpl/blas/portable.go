@@ -10,8 +10,7 @@ var portable = primitives{
 	unpack: unpackFour,
 	absMax: absMax, indexAbs: indexAbs,
 	scal: scal, axpy: axpy, swap: swap,
-	exchange4: exchangeFour,
-	ger4:      ger4, gemvN4: gemvN4, gemvT4: gemvT4,
+	ger4: ger4, gemvN4: gemvN4, gemvT4: gemvT4,
 }
 
 // gemmColumn multiplies tile by tile.

@@ -39,10 +39,6 @@ type primitives struct {
 	axpy func(alpha float64, x, y []float64) // y[i] += alpha*x[i], i < len(x)
 	swap func(x, y []float64)                // x[i], y[i] = y[i], x[i], i < len(x)
 
-	// exchange4: exchanges rows first+i and pivots[i] of four columns of a, for i = 0, 1, ...; from
-	// 1 to maxExchanges of them.
-	exchange4 func(a []float64, lda, first int, pivots []int)
-
 	// ger4: a[j*lda+i] += x[i]*cj for i < len(x), j < 4.
 	ger4 func(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
 
@@ -59,8 +55,6 @@ const (
 	maxDepth = 384
 	// maxColumn bounds the elements of A that gemmColumn multiplies: some 100 microseconds.
 	maxColumn = 1 << 16
-	// maxExchanges bounds the pivots of exchange4: their lines stay in the second-level cache.
-	maxExchanges = 512
 	// maxVector is the longest vector of one call: 16 KiB, microseconds from memory.
 	maxVector = 2048
 )

@@ -12,27 +12,24 @@ func (t *primitives) Dlaswp(n int, a []float64, lda int, pivots []int, back bool
 	}
 	checkMatrix("Dlaswp", "a", rows, n, a, lda)
 	j := 0
-	for ; j+4 <= n && !back; j += 4 {
-		for i := 0; i < len(pivots); i += maxExchanges {
-			t.exchange4(a[j*lda:], lda, i, pivots[i:min(i+maxExchanges, len(pivots))])
-		}
-	}
 	for ; j+4 <= n; j += 4 {
-		for i := len(pivots) - 1; i >= 0; i-- {
-			exchangeFour(a[j*lda:], lda, i, pivots[i:i+1])
-		}
+		exchangeFour(a[j*lda:], lda, pivots, back)
 	}
 	for ; j < n; j++ {
 		exchangeOne(a[j*lda:], pivots, back)
 	}
 }
 
-// exchangeFour is the primitive exchange4: each column comes into the cache once, and four cache misses are
-// pending at a time.
-func exchangeFour(a []float64, lda, first int, pivots []int) {
+// exchangeFour does all exchanges in four columns: each column comes into the cache once,
+// and four cache misses are pending at a time.
+func exchangeFour(a []float64, lda int, pivots []int, back bool) {
 	c0, c1, c2, c3 := a[:lda], a[lda:2*lda], a[2*lda:3*lda], a[3*lda:]
-	for i, p := range pivots {
-		if i += first; p != i {
+	for s := range pivots {
+		i := s
+		if back {
+			i = len(pivots) - 1 - s
+		}
+		if p := pivots[i]; p != i {
 			c0[i], c0[p] = c0[p], c0[i]
 			c1[i], c1[p] = c1[p], c1[i]
 			c2[i], c2[p] = c2[p], c2[i]

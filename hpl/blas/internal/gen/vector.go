@@ -206,39 +206,6 @@ func (f *file) fourColumns(a, lda string) {
 
 var columns = []string{"R8", "R9", "R10", "R11"}
 
-// exchange4 first asks for the lines of all rows, so that more of them are under way than the exchanges of a
-// few rows would ask for.
-func (f *file) exchange4() {
-	f.fn("exchange4", "(a []float64, lda, first int, pivots []int)", 64)
-	f.fourColumns("a_base+0(FP)", "lda+24(FP)")
-	f.op("MOVQ first+32(FP), BX")
-	each := func(label string, body func()) {
-		f.op("MOVQ pivots_base+40(FP), SI")
-		f.op("MOVQ pivots_len+48(FP), CX")
-		f.label(label)
-		f.op("MOVQ (SI), AX")
-		body()
-		f.op("ADDQ $8, SI")
-		f.op("DECQ CX")
-		f.op("JNZ %s", label)
-	}
-	each("ask", func() {
-		for _, c := range columns {
-			f.op("PREFETCHT0 (%s)(AX*8)", c)
-		}
-	})
-	each("exchange", func() {
-		for _, c := range columns {
-			f.op("MOVQ (%s)(AX*8), DI", c)
-			f.op("MOVQ (%s)(BX*8), DX", c)
-			f.op("MOVQ DI, (%s)(BX*8)", c)
-			f.op("MOVQ DX, (%s)(AX*8)", c)
-		}
-		f.op("INCQ BX")
-	})
-	f.op("RET")
-}
-
 func (f *file) ger4() {
 	f.fn("ger4", "(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)", 88)
 	f.op("MOVQ x_base+0(FP), SI")
