@@ -155,7 +155,10 @@ func write(o options, m *cluster.Machine, stdout io.Writer) error {
 func machineHere(o options, w watch) (m *cluster.Machine, err error) {
 	m = &cluster.Machine{Name: "calibrated", Source: machine.Line(), Nodes: osthread.NumCores(), Cores: 1}
 	before := noiseNow()
-	k := kernels(w, o)
+	k, err := kernels(w, o)
+	if err != nil {
+		return nil, err
+	}
 	between := noiseNow()
 	err = w.products.undisturbed(func() (err error) {
 		m.Waker.Duration, m.Sleeper.Duration = wakeCosts()

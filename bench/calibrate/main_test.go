@@ -91,9 +91,9 @@ func TestRun(t *testing.T) {
 	o, err := parse([]string{"-out", file})
 	require.NoError(t, err)
 	o.shortest, o.repeats = shortestTiming/20, 0 // other tests may have the cores
-	sizes, ofTransforms := cacheSizes, transformSizes
-	cacheSizes, transformSizes = []int{1 << 10, 4 << 10, 32 << 10}, []int{512, 8 << 10}
-	defer func() { cacheSizes, transformSizes = sizes, ofTransforms }()
+	sizes, ofTransforms := cacheSizes, transformGrids
+	cacheSizes, transformGrids = []int{1 << 10, 4 << 10, 32 << 10}, [][3]int{{16, 32, 32}, {32, 64, 64}}
+	defer func() { cacheSizes, transformGrids = sizes, ofTransforms }()
 	measured, err := measure(o, newWatch(o.kernels))
 	require.NoError(t, err)
 	require.NoError(t, write(o, measured, nil))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -13,10 +14,11 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/fft"
+	"github.com/weft-hpc/weft/fft/distributed"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/mpi/local"
 )
 
 // timer times kernels on its core.
@@ -82,18 +84,19 @@ var depths = []int{8, 16, 32, 64, 96, 128, 192, 256}
 
 // kernels measures the model of the kernels k on all cores at the same time, because cores share
 // caches, the memory and perhaps a clock. It returns the means.
-func kernels(w watch, o options) (mean cluster.Kernels) {
+func kernels(w watch, o options) (mean cluster.Kernels, err error) {
 	all := make([]cluster.Kernels, len(osthread.Usable().List()))
+	errs := make([]error, len(all))
 	onCores(func(i int) {
 		t := &timer{kernels: o.kernels, pace: w.products[i], shortest: o.shortest, repeats: o.repeats}
 		all[i] = t.model()
 		t.pace, t.repeats = w.transforms[i], o.repeats
-		t.transforms(&all[i])
+		errs[i] = t.transforms(&all[i])
 	})
 	values := func(k *cluster.Kernels) []*float64 {
 		return []*float64{
 			&k.GFlops, &k.Half, &k.PackEfficiency, &k.PackHalf, &k.SolveHalf, &k.Memory, &k.Cache, &k.Cached,
-			&k.Line, &k.LineMemory, &k.Shared, &k.Row, &k.Scatter, &k.Exchange, &k.Call, &k.FFT, &k.FFTCache, &k.FFTMemory, &k.FFTColumns, &k.Spread,
+			&k.Line, &k.LineMemory, &k.Shared, &k.Row, &k.Scatter, &k.Exchange, &k.Call, &k.FFT, &k.FFTCache, &k.FFTMemory, &k.Spread,
 		}
 	}
 	for i, v := range values(&mean) {
@@ -102,12 +105,12 @@ func kernels(w watch, o options) (mean cluster.Kernels) {
 		}
 	}
 	mean.Efficiency = 1
-	return mean
+	return mean, errors.Join(errs...)
 }
 
 // quicken returns k as it would be measured without noise, which had a part of the time.
 func quicken(k cluster.Kernels, part float64) cluster.Kernels {
-	for _, rate := range []*float64{&k.GFlops, &k.Memory, &k.Cached, &k.FFT, &k.FFTMemory, &k.FFTColumns} {
+	for _, rate := range []*float64{&k.GFlops, &k.Memory, &k.Cached, &k.FFT, &k.FFTMemory} {
 		*rate /= 1 - part
 	}
 	for _, time := range []*float64{&k.Line, &k.LineMemory, &k.Row, &k.Call} {
@@ -187,39 +190,62 @@ func (t *timer) model() (r cluster.Kernels) {
 	return r
 }
 
-// transforms measures those of the model: the rate of Fourier transforms of rows and columns of an array in
-// a cache, in 1e9 operations per second; the largest array in a cache, in 1e6 bytes; and the rates at which
-// rows and columns of a larger one move to the cache and back, in 1e9 bytes per second, beyond the time of
-// those in a cache. Three arrays take turns, as in NAS FT.
-func (t *timer) transforms(r *cluster.Kernels) {
-	const n, width, arrays = 128, 256, 3
-	inRows, inColumns := map[int]float64{}, map[int]float64{} // ns of a number
-	for _, size := range transformSizes {
-		lead := size << 10 / 16 / n
-		x, next := make([]complex128, arrays*n*lead), 0
-		turn := func() []complex128 {
-			next = (next + 1) % arrays
-			return x[next*n*lead:][:n*lead]
+// transforms measures those of the model: the rate of Fourier transforms of grids in a cache, in 1e9 operations
+// per second; the largest array in a cache, in 1e6 bytes; and the rates at which planes and columns of larger
+// ones move to the cache and back, in 1e9 bytes per second. The grids are transformed as a rank of NAS FT does: from
+// one array into another, plane by plane. Such a transform reaches three quarters of the rate of rows alone.
+func (t *timer) transforms(r *cluster.Kernels) error {
+	const moved = 4 * 16 // bytes of a number that is written once and read twice, the last time to be replaced
+	var sizes []int
+	times, operations := map[int]float64{}, map[int]float64{} // of a number, by the size of an array in KiB
+	for _, dims := range transformGrids {
+		n := dims[0] * dims[1] * dims[2]
+		took, err := t.gridTime(dims)
+		if err != nil {
+			return err
 		}
-		along, _ := fft.NewMany(n, lead, fft.Contiguous(n), fft.Contiguous(n))
-		across, _ := fft.NewMany(n, width, fft.Interleaved(lead), fft.Interleaved(lead))
-		inRows[size] = 1e9 / float64(n*lead) * t.timed(func() {
-			y := turn()
-			_ = along.Forward(y, y)
-		})
-		inColumns[size] = 1e9 / float64(n*lead) * t.timed(func() {
-			y := turn()
-			for at := 0; at < lead; at += width {
-				_ = across.Forward(y[at:], y[at:])
-			}
-		})
+		size := 16 * n >> 10
+		sizes = append(sizes, size)
+		times[size], operations[size] = 1e9/float64(n)*took, 5*math.Log2(float64(n))
 	}
-	nearRow, farRow, _ := fitCache(inRows)
-	nearColumn, farColumn, cache := fitCache(inColumns)
-	const moved, most, operations = 2 * 16, 1e3, 5 * 7 // of a number; bytes, GB/s
-	beyond := func(near, far float64) float64 { return moved / max(far-near, moved/most) }
-	r.FFT, r.FFTCache = 2*operations/(nearRow+nearColumn), cache
-	r.FFTMemory, r.FFTColumns = beyond(nearRow, farRow), beyond(nearColumn, farColumn)
+	r.FFT = operations[sizes[0]] / times[sizes[0]]
+	for _, size := range sizes { // a number of each counts as many operations as one of the first
+		times[size] -= (operations[size] - operations[sizes[0]]) / r.FFT
+	}
+	near, far, cache := fitCache(times)
+	r.FFTCache, r.FFTMemory = cache, moved/max(far-near, 1e-3*moved)
+	return nil
+}
+
+// gridTime returns the seconds of the transform of a grid on one rank.
+func (t *timer) gridTime(dims [3]int) (took float64, err error) {
+	w, err := local.New(1)
+	if err != nil {
+		return 0, err
+	}
+	plan, err := distributed.New(w.Comm(0), distributed.Config{Dims: dims, BeforeInverse: func(dst, src []complex128, _ [3]int) { copy(dst, src) }})
+	if err == nil {
+		took, err = t.planTime(plan)
+		err = errors.Join(err, plan.Close())
+	}
+	return took, errors.Join(err, w.Close())
+}
+
+// planTime returns the seconds of a transform of plan.
+func (t *timer) planTime(plan *distributed.Plan) (took float64, err error) {
+	spectrum, err := plan.NewArray()
+	if err != nil {
+		return 0, err
+	}
+	values, err := plan.NewArray()
+	if err != nil {
+		return 0, err
+	}
+	for i := range spectrum {
+		spectrum[i] = complex(float64(i%7), float64(i%3))
+	}
+	took = t.timed(func() { err = errors.Join(err, plan.Inverse(values, spectrum)) })
+	return took, err
 }
 
 // cacheSize returns how much of the core's own cache data may fill, in 1e6 bytes: half of it.
@@ -342,10 +368,10 @@ func (t *timer) spread() float64 {
 	return min(0.3, (all[3*products/4]-all[products/4])/quartiles/all[products/2])
 }
 
-// The sizes of arrays, in KiB, by which caches are found.
+// The sizes of matrices, in KiB, and of grids, from 2 to 128 MiB, by which caches are found.
 var (
 	cacheSizes     = []int{4 << 10, 8 << 10, 16 << 10, 32 << 10, 256 << 10} // no matrix is in a core's own cache
-	transformSizes = []int{512, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 96 << 10}
+	transformGrids = [][3]int{{32, 64, 64}, {64, 64, 64}, {32, 128, 128}, {32, 128, 256}, {32, 256, 256}, {128, 256, 256}}
 )
 
 // fitCache returns the ns of an element in a cache and in memory, and shared, the largest array

@@ -86,7 +86,7 @@ func (p *pass) do(item int, a *arrays, s *scratch) {
 	if c := p.columns; c != nil {
 		r := c.ranges[item]
 		if p.model != nil {
-			p.model.TransferColumns(2*element*c.plan.Len()*(r.to-r.from), element*len(to)) // in place
+			p.model.Transfer(2*element*c.plan.Len()*(r.to-r.from), element*len(to)) // in place
 		}
 		must(c.plan.First(r.to-r.from, to[r.from:], to[r.from:], p.inverse))
 		return

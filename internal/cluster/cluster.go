@@ -93,12 +93,10 @@ type Kernels struct {
 	Call       float64 `json:"call"`       // of each call, in us
 	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
 
-	// Transforms of arrays larger than fft_cache, in 1e6 bytes, move their planes and their columns
-	// at these rates, in 1e9 bytes per second. A program has about three such arrays, which share the
-	// cache. Default: cache and memory.
-	FFTCache   float64 `json:"fft_cache"`
-	FFTMemory  float64 `json:"fft_memory"`
-	FFTColumns float64 `json:"fft_columns"`
+	// Transforms of arrays larger than fft_cache, in 1e6 bytes, move them at this rate, in 1e9 bytes per
+	// second. A program has about three such arrays, which share the cache. Default: cache and memory.
+	FFTCache  float64 `json:"fft_cache"`
+	FFTMemory float64 `json:"fft_memory"`
 
 	// Products that pack their operands, as in panels. Default: efficiency and half.
 	PackEfficiency float64 `json:"pack_efficiency"`
@@ -127,7 +125,6 @@ func (k Kernels) Complete() Kernels {
 	k.Row = cmp.Or(k.Row, k.Line)
 	k.FFTCache = cmp.Or(k.FFTCache, k.Cache)
 	k.FFTMemory = cmp.Or(k.FFTMemory, k.Memory)
-	k.FFTColumns = cmp.Or(k.FFTColumns, k.FFTMemory)
 	k.Scatter = cmp.Or(k.Scatter, 1)
 	k.Exchange = cmp.Or(k.Exchange, 1)
 	return k
@@ -270,7 +267,7 @@ func (k *Kernels) check() error {
 		{"shared", k.Shared, 0, 1e6}, {"line_memory", k.LineMemory, 0, 1e6}, {"row", k.Row, 0, 1e6},
 		{"scatter", k.Scatter, 0, 1e3}, {"exchange", k.Exchange, 0, 1e3}, {"spread", k.Spread, 0, 0.3}, {"memory", k.Memory, 1e-3, 1e6},
 		{"cache", k.Cache, 0, 1e6}, {"cached", k.Cached, 1e-3, 1e6}, {"handed", k.Handed, 0, 1e6}, {"claimed", k.Claimed, 0, 1e6}, {"line", k.Line, 0, 1e6}, {"call", k.Call, 0, 1e6},
-		{"fft", k.FFT, 0, 1e6}, {"fft_cache", k.FFTCache, 0, 1e6}, {"fft_memory", k.FFTMemory, 0, 1e6}, {"fft_columns", k.FFTColumns, 0, 1e6},
+		{"fft", k.FFT, 0, 1e6}, {"fft_cache", k.FFTCache, 0, 1e6}, {"fft_memory", k.FFTMemory, 0, 1e6},
 	} {
 		if !(f.value >= f.least && f.value <= f.top) || math.IsNaN(f.value) {
 			return fmt.Errorf(`"kernels": %q is %g: it is from %g to %g`, f.name, f.value, f.least, f.top)

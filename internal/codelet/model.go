@@ -10,8 +10,6 @@ type Model interface {
 	// Transfer charges the time to move bytes of an array of size bytes to the cache or back:
 	// none if the array fits into the cache. A write moves them to the cache first.
 	Transfer(bytes, size int)
-	// TransferColumns is Transfer for columns of an array, some numbers of each row.
-	TransferColumns(bytes, size int)
 
 	// Compute charges the time of operations on data in the cache.
 	Compute(operations int)

@@ -110,16 +110,15 @@ func TestRows_factors(t *testing.T) {
 	assert.InEpsilonSlice(t, []float64{1000, 1500, 1200}, factors[:], 0.01)
 }
 
-// Columns have a rate of their own, and what fits into the cache of transforms takes no time.
+// What fits into the cache of transforms takes no time.
 func TestTransfer(t *testing.T) {
 	r := rates
-	r.FFT, r.FFTCache, r.FFTMemory, r.FFTColumns = 1, 2, 4, 1
+	r.FFT, r.FFTCache, r.FFTMemory = 1, 2, 4
 	m := (&transforms{r.Complete()})
-	assert.Zero(t, charged(t, func() { m.Transfer(1e6, 2e6); m.TransferColumns(1e6, 2e6) }))
+	assert.Zero(t, charged(t, func() { m.Transfer(1e6, 2e6) }))
 	assert.InEpsilon(t, 0.5e6/4, float64(charged(t, func() { m.Transfer(1e6, 4e6) })), 0.01)
-	assert.InEpsilon(t, 0.5e6, float64(charged(t, func() { m.TransferColumns(1e6, 4e6) })), 0.01)
 	m = &transforms{rates.Complete()}
-	assert.InEpsilon(t, 0.75e6/2, float64(charged(t, func() { m.TransferColumns(1e6, 4e6) })), 0.01, "cache and memory are the defaults")
+	assert.InEpsilon(t, 0.75e6/2, float64(charged(t, func() { m.Transfer(1e6, 4e6) })), 0.01, "cache and memory are the defaults")
 }
 
 // What another core has written, or read, takes longer than what is in the cache; without a rate it does not.

@@ -29,17 +29,10 @@ func (t *transforms) Transform(n, count int) {
 	charge(operations/t.rates.FFT + 1000*t.rates.Call)
 }
 
-// Transfer implements codelet.Model.
-func (t *transforms) Transfer(bytes, size int) { t.transfer(bytes, size, t.rates.FFTMemory) }
-
-// TransferColumns implements codelet.Model.
-func (t *transforms) TransferColumns(bytes, size int) { t.transfer(bytes, size, t.rates.FFTColumns) }
-
-// transfer charges the transfer of bytes of an array of size bytes at a rate. Of an array larger
-// than the cache, as much stays there as fits.
-func (t *transforms) transfer(bytes, size int, rate float64) {
+// Transfer implements codelet.Model. Of an array larger than the cache, as much stays there as fits.
+func (t *transforms) Transfer(bytes, size int) {
 	if outside := float64(size) - 1e6*t.rates.FFTCache; outside > 0 {
-		charge(float64(bytes) * outside / float64(size) / rate)
+		charge(float64(bytes) * outside / float64(size) / t.rates.FFTMemory)
 	}
 }
 

@@ -104,8 +104,8 @@ func (s *Solver) Close() error { return s.plan.Close() }
 // Filling or evolving a point takes about as long as this number of operations of a
 // transform: estimates, from the times of Fill and Evolution.Run at 50 to 60 GFLOP/s.
 const (
-	fillOperations   = 80
-	evolveOperations = 16
+	fillOperations   = 60
+	evolveOperations = 8
 )
 
 // fill is the hook before the forward transform: the initial values of a part of a row.
