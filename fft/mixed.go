@@ -25,6 +25,9 @@ func newMixed(n, q int, set *codelet.Set) *mixed {
 	return &mixed{n: n, q: q, m: n / q, first: newBluestein(q, set), rest: newSmooth(n/q, set)}
 }
 
+// alone: one pencil has steps enough to fill the lanes, or long ones.
+func (x *mixed) alone() bool { return x.m >= mixedLanes || x.q >= longRadix }
+
 // rough returns the largest factor of n that has only prime factors without a codelet.
 func rough(n int) int {
 	for _, p := range []int{2, 3, 5, 7, 11, 13} {

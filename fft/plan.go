@@ -25,6 +25,8 @@ type line interface {
 	columns(dst, src block, w, width int, inverse, stream bool, ws *workspace)
 	// newWorkspace returns scratch memory for a number of pencils.
 	newWorkspace(pencils int) *workspace
+	// alone reports whether contiguous pencils are faster one by one than interleaved.
+	alone() bool
 }
 
 // New plans transforms of one contiguous sequence of length n.
@@ -93,8 +95,9 @@ const (
 
 // chooseWidth chooses the number of pencils to transform together.
 func (p *Plan) chooseWidth() {
-	alone := p.set.Lanes() == 1 && p.in.Dist != 1 && p.out.Dist != 1 // no lanes to fill
-	if p.count == 1 || alone {
+	noLanes := p.set.Lanes() == 1 && p.in.Dist != 1 && p.out.Dist != 1
+	alone := p.in.Stride == 1 && p.out.Stride == 1 && p.line != nil && p.line.alone()
+	if p.count == 1 || noLanes || alone {
 		p.width = 1
 		return
 	}
@@ -111,11 +114,13 @@ func (p *Plan) chooseWidth() {
 
 // choose chooses the method, and the scratch memory.
 func (p *Plan) choose() {
+	if p.set.Model() == nil {
+		p.line = lineOf(p.n, p.set)
+	}
 	p.chooseWidth()
-	if p.set.Model() != nil {
+	if p.line == nil { // modelled
 		return
 	}
-	p.line = lineOf(p.n, p.set)
 	p.stream = p.out.Dist == 1 && p.out.span(p.n, p.count) >= streamPoints
 	p.group = max(1, min(p.count, 1024/p.n))
 	around := 0

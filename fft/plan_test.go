@@ -208,3 +208,20 @@ func TestPlan_bad_input(t *testing.T) {
 	assert.ErrorContains(t, p.Inverse(x[:8], x[4:12]), "share memory")
 	assert.NoError(t, p.Inverse(x[:8], x[8:16]))
 }
+
+// Contiguous pencils of a length with a large prime factor are transformed one by one: interleaved, their padded
+// sequences would not stay in a cache. Interleaved pencils, and the steps of a length with few of them, stay together.
+func TestPencilsAlone(t *testing.T) {
+	const count = 16
+	for _, c := range []struct {
+		n     int
+		alone bool
+	}{{61, false}, {97, true}, {1009, true}, {2 * 521, false}, {16 * 521, true}, {2 * 2503, true}, {1024, false}} {
+		p, err := NewMany(c.n, count, Contiguous(c.n), Contiguous(c.n), Kernels(codelet.Best()))
+		require.NoError(t, err)
+		assert.Equal(t, c.alone, p.width == 1, "%d contiguous points", c.n)
+		p, err = NewMany(c.n, count, Interleaved(count), Interleaved(count), Kernels(codelet.Best()))
+		require.NoError(t, err)
+		assert.Greater(t, p.width, 1, "%d interleaved points", c.n)
+	}
+}

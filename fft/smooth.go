@@ -211,6 +211,9 @@ func (s *smooth) turn(src block, count int, inverse bool, ws *workspace) {
 	}
 }
 
+// alone: contiguous pencils have methods of their own.
+func (s *smooth) alone() bool { return false }
+
 func (s *smooth) newWorkspace(pencils int) *workspace {
 	ws := newWorkspace(s.n * pencils)
 	if s.blocks != nil {
