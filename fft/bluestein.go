@@ -32,8 +32,8 @@ func newBluestein(n int, set *codelet.Set) *bluestein {
 	return &bluestein{n: n, m: m, inner: newSmooth(m, set)}
 }
 
-// alone: the padded sequences of 16 pencils take 64 times the memory of a pencil, which no cache holds if they are long. Measured
-// (Zen 5, batches of 16): lengths 97, 127 and 1009 take 0.95, 0.8 and 0.6 of their time one by one, 61 takes 1.2 to 1.5.
+// alone: the padded sequences of 16 pencils take more than 32 times the memory of a pencil, which no cache holds if it is
+// long. Measured (Zen 5, batches of 16): lengths 97, 127 and 1009 take 0.95, 0.8 and 0.6 of their time one by one, 61 takes 1.2 to 1.5.
 func (b *bluestein) alone() bool { return b.n >= 96 }
 
 func (b *bluestein) newWorkspace(pencils int) *workspace {
