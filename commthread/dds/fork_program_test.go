@@ -52,7 +52,7 @@ func forking(t *testing.T) string {
 func TestFork_by_C(t *testing.T) {
 	needUffd(t)
 	program := forking(t)
-	const lazily = `(?s)(arena backend=%s strips=[1-9]\d* faults=[1-9]\d* stalls=[1-9]\d*\n){2}.*`
+	const lazily = `(?s)(arena backend=%s strips=[1-9]\d* faults=\d+ stalls=\d+\n){2}.*` // on a busy machine a message may come before its first reader
 	const ends = `result killed=%s lived=%s idle=[1-9]\d* idle_killed=0 programs=16\n$`
 	const none, some = `0`, `[1-9]\d*`
 	for _, one := range []struct{ name, backend, option, armed, killed, lived string }{

@@ -88,9 +88,9 @@ func TestWrap_alltoallv_switched_off(t *testing.T) {
 			require.NoError(t, w.Barrier())
 			return a.Counts().Strips - before
 		}
-		armed := exchange()
-		if name, _ := a.Backend(); name == dds.Uffd {
-			assert.Positive(t, armed, "the control")
+		name, _ := a.Backend()
+		for try := 0; exchange() == 0 && name == dds.Uffd; try++ { // the control; what comes early is not armed
+			require.Less(t, try, 50, "no receive was armed")
 		}
 		w.SwitchOff()
 		assert.Zero(t, exchange())
