@@ -212,7 +212,7 @@ func TestPlan_bad_input(t *testing.T) {
 // Contiguous pencils of a length with a large prime factor are transformed one by one: interleaved, their padded
 // sequences would not stay in a cache. Interleaved pencils, and those of a length with few steps for its first pass, stay together.
 func TestPencilsAlone(t *testing.T) {
-	const count = 16
+	const count, gap = 16, 3
 	set := codelet.Best()
 	for _, c := range []struct {
 		n     int
@@ -224,5 +224,20 @@ func TestPencilsAlone(t *testing.T) {
 		p, err = NewMany(c.n, count, Interleaved(count), Interleaved(count), Kernels(set))
 		require.NoError(t, err)
 		assert.Greater(t, p.width, 1, "%d interleaved points", c.n)
+
+		apart := Layout{Stride: 1, Dist: c.n + gap}
+		p, err = NewMany(c.n, count, apart, apart, Kernels(set))
+		require.NoError(t, err)
+		one, err := New(c.n, Kernels(set))
+		require.NoError(t, err)
+		x := numbers(count*(c.n+gap), uint64(c.n))
+		got, want := make([]complex128, len(x)), make([]complex128, c.n)
+		require.NoError(t, p.Forward(got, x))
+		for b := range count {
+			at := b * (c.n + gap)
+			require.NoError(t, one.Forward(want, x[at:at+c.n]))
+			assert.Less(t, wrong(got[at:at+c.n], want), tolerance, "%d points, pencil %d", c.n, b)
+			assert.Equal(t, make([]complex128, gap), got[at+c.n:at+c.n+gap], "the gap")
+		}
 	}
 }

@@ -27,7 +27,7 @@ import (
 )
 
 const about = `calibrate measures the kernels of this machine, its wake-ups, tasks, and messages between
-threads of a process, and writes a machine file for -machine. It takes some 20 seconds, and up to a
+threads of a process, and writes a machine file for -machine. It takes half a minute, and up to a
 minute where neighbours slow cores down.
 
 	calibrate -out here.json                  a node for each core of this machine
