@@ -91,7 +91,7 @@ type Kernels struct {
 	Claimed    float64 `json:"claimed"`    // of memory that is written after another core has read it; default: handed
 	Line       float64 `json:"line"`       // of an element of a row, each in its own cache line, in ns
 	Call       float64 `json:"call"`       // of each call, in us
-	FFT        float64 `json:"fft"`        // rate of Fourier transforms in the cache, in 1e9 operations per second of 5 n log2 n; default: none
+	FFT        float64 `json:"fft"`        // rate of Fourier transforms of grids in the cache, in 1e9 operations per second of 5 n log2 n; default: none
 
 	// Transforms of arrays larger than fft_cache, in 1e6 bytes, move them at this rate, in 1e9 bytes per
 	// second. A program has about three such arrays, which share the cache. Default: cache and memory.
