@@ -8,7 +8,7 @@ import (
 )
 
 // agree checks that all ranks of the grid run the same configuration: the format of a
-// packed panel depends on it. Collective.
+// packed panel depends on it. It sets cores. Collective.
 func (s *solver) agree() error {
 	c := &s.cfg
 	name := fnv.New32a()
@@ -24,13 +24,15 @@ func (s *solver) agree() error {
 		{"L1NoTrans", number(c.L1NoTrans)}, {"NoEquil", number(c.NoEquil)}, {"Without", int64(c.Without)}, {"Seed", int64(c.Seed)},
 		{"Kernels", int64(name.Sum32())},
 	}
-	least, most := make([]int64, len(fields)), make([]int64, len(fields))
+	least, most := make([]int64, len(fields), len(fields)+1), make([]int64, len(fields))
 	for i, f := range fields {
 		least[i], most[i] = f.value, f.value
 	}
+	least = append(least, int64(c.Workers))
 	if err := s.grid.all.Allreduce(mpi.InPlace, mpi.Of(least), mpi.Min); err != nil {
 		return err
 	}
+	s.cores = c.P * c.Q * int(least[len(fields)])
 	if err := s.grid.all.Allreduce(mpi.InPlace, mpi.Of(most), mpi.Max); err != nil {
 		return err
 	}

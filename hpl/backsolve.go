@@ -43,7 +43,7 @@ func (s *solver) backSubstitute(h helpers) error {
 		}
 	}
 	for k := s.blocks - 1; k >= 0; k-- {
-		if t := s.matrix.placement(k); t.col == s.grid.col {
+		if t := s.matrix.place(k, k*s.cfg.NB, min((k+1)*s.cfg.NB, s.cfg.N)); t.col == s.grid.col {
 			if err := b.column(t); err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ func runBlocking(s *solver) error {
 		return err
 	}
 	p := d.panels[0]
-	for k := range s.blocks {
+	for k := range s.panels() {
 		s.setPanel(p, k)
 		if err := d.factorHere(p); err != nil {
 			return err

@@ -55,7 +55,7 @@ const (
 // zero Config is not valid.
 type Config struct {
 	N  int // order of the matrix, 0 or more
-	NB int // width of a block, in columns
+	NB int // width of a block, in columns, and of most panels (Narrow)
 	P  int // process rows
 	Q  int // process columns; P*Q is at most the size of the communicator, more ranks idle
 
@@ -77,7 +77,7 @@ type Config struct {
 	Workers int    // worker goroutines of this rank, at least 1
 	Seed    uint64 // of the generator; 100 is netlib's
 
-	Without Refinement // what the driver Task leaves away; 0 is the best. The other drivers ignore it
+	Without Refinement // what the driver Task leaves away; 0 is the best. The other drivers ignore all but Narrow
 
 	Kernels blas.Kernels // nil: blas.Default(); all ranks need kernels of the same name, because panels travel packed
 

@@ -15,13 +15,13 @@
 //
 // # Guaranteed
 //
-//   - All drivers give the same bits for one configuration of grid, NB and kernels.
+//   - All drivers give the same bits for one configuration of grid, NB, workers and kernels.
 //   - Residual is netlib's; a run without error and with Residual below 16 is netlib's PASSED.
 //   - An error on one rank ends the run on all ranks.
 //
 // # Not guaranteed
 //
-//   - Results on different grids, or with different NB or kernels, are equal up to
+//   - Results on different grids, or with different NB, workers or kernels, are equal up to
 //     rounding, not bit for bit; where two candidates are nearly equal, pivots may differ.
 //   - UNoTrans has no effect: U goes into the product packed, which is neither form.
 //   - Where ranks share cores, a driver without tasks may spin for some microseconds for a
@@ -34,7 +34,7 @@
 //	block          NB x NB elements; both dimensions are dealt block-cyclically
 //	process row,   of the grid: the processes of a process column share columns of the
 //	process column matrix
-//	panel k        block column k from its diagonal down, and its factors
+//	panel k        a block column from its diagonal down, or some columns of one, and its factors
 //	triangle       the diagonal block of a panel: L1 and U; L2 is below it
 //	active rows    rows of a panel that may still become pivot rows
 //	trailing       columns right of a panel
@@ -50,6 +50,7 @@
 //	matrix
 //	solver            the state of a rank; rules for drivers      solver.go
 //	panel             a panel and its message                     panel.go
+//	panelStarts       the columns of each panel                   narrow.go
 //	factor            factorization of a panel                    factor.go, leaf.go, pivot.go
 //	swapHere, ...     the kernels of an update                    update.go
 //	backSubstitute    the solution                                backsolve.go

@@ -7,7 +7,7 @@ package hpl
 // between blocks of columns until the panel has arrived. The messages move only in these
 // polls.
 func runLookAhead(s *solver) error {
-	depth := min(s.cfg.Depth, s.blocks)
+	depth := min(s.cfg.Depth, s.panels())
 	d, err := newDriver(s, depth+1)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func runLookAhead(s *solver) error {
 			return err
 		}
 	}
-	for k := depth; k < s.blocks; k++ {
+	for k := depth; k < s.panels(); k++ {
 		if err := d.step(k); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (d *driver) prologue(k, depth int) error {
 	if err := d.take(p); err != nil {
 		return err
 	}
-	ahead := d.matrix.cols.before(min(depth*d.cfg.NB, d.cfg.N))
+	ahead := d.matrix.cols.before(d.starts[depth])
 	if err := d.apply(p, ahead-p.next, nil); err != nil {
 		return err
 	}

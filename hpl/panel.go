@@ -21,10 +21,9 @@ type placement struct {
 	right int // first local column from j+jb on
 }
 
-// placement returns the place of panel k.
-func (m *matrix) placement(k int) placement {
-	j := k * m.rows.nb
-	t := placement{k: k, j: j, jb: min(m.rows.nb, m.rows.n-j)}
+// place returns the place of columns j to end, which are one block or a part of one.
+func (m *matrix) place(k, j, end int) placement {
+	t := placement{k: k, j: j, jb: end - j}
 	t.row, t.col = m.rows.owner(j), m.cols.owner(j)
 	t.top, t.below = m.rows.before(j), m.rows.before(j+t.jb)
 	t.here, t.right = m.cols.before(j), m.cols.before(j+t.jb)
@@ -65,21 +64,27 @@ func messageLen(k blas.Kernels, jb, m2 int) int {
 	return 1 + jb + jb*jb + k.PackedA(m2, jb)
 }
 
-// panelLen returns the number of float64s that hold any panel from number first on.
-func panelLen(cfg *Config, k blas.Kernels, row, first int) int {
+// panelLen returns the number of float64s that hold any panel of at most jb columns, from column first on.
+func panelLen(cfg *Config, k blas.Kernels, row, first, jb int) int {
 	rows, _ := axes(cfg, row, 0)
-	jb := min(cfg.NB, cfg.N)
-	n := messageLen(k, jb, rows.local()-rows.before(first*cfg.NB)) + k.PackedTriangle(jb)
+	jb = min(jb, cfg.N)
+	n := messageLen(k, jb, rows.local()-rows.before(first)) + k.PackedTriangle(jb)
 	if cfg.P > 1 {
 		n += jb * jb
 	}
 	return n
 }
 
-// newPanel returns a panel with memory for any panel from number first on. Any goroutine.
-// The method free releases the memory.
-func (s *solver) newPanel(first int) (*panel, error) {
-	memory, err := s.cfg.alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first)), true)
+// newPanel returns a panel with memory for any panel from number i on. Any goroutine. The method free releases
+// the memory.
+func (s *solver) newPanel(i int) (*panel, error) {
+	first, widest := 0, 0 // no panel is wider than those in the first block
+	if i < s.panels() {
+		first = s.starts[i]
+		block := first / s.cfg.NB * s.cfg.NB
+		widest = panelWidth(&s.cfg, s.cfg.N-block, s.cores, s.least)
+	}
+	memory, err := s.cfg.alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first, widest)), true)
 	if err != nil {
 		return nil, fmt.Errorf("hpl: panel: %w", err)
 	}
@@ -90,7 +95,7 @@ func (p *panel) free() error { return blas.Free(p.memory) }
 
 // setPanel makes p panel k, without data.
 func (s *solver) setPanel(p *panel, k int) {
-	p.placement = s.matrix.placement(k)
+	p.placement = s.matrix.place(k, s.starts[k], s.starts[k+1])
 	p.next = p.right
 	rest := p.memory
 	take := func(n int) []float64 {
@@ -160,7 +165,7 @@ func (s *solver) unpack(p *panel) error {
 		for i, row := range p.pivots {
 			rows[i] = p.j + row
 		}
-		p.swaps = swap.New(s.grid.row, s.grid.p, s.cfg.NB, p.k, rows)
+		p.swaps = swap.New(s.grid.row, s.grid.p, s.cfg.NB, p.j, rows)
 	}
 	return nil
 }

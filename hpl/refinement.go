@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Refinement is what the driver Task does beyond TaskPlain, as a set of bits. Config.Without takes
-// some of it away, to measure what it is worth; the result has the same bits.
+// Refinement is what the driver Task does beyond TaskPlain, as a set of bits, and Narrow, which all drivers do.
+// Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
 // Time of a run without a refinement / with it (xhpl -ablate). Simulated machines repeat exactly. In process and
 // on gige: medians of 15 and of 7 runs on two cores of an Intel Xeon, 2026-11-26. The rows with a star are of
@@ -35,6 +35,10 @@ import (
 // N = 250, 500, 1000, medians of 44 runs, on ib 1.14, 1.18, 1.17 and at 10 Gbit/s 1.02, 1.00, 1.05. At
 // 1 Gbit/s they lost 4 to 14 % before they depended on the network.
 //
+// Narrow came on 2026-11-28. Time without it / with it, on simulated machines: cluster, 1x1, 64 workers, N = 4000 and 8000
+// 1.26 and 1.00, 16 workers 1.02 and 1.00; 1x4, 16 workers, N = 4000 1.33; 2x2, 16 workers, N = 8000 1.16; js21, NB = 128, 4x4, N = 4096
+// 1.32; 8x16, N = 16384 1.34, and with look-ahead on 16x32 1.14. On two cores it changes the last two blocks only.
+//
 // Cuts are worth no time; they keep the graph small, which large simulated runs need. Exchanges are worth
 // nothing on two ranks since the communication thread gets its core in time (1.16 to 1.49 before). On 512
 // processes, N = 4096 is too small for any of them: pivots take the time.
@@ -49,12 +53,13 @@ const (
 	Exchanges                         // an exchange of rows is started and watched; without it, a body of the communication thread waits for it
 	Late                              // an exchange that is not needed soon waits for the next panel
 	Shares                            // idle workers take part in panels
+	Narrow                            // near the end panels are narrower than blocks, so that fewer workers wait for them
 	Leases                            // a worker with a core to itself may make MPI calls (commthread.Lease)
 
 	allRefinements Refinement = 1<<iota - 1
 )
 
-var refinementNames = []string{"priorities", "cuts", "parts", "joins", "exchanges", "late", "shares", "leases"}
+var refinementNames = []string{"priorities", "cuts", "parts", "joins", "exchanges", "late", "shares", "narrow", "leases"}
 
 // Refinements returns all of them, one by one.
 func Refinements() (all []Refinement) {

@@ -7,19 +7,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Without any of its refinements, or without all, the driver gives the same bits, and what it
-// does is something else.
+// Without any of its refinements, or without all, the driver gives the same bits as the blocking one.
 func TestRefinement(t *testing.T) {
 	for _, grid := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}} {
 		cfg := blocking(100)
-		cfg.P, cfg.Q, cfg.NB, cfg.Workers = grid[0], grid[1], 8, 2
-		want, err := onGrid(cfg, hooks{})
+		cfg.P, cfg.Q, cfg.NB, cfg.Workers = grid[0], grid[1], 64, 2
+		parts, err := onGrid(cfg, hooks{})
 		require.NoError(t, err)
+		cfg.Without = Narrow
+		blocks, err := onGrid(cfg, hooks{})
+		require.NoError(t, err)
+		assert.NotEqual(t, blocks[0].X, parts[0].X, "no panel was narrow")
 		cfg.Variant = Task
 		for _, without := range append(Refinements(), 0, allRefinements, Cuts|Parts, Exchanges|Late) {
 			cfg.Without = without
 			got, err := onGrid(cfg, hooks{partBytes: 1 << 10})
 			require.NoError(t, err, without)
+			want := parts
+			if without&Narrow != 0 {
+				want = blocks
+			}
 			assert.Equal(t, want[0].X, got[0].X, "%v without %v", grid, without)
 		}
 	}

@@ -158,10 +158,10 @@ func Bytes(cfg Config) (total int64) {
 			if cfg.tasks() { // a buffer for every block column
 				words = k.PackedB(jb, cols.local())
 				for i := range taskPanels(&cfg) {
-					words += panelLen(&cfg, k, row, i)
+					words += panelLen(&cfg, k, row, i*cfg.NB, cfg.NB)
 				}
 			} else {
-				words = cfg.Workers*sizes.u + panelsInFlight(&cfg)*panelLen(&cfg, k, row, 0)
+				words = cfg.Workers*sizes.u + panelsInFlight(&cfg)*panelLen(&cfg, k, row, 0, cfg.NB)
 			}
 			if cfg.P > 1 {
 				words += sizes.work + sizes.raw

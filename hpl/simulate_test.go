@@ -70,7 +70,7 @@ func TestSimulate_panels_of_several_cores(t *testing.T) {
 		for workers := 1; workers <= 4; workers++ {
 			kernels := &handover{Modelled: modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})}
 			cfg := Default(n)
-			cfg.NB, cfg.Workers, cfg.Variant, cfg.Kernels = nb, workers, variant, kernels
+			cfg.NB, cfg.Workers, cfg.Variant, cfg.Kernels, cfg.Without = nb, workers, variant, kernels, Narrow
 			var failed error
 			_, err := osthread.Simulate(osthread.Simulation{Nodes: 1, Cores: workers}, func() {
 				failed = local.Run(1, func(c *mpi.Comm) error {

@@ -1,6 +1,7 @@
 package hpl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -56,7 +57,10 @@ type solver struct {
 	model   blas.Modelled // the kernels, if they do not compute; nil otherwise
 	grid    *grid
 	matrix  *matrix
-	blocks  int // panels of the matrix
+	cores   int   // of all ranks, as if all had the workers of the rank with fewest
+	blocks  int   // of columns
+	least   int   // width of a panel
+	starts  []int // first column of each panel, and N
 	watch   stopwatch
 	meter   meter
 
@@ -76,9 +80,10 @@ type hooks struct {
 	with     func(*solver) // after the solver has been made
 
 	// For the driver Task.
-	runtime   []dataflow.Option
-	panels    int // upper bound of taskPanels, at least 2; 0: none
-	partBytes int // replaces the constant partBytes; 0: does not
+	runtime    []dataflow.Option
+	panels     int // upper bound of taskPanels, at least 2; 0: none
+	partBytes  int // replaces the constant partBytes; 0: does not
+	leastPanel int // replaces narrowest; 0: does not
 }
 
 // newSolver allocates the matrix, on all ranks of the grid or on none. Collective.
@@ -90,6 +95,8 @@ func newSolver(g *grid, cfg Config, h hooks) (*solver, error) {
 	if err := s.agree(); err != nil {
 		return nil, err
 	}
+	s.least = cmp.Or(h.leastPanel, cfg.narrowest())
+	s.starts = panelStarts(&s.cfg, s.cores, s.least)
 	m, err := newMatrix(&s.cfg, g.row, g.col)
 	s.matrix = m
 	if err := agreeOnError(g.all, err); err != nil {

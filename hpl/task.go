@@ -162,8 +162,8 @@ func (t *taskRun) blockColumnOf(column int) *blockColumn {
 	return t.blockColumns[min(column/t.cfg.NB, len(t.blockColumns)-1)]
 }
 
-// panelIn returns the number of the panel in block column b.
-func (t *taskRun) panelIn(b *blockColumn) int { return t.matrix.cols.global(b.first) / t.cfg.NB }
+// blockIn returns the number of block column b in the whole matrix.
+func (t *taskRun) blockIn(b *blockColumn) int { return t.matrix.cols.global(b.first) / t.cfg.NB }
 
 // The tasks of both graphs that are not part of the factorization.
 var (

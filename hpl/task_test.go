@@ -16,7 +16,7 @@ import (
 )
 
 // sameAsBlocking runs cfg with the drivers Task and TaskPlain and compares with the
-// blocking driver on the same grid: the same bits, because the kernels are the same.
+// blocking driver on the same grid: the same bits, because the kernels and the panels are the same.
 func sameAsBlocking(t *testing.T, cfg Config, opts ...dataflow.Option) {
 	t.Helper()
 	want := blockingResult(t, cfg)
@@ -24,6 +24,9 @@ func sameAsBlocking(t *testing.T, cfg Config, opts ...dataflow.Option) {
 		equals(t, want, cfg, hooks{runtime: opts})
 	}
 }
+
+// narrow is the least width of panels in the runs that are compared: one leaf.
+const narrow = 8
 
 func sameWith(t *testing.T, cfg Config, h hooks) {
 	t.Helper()
@@ -34,7 +37,7 @@ func sameWith(t *testing.T, cfg Config, h hooks) {
 func blockingResult(t *testing.T, cfg Config) Result {
 	t.Helper()
 	cfg.Variant = Blocking
-	want, err := solved(t, cfg, hooks{})
+	want, err := solved(t, cfg, hooks{leastPanel: narrow})
 	require.NoError(t, err)
 	return want
 }
@@ -42,6 +45,7 @@ func blockingResult(t *testing.T, cfg Config) Result {
 // equals runs cfg and compares with the result of another driver.
 func equals(t *testing.T, want Result, cfg Config, h hooks) {
 	t.Helper()
+	h.leastPanel = narrow
 	r, err := solved(t, cfg, h)
 	name := fmt.Sprintf("N %d NB %d on %dx%d, %d workers, bcast %d, swap %d", cfg.N, cfg.NB, cfg.P, cfg.Q, cfg.Workers, cfg.Bcast, cfg.Swap)
 	require.NoError(t, err, name)

@@ -30,7 +30,7 @@ var (
 // spawn spawns all tasks in the order of spawnPlain, except that late updates follow the next panel.
 func (t *taskRun) spawn() {
 	var last *panel
-	for k := range t.blocks {
+	for k := range t.panels() {
 		p := t.spawnPanel(k)
 		if last != nil {
 			t.spawnUpdates(last, p)

@@ -33,9 +33,9 @@ func taskPanels(cfg *Config) int {
 	return min(cfg.blocks(), 64, max(4, int(room/panel)))
 }
 
-// panels is taskPanels, or fewer in a test.
-func (t *taskRun) panels() int {
-	n := taskPanels(&t.cfg)
+// panelSlots is taskPanels, or fewer in a test.
+func (t *taskRun) panelSlots() int {
+	n := min(t.panels(), taskPanels(&t.cfg))
 	if fewer := t.hooks.panels; fewer > 0 {
 		return min(n, fewer)
 	}
@@ -44,7 +44,7 @@ func (t *taskRun) panels() int {
 
 // allocate makes the block columns and the memory of panels.
 func (t *taskRun) allocate() error {
-	for i := range t.panels() {
+	for i := range t.panelSlots() {
 		p, err := t.newPanel(i)
 		if err != nil {
 			return err

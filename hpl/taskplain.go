@@ -63,7 +63,7 @@ func multiplyColumn(t *taskRun, x strips, b *blockColumn) {
 // updates all block columns on its right.
 func (t *taskRun) spawnPlain() {
 	inColumn, inRow := commIf(t.grid.p > 1), commIf(t.grid.q > 1)
-	for k := range t.blocks {
+	for k := range t.panels() {
 		p := t.panel(k)
 		if t.grid.col == p.col {
 			factor.Spawn(t.rt, t, p, t.blockColumnOf(p.here), inColumn)

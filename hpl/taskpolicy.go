@@ -23,19 +23,20 @@ func (t *taskRun) priority(p *panel, b *blockColumn) tasks.Clause {
 	case t.urgent(p, b):
 		return tasks.HighPriority
 	case t.with(Priorities):
-		return tasks.Priority(2*t.blocks + 1 - p.k - t.panelIn(b))
+		return tasks.Priority(2*t.blocks + 1 - t.block(p.k) - t.blockIn(b))
 	}
 	return tasks.Priority(0)
 }
 
 // urgent reports whether the panel after p needs the update of b.
-func (t *taskRun) urgent(p *panel, b *blockColumn) bool { return t.panelIn(b) == p.k+1 }
+func (t *taskRun) urgent(p *panel, b *blockColumn) bool { return t.blockIn(b) == t.block(p.k+1) }
 
 // late reports whether the exchange of rows of b waits until the panel after p has been factored
 // (Late): if that happens here, and neither of the next two panels needs b. Otherwise the
 // short messages of the panel would queue up behind the long ones of the exchange.
 func (t *taskRun) late(p *panel, b *blockColumn) bool {
-	return t.with(Late) && t.grid.p > 1 && (p.k+1)%t.grid.q == t.grid.col && t.panelIn(b) > p.k+1+t.grid.q
+	next := t.block(p.k + 1)
+	return t.with(Late) && t.grid.p > 1 && next%t.grid.q == t.grid.col && t.blockIn(b) > next+t.grid.q
 }
 
 // exchangeWorth is how many multiplications are worth an exchange of rows and its tasks, which cost a rank

@@ -79,7 +79,7 @@ func (p Program) flags() *options {
 	} else {
 		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
-		set.Func("without", "the driver task without some `refinements`, separated by commas: priorities, cuts, parts, joins, exchanges, late, shares, leases (go doc hpl.Refinement)", func(s string) (err error) {
+		set.Func("without", "the driver task without some `refinements`, separated by commas: priorities, cuts, parts, joins, exchanges, late, shares, narrow, leases (go doc hpl.Refinement)", func(s string) (err error) {
 			o.without, err = hpl.ParseRefinements(s)
 			return err
 		})
@@ -225,8 +225,8 @@ func (o *options) choose() error {
 		return errors.New("-compare and -ablate choose the drivers: give one of them")
 	case several && (o.line.Given("variant") || o.without != 0):
 		return errors.New("-compare and -ablate choose the drivers: leave -variant and -without out")
-	case o.without != 0 && o.drivers[0].variant != hpl.Task:
-		return fmt.Errorf("-without takes refinements away from the driver task: %v has none", o.drivers[0])
+	case o.without&^hpl.Narrow != 0 && o.drivers[0].variant != hpl.Task:
+		return fmt.Errorf("-without takes refinements away from the driver task: of them %v has only %v", o.drivers[0], hpl.Narrow)
 	case o.compare:
 		o.drivers = []driver{{variant: hpl.Task}, {variant: hpl.LookAhead}, {variant: hpl.Blocking}}
 	case o.ablate:

@@ -24,17 +24,18 @@ type Plan struct {
 	stay  []move // owner: leavers that stay, as local rows
 }
 
-// New returns the plan of panel k: pivots[j] is the global row exchanged with row k*nb+j,
-// and not above it, for j = 0, 1, ... in this order. Rows are dealt in blocks of nb to size
+// New returns the plan of the panel from column first on: pivots[j] is the global row exchanged with row
+// first+j, and not above it, for j = 0, 1, ... in this order. Rows are dealt in blocks of nb to size
 // process rows in turn, beginning with 0; rank is this one. New allocates some integers per
-// pivot. It panics if there are more than nb pivots, or if a pivot lies above its row.
-func New(rank, size, nb, k int, pivots []int) *Plan {
-	if rank < 0 || rank >= size || nb < 1 || k < 0 || len(pivots) > nb {
-		panic(fmt.Sprintf("swap: no plan of %d pivots in blocks of %d for panel %d as process row %d of %d", len(pivots), nb, k, rank, size))
+// pivot. It panics if the panel does not lie in one block, or if a pivot lies above its row.
+func New(rank, size, nb, first int, pivots []int) *Plan {
+	if rank < 0 || rank >= size || nb < 1 || first < 0 || first%nb+len(pivots) > nb {
+		panic(fmt.Sprintf("swap: no plan of %d pivots from row %d on in blocks of %d as process row %d of %d", len(pivots), first, nb, rank, size))
 	}
-	p := &Plan{rank: rank, size: size, order: order(k%size, size)}
 	d := distribution{nb: nb, size: size}
-	top, below := trace(k*nb, pivots)
+	owner, _ := d.of(first)
+	p := &Plan{rank: rank, size: size, order: order(owner, size)}
+	top, below := trace(first, pivots)
 	p.addShares(d, top)
 	p.addLeavers(d, below)
 	return p

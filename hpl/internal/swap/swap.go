@@ -16,7 +16,7 @@
 //
 // The exchanges of a panel are one permutation, so each row moves once:
 //
-//	p := swap.New(rank, P, nb, k, pivots)     once per panel
+//	p := swap.New(rank, P, nb, j, pivots)     once per panel
 //	p.Pack(k, n, a, lda, w)                   own share and leavers to the work buffer
 //	route.Exchange(c, tag, w, p.Route(algorithm, n))
 //	p.Unpack(k, n, w, u, ldu, a, lda)         U, and the received leavers
