@@ -8,40 +8,37 @@ import (
 // Refinement is what the driver Task does beyond TaskPlain, as a set of bits, and Narrow, which all drivers do.
 // Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
-// Time of a run without a refinement / with it (xhpl -ablate). Simulated machines repeat exactly. In process and
-// on gige: medians of 15 and of 7 runs on two cores of an Intel Xeon, 2026-11-26. The rows with a star are of
-// 2026-11-25, of the version before, on an AMD EPYC: medians of eleven and of five runs. A dash: it makes no
-// difference there, and what was measured was noise, up to 5 %. The simulated rows up to 4x4 are of 2026-11-27, since workers
-// hold the lease there; the last two are of the day before:
+// Time of a run without a refinement / with it (xhpl -ablate), 2026-11-28. Simulated machines repeat exactly; js21 with NB = 128,
+// and N = 16384 of 2026-11-27 but for narrow. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
+// hosts; a dash: it makes no difference there, and what was measured was noise, up to 6 %:
 //
-//	                                priorities  cuts  parts  exchanges  late  shares  leases
-//	1x1, 2 workers, N = 1000              1.02  1.02      -          -     -    0.99       -
-//	1x1, 2 workers, N = 2000              1.08  1.03      -          -     -    0.97       -
-//	1x2, 1 Gbit/s, N = 2000               1.01  1.00   1.07          -     -       -    1.01
-//	2x1, 1 Gbit/s, N = 2000               1.00  1.02      -       0.98  1.04       -    1.03
-//	1x2, Open MPI, N = 1000 *             1.05  0.99      -          -     -       -    2.33
-//	2x1, Open MPI, N = 2000 *             0.96  1.02      -       0.96  0.97       -    1.42
-//	1x2, two hosts, N = 2000 *            1.01  1.00   1.06          -     -       -    1.15
-//	2x1, two hosts, N = 2000 (+-20 %) *   1.21  1.06      -       0.98  1.06       -    7.74
-//	cluster, 1x1, 16 workers, N = 4096    1.06  1.00      -          -     -    1.13       -
-//	cluster, 1x1, 64 workers, N = 8000    1.04  1.00      -          -     -    1.70       -
-//	cluster, 1x4, 16 workers, N = 4000    1.00  1.00   1.02          -     -    1.39       -
-//	cluster, 2x2, 16 workers, N = 8000    1.18  1.00   1.00       2.45  1.00    1.19    0.98
-//	js21, 4x4, 4 workers, N = 4096        1.01  1.00   1.04       1.27  1.07    1.02    1.00
-//	js21, 8x16, 4 workers, N = 16384      1.00     -   1.05       1.18  1.12       -       -
-//	js21, 16x32, 1 worker, N = 4096       1.00  1.00   1.00       0.99  1.00    1.00    1.00
+//	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases
+//	1x1, 2 workers, N = 1000                  1.05  1.08      -          -     -    1.02    1.02       -
+//	1x1, 2 workers, N = 2000                  1.09  1.06      -          -     -    1.00    1.02       -
+//	1x2, N = 1000                             1.10  1.03   0.97          -     -       -    1.00    1.18
+//	2x1, N = 1000                             1.01  1.04      -       1.29  1.01       -    1.03    1.77
+//	1x2, 1 Gbit/s, N = 2000                   1.00  1.00   1.05          -     -       -    1.00    1.02
+//	2x1, 1 Gbit/s, N = 2000                   1.01  0.98      -       1.00  0.99       -    0.99    1.11
+//	1x2, Open MPI, N = 1000                   1.06  0.97   1.06          -     -       -    1.01    4.80
+//	2x1, Open MPI, N = 2000                   0.99  0.98      -       0.92  0.98       -    1.02    2.52
+//	1x2, two hosts, N = 2000                  1.06  0.97   1.02          -     -       -    0.98    1.11
+//	2x1, two hosts, N = 2000                  1.09  1.02      -       0.99  1.06       -    1.07    8.83
+//	cluster, 1x1, 16 workers, N = 4096        1.03  1.00      -          -     -    1.32    1.02       -
+//	cluster, 1x1, 64 workers, N = 8000        1.08  1.00      -          -     -    1.69    1.00       -
+//	cluster, 1x4, 16 workers, N = 4000        1.00  1.00   1.00          -     -    1.11    1.33       -
+//	cluster, 2x2, 16 workers, N = 8000        1.11  1.00   1.00       2.44  0.98    1.18    1.17    1.00
+//	js21, 4x4, 4 workers, N = 4096            1.00  1.01   1.00       1.32  1.06    1.01    1.32    1.01
+//	js21, 8x16, 4 workers, N = 16384          1.00     -   1.05       1.18  1.12       -    1.34       -
 //
-// Joins came later the same day, and apply where N is small, P > 1, ranks have one worker and the network is fast: in process, 2x1, NB = 48,
+// Joins are of 2026-11-26, and apply where N is small, P > 1, ranks have one worker and the network is fast: in process, 2x1, NB = 48,
 // N = 250, 500, 1000, medians of 44 runs, on ib 1.14, 1.18, 1.17 and at 10 Gbit/s 1.02, 1.00, 1.05. At
 // 1 Gbit/s they lost 4 to 14 % before they depended on the network.
 //
-// Narrow came on 2026-11-28. Time without it / with it, on simulated machines: cluster, 1x1, 64 workers, N = 4000 and 8000
-// 1.26 and 1.00, 16 workers 1.02 and 1.00; 1x4, 16 workers, N = 4000 1.33; 2x2, 16 workers, N = 8000 1.16; js21, NB = 128, 4x4, N = 4096
-// 1.32; 8x16, N = 16384 1.34, and with look-ahead on 16x32 1.14. On two cores it changes the last two blocks only.
+// Narrow gains look-ahead 1.14 on js21, 16x32, N = 16384, and tasks with 64 workers on 1x1, N = 4000, 1.26; on two cores only the
+// last block is narrow.
 //
-// Cuts are worth no time; they keep the graph small, which large simulated runs need. Exchanges are worth
-// nothing on two ranks since the communication thread gets its core in time (1.16 to 1.49 before). On 512
-// processes, N = 4096 is too small for any of them: pivots take the time.
+// Cuts are worth time on one process with two workers only; they keep the graph small, which large simulated runs need.
+// Exchanges are worth something on two ranks only without a network.
 type Refinement uint
 
 // The refinements of the driver Task.
