@@ -5,6 +5,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
 )
 
 // Panels cover all columns in order, none lies in two blocks, and they do not become wider towards the end,
@@ -43,4 +46,25 @@ func TestPanelStarts_blocks(t *testing.T) {
 	assert.Equal(t, leastPanel, first(1000))
 	cfg.Without = Narrow
 	assert.Equal(t, cfg.blocks(), len(panelStarts(&cfg, 1000, cfg.narrowest()))-1)
+}
+
+// Ranks with different numbers of workers choose the same panels: those for the rank with fewest.
+func TestPanelStarts_agree(t *testing.T) {
+	cfg := blocking(200)
+	cfg.NB, cfg.P, cfg.Q = 64, 2, 2
+	want, err := solved(t, cfg, hooks{leastPanel: narrow})
+	require.NoError(t, err)
+	for _, cfg.Variant = range variants {
+		err := local.Run(4, func(c *mpi.Comm) error {
+			cfg := cfg
+			cfg.Workers = 1 + c.Rank()
+			r, err := run(c, cfg, hooks{leastPanel: narrow})
+			if err == nil {
+				assert.Equal(t, want.Pivots, r.Pivots)
+				assert.Equal(t, want.X, r.X, "the panels of one worker a rank")
+			}
+			return err
+		})
+		require.NoError(t, err, cfg.Variant)
+	}
 }

@@ -74,7 +74,7 @@ func (c *config) tune(p point, d driver) (choice, error) {
 // runs: one run of a millisecond says little.
 const (
 	enough    = 0.1
-	triesEach = 5
+	triesEach = 15
 )
 
 // try returns the median of GFLOP/s of a few runs.
