@@ -152,7 +152,7 @@ func TestTune_short_runs(t *testing.T) {
 	require.NoError(t, err)
 	speeds := []float64{1, 100, 2, 90, 3}
 	c.solve = func(point, hpl.Config) (hpl.Result, error) {
-		r := hpl.Result{Seconds: 0.01, GFlops: speeds[0]}
+		r := hpl.Result{Seconds: enough / 4.5, GFlops: speeds[0]}
 		speeds = speeds[1:]
 		return r, nil
 	}
