@@ -8,7 +8,7 @@ import (
 )
 
 // agree checks that all ranks of the grid run the same configuration: the format of a
-// packed panel depends on it. It sets cores. Collective.
+// packed panel depends on it. It sets the cores of the division. Collective.
 func (s *solver) agree() error {
 	c := &s.cfg
 	name := fnv.New32a()
@@ -32,7 +32,7 @@ func (s *solver) agree() error {
 	if err := s.grid.all.Allreduce(mpi.InPlace, mpi.Of(least), mpi.Min); err != nil {
 		return err
 	}
-	s.cores = c.P * c.Q * int(least[len(fields)])
+	s.division.cores = c.P * c.Q * int(least[len(fields)])
 	if err := s.grid.all.Allreduce(mpi.InPlace, mpi.Of(most), mpi.Max); err != nil {
 		return err
 	}

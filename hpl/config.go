@@ -55,7 +55,7 @@ const (
 // zero Config is not valid.
 type Config struct {
 	N  int // order of the matrix, 0 or more
-	NB int // width of a block, in columns, and of most panels (Narrow)
+	NB int // width of a block, in columns, and of panels, unless they are narrow (Narrow)
 	P  int // process rows
 	Q  int // process columns; P*Q is at most the size of the communicator, more ranks idle
 

@@ -50,7 +50,7 @@
 //	matrix
 //	solver            the state of a rank; rules for drivers      solver.go
 //	panel             a panel and its message                     panel.go
-//	panelStarts       the columns of each panel                   narrow.go
+//	division          the columns of each panel                   narrow.go
 //	factor            factorization of a panel                    factor.go, leaf.go, pivot.go
 //	swapHere, ...     the kernels of an update                    update.go
 //	backSubstitute    the solution                                backsolve.go

@@ -38,7 +38,7 @@ type factorization struct {
 //
 // The factorization works in place. With P = 1 the triangle is the top of the panel, and
 // rows are exchanged in place. With P > 1 every process of the column has a copy of the
-// triangle, which grows by a row per column: one exchange of 2*NB+4 numbers finds the
+// triangle, which grows by a row per column: one exchange of 2*jb+4 numbers finds the
 // pivot, copies its row to all processes, and moves the replaced row to the pivot's place
 // (netlib's HPL_pdmxswp; of equal candidates the upper row wins, on any grid). The process
 // that factored its part of L2 packs it once for the product, and L2 travels packed. L is

@@ -121,10 +121,10 @@ func TestLookAhead(t *testing.T) {
 				}
 				cfg := blocking(70)
 				cfg.Variant, cfg.Depth, cfg.Bcast = LookAhead, depth, bcast
-				cfg.P, cfg.Q, cfg.NB = g[0], g[1], 11
+				cfg.P, cfg.Q, cfg.NB, cfg.NBMin = g[0], g[1], 22, 4
 				cfg.Workers = 1 + i%5/4
 				cfg.Swap, cfg.NoEquil, cfg.SwapThreshold = Swap(i%3), i%2 == 0, i%50
-				r, err := solved(t, cfg, hooks{})
+				r, err := solved(t, cfg, hooks{leastPanel: 4})
 				name := fmt.Sprintf("%dx%d depth %d bcast %d swap %d workers %d", g[0], g[1], depth, bcast, cfg.Swap, cfg.Workers)
 				require.NoError(t, err, name)
 				assert.Less(t, r.Residual, healthy, name)
@@ -134,7 +134,7 @@ func TestLookAhead(t *testing.T) {
 	}
 }
 
-// Workers divide the work; the arithmetic stays the same.
+// Workers divide the work; the pivots stay the same.
 func TestWorkers(t *testing.T) {
 	want, err := solved(t, blocking(300), hooks{})
 	require.NoError(t, err)

@@ -10,27 +10,33 @@ import (
 	"github.com/weft-hpc/weft/mpi/local"
 )
 
-// Panels cover all columns in order, none lies in two blocks, and they do not become wider towards the end,
-// except that the last one of a block may be short.
-func TestPanelStarts(t *testing.T) {
+// Panels cover all columns in order, none lies in two blocks, and those of a block are as wide as its first one,
+// but for the last. Towards the end of the matrix they do not become wider: the memory of a panel serves later ones.
+func TestDivision(t *testing.T) {
 	for _, n := range []int{0, 1, 31, 32, 100, 192, 1000, 4096} {
 		for _, nb := range []int{1, 24, 33, 100, 192} {
 			for _, cores := range []int{1, 2, 7, 64, 2048} {
-				cfg := Default(n)
-				cfg.NB = nb
-				starts := panelStarts(&cfg, cores, cfg.narrowest())
-				require.Equal(t, n, starts[len(starts)-1])
-				widest := nb
-				for i, at := range starts[:len(starts)-1] {
-					end := starts[i+1]
-					require.Greater(t, end, at)
-					require.Equal(t, at/nb, (end-1)/nb, "columns %d to %d of blocks of %d", at, end, nb)
-					if end%nb != 0 && end != n {
-						require.GreaterOrEqual(t, end-at, min(nb, leastPanel))
-						require.Zero(t, (end-at)%cfg.NBMin)
+				for _, leaf := range []int{1, 8, 48, 100} {
+					cfg := Default(n)
+					cfg.NB, cfg.NBMin = nb, leaf
+					d := divisionOf(&cfg)
+					d.cores = cores
+					starts, before := d.all(), nb
+					require.Equal(t, n, starts[len(starts)-1])
+					for i, at := range starts[:len(starts)-1] {
+						end, widest := starts[i+1], d.widest(at)
+						require.Greater(t, end, at)
+						require.Equal(t, at/nb, (end-1)/nb, "columns %d to %d of blocks of %d", at, end, nb)
 						require.LessOrEqual(t, end-at, widest)
-						widest = end - at
+						require.LessOrEqual(t, widest, before)
+						before = widest
+						if end%nb != 0 && end != n {
+							require.Equal(t, widest, end-at)
+							require.GreaterOrEqual(t, widest, leastPanel)
+							require.Zero(t, widest%leaf)
+						}
 					}
+					require.Equal(t, starts[:min(3, len(starts)-1)], append([]int{}, d.first(3)...))
 				}
 			}
 		}
@@ -38,18 +44,22 @@ func TestPanelStarts(t *testing.T) {
 }
 
 // Panels are blocks while there is much to the right of them, with few cores, and without the refinement.
-func TestPanelStarts_blocks(t *testing.T) {
+func TestDivision_blocks(t *testing.T) {
 	cfg := Default(4000)
 	cfg.NB = 160
-	first := func(cores int) int { return panelStarts(&cfg, cores, cfg.narrowest())[1] }
-	assert.Equal(t, 160, first(1))
-	assert.Equal(t, leastPanel, first(1000))
+	width := func(cores int) int {
+		d := divisionOf(&cfg)
+		d.cores = cores
+		return d.widest(0)
+	}
+	assert.Equal(t, 160, width(1))
+	assert.Equal(t, leastPanel, width(1000))
 	cfg.Without = Narrow
-	assert.Equal(t, cfg.blocks(), len(panelStarts(&cfg, 1000, cfg.narrowest()))-1)
+	assert.Equal(t, 160, width(1000))
 }
 
 // Ranks with different numbers of workers choose the same panels: those for the rank with fewest.
-func TestPanelStarts_agree(t *testing.T) {
+func TestDivision_agreed(t *testing.T) {
 	cfg := blocking(200)
 	cfg.NB, cfg.P, cfg.Q = 64, 2, 2
 	want, err := solved(t, cfg, hooks{leastPanel: narrow})

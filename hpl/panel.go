@@ -7,10 +7,10 @@ import (
 	"github.com/weft-hpc/weft/hpl/internal/swap"
 )
 
-// placement is the place of a panel in the matrix: columns j to j+jb, and the rows from j
+// placement is the place of a panel or of a block column in the matrix: columns j to j+jb, and the rows from j
 // on.
 type placement struct {
-	k, j, jb int // its number, its first column, its width
+	k, j, jb int // its number among panels or blocks, its first column, its width
 	row, col int // the process with the triangle
 
 	// Local to this process.
@@ -78,13 +78,8 @@ func panelLen(cfg *Config, k blas.Kernels, row, first, jb int) int {
 // newPanel returns a panel with memory for any panel from number i on. Any goroutine. The method free releases
 // the memory.
 func (s *solver) newPanel(i int) (*panel, error) {
-	first, widest := 0, 0 // no panel is wider than those in the first block
-	if i < s.panels() {
-		first = s.starts[i]
-		block := first / s.cfg.NB * s.cfg.NB
-		widest = panelWidth(&s.cfg, s.cfg.N-block, s.cores, s.least)
-	}
-	memory, err := s.cfg.alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first, widest)), true)
+	first := s.starts[min(i, s.panels())]
+	memory, err := s.cfg.alloc(max(1, panelLen(&s.cfg, s.kernels, s.grid.row, first, s.division.widest(first))), true)
 	if err != nil {
 		return nil, fmt.Errorf("hpl: panel: %w", err)
 	}

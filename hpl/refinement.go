@@ -9,8 +9,8 @@ import (
 // Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
 // Time of a run without a refinement / with it (xhpl -ablate), 2026-11-28. Simulated machines repeat exactly; js21 with NB = 128,
-// and N = 16384 of 2026-11-27 but for narrow. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
-// hosts; a dash: it makes no difference there, and what was measured was noise, up to 6 %:
+// and N = 16384 of 2026-11-26 but for narrow. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
+// hosts; a dash: it makes no difference there, and what was measured was noise, up to 7 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases
 //	1x1, 2 workers, N = 1000                  1.05  1.08      -          -     -    1.02    1.02       -
@@ -41,7 +41,7 @@ import (
 // Exchanges are worth something on two ranks only without a network.
 type Refinement uint
 
-// The refinements of the driver Task.
+// The refinements: Narrow of all drivers, the others of Task.
 const (
 	Priorities Refinement = 1 << iota // block columns from left to right; without it, only the next panel's is preferred
 	Cuts                              // only urgent updates, and the last ones, are cut by rows; without it, all are
@@ -50,7 +50,7 @@ const (
 	Exchanges                         // an exchange of rows is started and watched; without it, a body of the communication thread waits for it
 	Late                              // an exchange that is not needed soon waits for the next panel
 	Shares                            // idle workers take part in panels
-	Narrow                            // near the end panels are narrower than blocks, so that fewer workers wait for them
+	Narrow                            // where few columns are left for each core, panels are narrower than blocks, so that fewer workers wait for them
 	Leases                            // a worker with a core to itself may make MPI calls (commthread.Lease)
 
 	allRefinements Refinement = 1<<iota - 1

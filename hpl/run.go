@@ -90,7 +90,7 @@ func (s *solver) drive() error {
 // looksAhead reports whether the look-ahead driver runs.
 func (c *Config) looksAhead() bool { return c.Variant == LookAhead && c.Depth > 0 && c.Q > 1 }
 
-// blocks returns the number of block columns, which is the number of panels.
+// blocks returns the number of block columns.
 func (c *Config) blocks() int { return (c.N + c.NB - 1) / c.NB }
 
 // generate makes the entries of the matrix with all workers, if the kernels compute.
@@ -149,7 +149,7 @@ func (s *solver) numbers(r *Result) error {
 // and engine. Any goroutine; does not block.
 func Bytes(cfg Config) (total int64) {
 	k := cfg.kernels()
-	jb := min(cfg.NB, cfg.N)
+	jb, d := min(cfg.NB, cfg.N), divisionOf(&cfg)
 	for row := range cfg.P {
 		for col := range cfg.Q {
 			_, cols := axes(&cfg, row, col)
@@ -157,11 +157,11 @@ func Bytes(cfg Config) (total int64) {
 			words := 0
 			if cfg.tasks() { // a buffer for every block column
 				words = k.PackedB(jb, cols.local())
-				for i := range taskPanels(&cfg) {
-					words += panelLen(&cfg, k, row, i*cfg.NB, cfg.NB)
+				for _, first := range d.first(taskPanels(&cfg)) {
+					words += panelLen(&cfg, k, row, first, d.widest(first))
 				}
 			} else {
-				words = cfg.Workers*sizes.u + panelsInFlight(&cfg)*panelLen(&cfg, k, row, 0, cfg.NB)
+				words = cfg.Workers*sizes.u + d.inFlight()*panelLen(&cfg, k, row, 0, d.widest(0))
 			}
 			if cfg.P > 1 {
 				words += sizes.work + sizes.raw
@@ -176,10 +176,10 @@ func Bytes(cfg Config) (total int64) {
 // tasks reports whether the driver is a graph of tasks.
 func (c *Config) tasks() bool { return c.Variant == Task || c.Variant == TaskPlain }
 
-// panelsInFlight returns the number of panels of a driver without tasks.
-func panelsInFlight(cfg *Config) int {
-	if cfg.looksAhead() {
-		return min(cfg.Depth, cfg.blocks()) + 1
+// inFlight returns the number of panels of a driver without tasks.
+func (d division) inFlight() int {
+	if d.cfg.looksAhead() {
+		return len(d.first(d.cfg.Depth)) + 1
 	}
 	return 1
 }

@@ -1,7 +1,9 @@
 package hpl
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +48,67 @@ func TestSimulate_seeds(t *testing.T) {
 		})
 		require.NoError(t, err, "seed %d: %+v", seed, cfg)
 		require.NoError(t, failed, "seed %d: %+v", seed, cfg)
+	}
+}
+
+// Panels of different widths take turns in the memory of one, and each message carries its pivots, whatever the one
+// before it or after it in that memory is like: the last panels of blocks are one column narrower than the others.
+func TestSimulate_narrow_panels(t *testing.T) {
+	for _, net := range []string{"none", "gige"} {
+		cfg := Default(2000)
+		cfg.NB, cfg.Q, cfg.Workers = 127, 4, 16
+		cfg.Kernels = modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})
+		wire, err := local.ParseNet(net)
+		require.NoError(t, err)
+		var failed error
+		_, err = osthread.Simulate(osthread.Simulation{Nodes: 4, Cores: 16, Limit: time.Hour}, func() {
+			failed = local.Run(4, func(c *mpi.Comm) error {
+				_, err := Run(c, cfg)
+				return err
+			}, local.Network(wire), local.Nodes(1, local.Net{}))
+		})
+		require.NoError(t, err, net)
+		require.NoError(t, failed, net)
+	}
+}
+
+// reserving counts the numbers that a run reserves.
+type reserving struct {
+	blas.Modelled
+	words atomic.Int64
+}
+
+func (r *reserving) Reserve(n int, buffer bool) ([]float64, error) {
+	r.words.Add(int64(n))
+	return r.Modelled.Reserve(n, buffer)
+}
+
+// Bytes is not less than what a run allocates, and not much more.
+func TestSimulate_bytes(t *testing.T) {
+	for _, change := range []func(*Config){
+		func(c *Config) {},
+		func(c *Config) { c.P = 2 },
+		func(c *Config) { c.NB, c.NBMin, c.Q, c.Workers = 97, 48, 3, 5 },
+		func(c *Config) { c.NB, c.NBMin, c.Workers = 104, 100, 16 },
+		func(c *Config) { c.Variant, c.N, c.Q, c.Depth = LookAhead, 384, 2, 3 },
+		func(c *Config) { c.Variant, c.P, c.Q, c.Depth, c.Workers = LookAhead, 2, 2, 9, 4 },
+		func(c *Config) { c.Variant, c.Workers = Blocking, 3 },
+	} {
+		cfg, kernels := Default(723), &reserving{Modelled: modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})}
+		cfg.NB, cfg.Kernels = 192, kernels
+		change(&cfg)
+		var failed error
+		_, err := osthread.Simulate(osthread.Simulation{Nodes: 4, Cores: 16, Limit: time.Hour}, func() {
+			failed = local.Run(cfg.P*cfg.Q, func(c *mpi.Comm) error {
+				_, err := Run(c, cfg)
+				return err
+			}, local.Nodes(1, local.Net{}))
+		})
+		require.NoError(t, err)
+		require.NoError(t, failed)
+		name := fmt.Sprintf("N %d NB %d NBMIN %d on %dx%d, %d workers, driver %d, depth %d", cfg.N, cfg.NB, cfg.NBMin, cfg.P, cfg.Q, cfg.Workers, cfg.Variant, cfg.Depth)
+		assert.GreaterOrEqual(t, Bytes(cfg), 8*kernels.words.Load(), name)
+		assert.Less(t, Bytes(cfg), 8*kernels.words.Load()*3/2, name)
 	}
 }
 

@@ -57,12 +57,12 @@ type solver struct {
 	model   blas.Modelled // the kernels, if they do not compute; nil otherwise
 	grid    *grid
 	matrix  *matrix
-	cores   int   // of all ranks, as if all had the workers of the rank with fewest
-	blocks  int   // of columns
-	least   int   // width of a panel
-	starts  []int // first column of each panel, and N
+	blocks  int // of columns
 	watch   stopwatch
 	meter   meter
+
+	division division
+	starts   []int // first column of each panel, and N
 
 	pivots []int        // global row exchanged with row j at step j; unpack writes it
 	x      []float64    // the solution; only this process's columns until replicate
@@ -79,24 +79,25 @@ type hooks struct {
 	unpacked func(*panel)  // after a panel has been unpacked
 	with     func(*solver) // after the solver has been made
 
+	leastPanel int // width of narrow panels; 0: that of the configuration
+
 	// For the driver Task.
-	runtime    []dataflow.Option
-	panels     int // upper bound of taskPanels, at least 2; 0: none
-	partBytes  int // replaces the constant partBytes; 0: does not
-	leastPanel int // replaces narrowest; 0: does not
+	runtime   []dataflow.Option
+	panels    int // upper bound of taskPanels, at least 2; 0: none
+	partBytes int // replaces the constant partBytes; 0: does not
 }
 
 // newSolver allocates the matrix, on all ranks of the grid or on none. Collective.
 func newSolver(g *grid, cfg Config, h hooks) (*solver, error) {
 	s := &solver{cfg: cfg, kernels: cfg.kernels(), grid: g, hooks: h}
 	s.model, _ = s.kernels.(blas.Modelled)
-	s.blocks = cfg.blocks()
+	s.blocks, s.division = cfg.blocks(), divisionOf(&s.cfg)
+	s.division.least = cmp.Or(h.leastPanel, s.division.least)
 	s.pivots, s.x = make([]int, cfg.N), make([]float64, cfg.N)
 	if err := s.agree(); err != nil {
 		return nil, err
 	}
-	s.least = cmp.Or(h.leastPanel, cfg.narrowest())
-	s.starts = panelStarts(&s.cfg, s.cores, s.least)
+	s.starts = s.division.all()
 	m, err := newMatrix(&s.cfg, g.row, g.col)
 	s.matrix = m
 	if err := agreeOnError(g.all, err); err != nil {

@@ -148,7 +148,7 @@ func TestTaskInAnyOrder(t *testing.T) {
 		for i, g := range [][2]int{{1, 1}, {4, 1}, {2, 2}, {1, 4}, {2, 3}, {3, 2}} {
 			for bcast := Ring; bcast <= LongModified; bcast += 2 {
 				cfg := blocking(90)
-				cfg.P, cfg.Q, cfg.NB, cfg.Bcast = g[0], g[1], 8, bcast+Broadcast(seed%2)
+				cfg.P, cfg.Q, cfg.NB, cfg.Bcast = g[0], g[1], 16, bcast+Broadcast(seed%2)
 				if cfg.Variant = Task; i%3 == int(bcast/2) { // each grid once a seed, with every broadcast
 					sameAsBlocking(t, cfg, dataflow.Seeded(seed+1))
 				} else {
@@ -165,7 +165,7 @@ func TestTaskInAnyOrder(t *testing.T) {
 func TestTaskInSerial(t *testing.T) {
 	for _, opt := range []dataflow.Option{dataflow.Serial(), dataflow.Verify()} {
 		cfg := blocking(90)
-		cfg.NB = 8
+		cfg.NB, cfg.Workers = 16, 4
 		sameAsBlocking(t, cfg, opt)
 		cfg.Q = 3
 		sameAsBlocking(t, cfg, opt)

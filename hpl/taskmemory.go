@@ -6,7 +6,7 @@ import (
 )
 
 // blockColumn is a block column of the local matrix, which one task updates. The right side
-// joins the block column on its left if it would stand alone. It contains one panel; a
+// joins the block column on its left if it would stand alone. It contains one panel or more; a
 // right side that stands alone contains none. The buffers hold intermediate data of an
 // update; the updates of a block column follow each other, so its dependences protect the
 // buffers, too.
@@ -20,7 +20,7 @@ type blockColumn struct {
 // from returns the first column of b that panel p updates; b.last is the end.
 func (b *blockColumn) from(p *panel) int { return max(b.first, p.right) }
 
-// taskPanels returns the number of panels of the driver Task: as many as fit in max(1 GiB,
+// taskPanels returns the number of panels for which the drivers with tasks have memory: as many as fit in max(1 GiB,
 // 1/8 of the local matrix), at least 4 (2 are netlib's look-ahead 1) and at most 64. Panels
 // and their messages shrink more slowly than updates, so panels far ahead leave updates to
 // run when only panels remain (N = 4000 on 1x2 at 3 Gbit/s, NB = 96: 147 GFLOP/s with 4,

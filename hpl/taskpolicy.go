@@ -55,7 +55,7 @@ func (t *taskRun) lastJoined(p *panel, i int) int {
 	if t.exchangeTime > fastExchange {
 		return i
 	}
-	n := exchangeWorth / max(1, t.cfg.N/t.cfg.P*t.cfg.NB*t.cfg.NB)
+	n := exchangeWorth / max(1, t.cfg.N/t.cfg.P*t.cfg.NB*p.jb)
 	if n <= 1 || t.urgent(p, t.blockColumns[i]) && (t.grid.q > 1 || i+n < end) {
 		return i
 	}

@@ -160,6 +160,14 @@ func TestTune_short_runs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 3.0, speed)
 	assert.Empty(t, speeds)
+	tries := 0
+	c.solve = func(point, hpl.Config) (hpl.Result, error) {
+		tries++
+		return hpl.Result{Seconds: 1e-6, GFlops: 1}, nil
+	}
+	_, err = c.try(point{grid: c.grids[0], n: 100}, drivers[0], choice{nb: 96})
+	require.NoError(t, err)
+	assert.Equal(t, triesEach, tries)
 }
 
 // A matrix that does not fit is refused before the first run, where the system tells.

@@ -70,11 +70,12 @@ func Unmap(b []byte) error {
 	return forget(b[:cap(b)])
 }
 
-// Keep has messages that begin at an address of a buffer carry its first n bytes.
+// Keep has messages that begin at an address of a buffer carry its first n bytes, or more, if an earlier call
+// said so: that message may not have been sent yet.
 func Keep(p unsafe.Pointer, n int) {
 	space.mu.Lock()
 	defer space.mu.Unlock()
-	space.kept[uintptr(p)] = n
+	space.kept[uintptr(p)] = max(n, space.kept[uintptr(p)])
 }
 
 // Owns reports whether an address is one of Map's.

@@ -20,6 +20,8 @@ func TestMap(t *testing.T) {
 	Keep(unsafe.Pointer(&buffer[100]), 1000)
 	assert.Equal(t, 1000, Carried(unsafe.Pointer(&buffer[100]), 20_000))
 	assert.Equal(t, 10, Carried(unsafe.Pointer(&buffer[100]), 10))
+	Keep(unsafe.Pointer(&buffer[100]), 900)
+	assert.Equal(t, 1000, Carried(unsafe.Pointer(&buffer[100]), 20_000), "a message of before may be under way")
 	assert.Zero(t, Carried(unsafe.Pointer(&buffer[101]), 10))
 	other := make([]byte, 10_000)
 	assert.Equal(t, 10_000, Carried(unsafe.Pointer(&other[0]), 10_000), "the heap is not reserved")

@@ -489,4 +489,7 @@ func TestRun_ablates(t *testing.T) {
 	r = launch(Program{}, "-n 120 -nb 16 -q 2 -without parts,late -workers 1")
 	require.Zero(t, r.code, r.errors)
 	assert.Equal(t, "parts,late", pairs(t, r.out)[0]["without"])
+	r = launch(Program{}, "-n 120 -nb 60 -variant blocking -without narrow -workers 1")
+	require.Zero(t, r.code, r.errors)
+	assert.Equal(t, "narrow", pairs(t, r.out)[0]["without"])
 }

@@ -2,7 +2,7 @@
 // (BCAST in HPL.dat), as routes: lists of messages on one buffer.
 //
 // Distances count from the root, around the row: distance 0 has the panel. The owner of the
-// next panel is at distance 1, and should have this one first.
+// next block's panels is at distance 1, and should have this one first.
 //
 //	Ring             0 -> 1 -> 2 -> 3 -> ...
 //	RingModified     0 -> 1, and 0 -> 2 -> 3 -> ...: 1 does not forward

@@ -5,7 +5,7 @@
 //
 // # Vocabulary
 //
-//	triangle     the rows k*NB to k*NB+NB-1 of panel k; their process row is the owner
+//	triangle     the rows with the numbers of the panel's columns; their process row is the owner
 //	U            the rows of the triangle after all exchanges
 //	share        of a process row: the rows of U that it has before
 //	leaver       a row of the triangle that ends up below it
