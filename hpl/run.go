@@ -150,6 +150,7 @@ func (s *solver) numbers(r *Result) error {
 func Bytes(cfg Config) (total int64) {
 	k := cfg.kernels()
 	jb, d := min(cfg.NB, cfg.N), divisionOf(&cfg)
+	ahead, inFlight := d.first(taskPanels(&cfg)), d.inFlight()
 	for row := range cfg.P {
 		for col := range cfg.Q {
 			_, cols := axes(&cfg, row, col)
@@ -157,11 +158,11 @@ func Bytes(cfg Config) (total int64) {
 			words := 0
 			if cfg.tasks() { // a buffer for every block column
 				words = k.PackedB(jb, cols.local())
-				for _, first := range d.first(taskPanels(&cfg)) {
+				for _, first := range ahead {
 					words += panelLen(&cfg, k, row, first, d.widest(first))
 				}
 			} else {
-				words = cfg.Workers*sizes.u + d.inFlight()*panelLen(&cfg, k, row, 0, d.widest(0))
+				words = cfg.Workers*sizes.u + inFlight*panelLen(&cfg, k, row, 0, d.widest(0))
 			}
 			if cfg.P > 1 {
 				words += sizes.work + sizes.raw
@@ -176,10 +177,14 @@ func Bytes(cfg Config) (total int64) {
 // tasks reports whether the driver is a graph of tasks.
 func (c *Config) tasks() bool { return c.Variant == Task || c.Variant == TaskPlain }
 
-// inFlight returns the number of panels of a driver without tasks.
+// inFlight returns the number of panels for which a driver without tasks has memory.
 func (d division) inFlight() int {
-	if d.cfg.looksAhead() {
-		return len(d.first(d.cfg.Depth)) + 1
+	n := 0
+	for range d.starts() {
+		if !d.cfg.looksAhead() || n == d.cfg.Depth {
+			break
+		}
+		n++
 	}
-	return 1
+	return n + 1
 }

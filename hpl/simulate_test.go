@@ -51,25 +51,34 @@ func TestSimulate_seeds(t *testing.T) {
 	}
 }
 
-// Panels of different widths take turns in the memory of one, and each message carries its pivots, whatever the one
-// before it or after it in that memory is like: the last panels of blocks are one column narrower than the others.
+// simulate runs cfg with modelled kernels in virtual time, each rank on a node with a core for each worker.
+func simulate(t *testing.T, cfg Config, options ...local.Option) {
+	t.Helper()
+	var failed error
+	_, err := osthread.Simulate(osthread.Simulation{Nodes: cfg.P * cfg.Q, Cores: cfg.Workers, Limit: time.Hour}, func() {
+		failed = local.Run(cfg.P*cfg.Q, func(c *mpi.Comm) error {
+			_, err := Run(c, cfg)
+			return err
+		}, append(options, local.Nodes(1, local.Net{}))...)
+	})
+	require.NoError(t, err)
+	require.NoError(t, failed)
+}
+
+// plainKernels returns modelled kernels.
+func plainKernels() blas.Modelled {
+	return modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})
+}
+
+// Each message carries its pivots, whatever the panel is that has the same memory before or after: the last panel here
+// is one column narrower than an earlier one, so its message begins at the same address and is shorter.
 func TestSimulate_narrow_panels(t *testing.T) {
-	for _, net := range []string{"none", "gige"} {
-		cfg := Default(2000)
-		cfg.NB, cfg.Q, cfg.Workers = 127, 4, 16
-		cfg.Kernels = modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})
-		wire, err := local.ParseNet(net)
-		require.NoError(t, err)
-		var failed error
-		_, err = osthread.Simulate(osthread.Simulation{Nodes: 4, Cores: 16, Limit: time.Hour}, func() {
-			failed = local.Run(4, func(c *mpi.Comm) error {
-				_, err := Run(c, cfg)
-				return err
-			}, local.Network(wire), local.Nodes(1, local.Net{}))
-		})
-		require.NoError(t, err, net)
-		require.NoError(t, failed, net)
-	}
+	cfg := Default(2000)
+	cfg.NB, cfg.Q, cfg.Workers, cfg.Kernels = 127, 4, 16, plainKernels()
+	simulate(t, cfg)
+	wire, err := local.ParseNet("gige")
+	require.NoError(t, err)
+	simulate(t, cfg, local.Network(wire))
 }
 
 // reserving counts the numbers that a run reserves.
@@ -94,18 +103,10 @@ func TestSimulate_bytes(t *testing.T) {
 		func(c *Config) { c.Variant, c.P, c.Q, c.Depth, c.Workers = LookAhead, 2, 2, 9, 4 },
 		func(c *Config) { c.Variant, c.Workers = Blocking, 3 },
 	} {
-		cfg, kernels := Default(723), &reserving{Modelled: modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})}
+		cfg, kernels := Default(723), &reserving{Modelled: plainKernels()}
 		cfg.NB, cfg.Kernels = 192, kernels
 		change(&cfg)
-		var failed error
-		_, err := osthread.Simulate(osthread.Simulation{Nodes: 4, Cores: 16, Limit: time.Hour}, func() {
-			failed = local.Run(cfg.P*cfg.Q, func(c *mpi.Comm) error {
-				_, err := Run(c, cfg)
-				return err
-			}, local.Nodes(1, local.Net{}))
-		})
-		require.NoError(t, err)
-		require.NoError(t, failed)
+		simulate(t, cfg)
 		name := fmt.Sprintf("N %d NB %d NBMIN %d on %dx%d, %d workers, driver %d, depth %d", cfg.N, cfg.NB, cfg.NBMin, cfg.P, cfg.Q, cfg.Workers, cfg.Variant, cfg.Depth)
 		assert.GreaterOrEqual(t, Bytes(cfg), 8*kernels.words.Load(), name)
 		assert.Less(t, Bytes(cfg), 8*kernels.words.Load()*3/2, name)
@@ -131,18 +132,10 @@ func TestSimulate_panels_of_several_cores(t *testing.T) {
 	}
 	for _, variant := range []Variant{Task, LookAhead, Blocking, TaskPlain} {
 		for workers := 1; workers <= 4; workers++ {
-			kernels := &handover{Modelled: modelled.New(cluster.Kernels{GFlops: 10, Efficiency: 1, Memory: 10, Cache: 1, Cached: 10})}
+			kernels := &handover{Modelled: plainKernels()}
 			cfg := Default(n)
 			cfg.NB, cfg.Workers, cfg.Variant, cfg.Kernels, cfg.Without = nb, workers, variant, kernels, Narrow
-			var failed error
-			_, err := osthread.Simulate(osthread.Simulation{Nodes: 1, Cores: workers}, func() {
-				failed = local.Run(1, func(c *mpi.Comm) error {
-					_, err := Run(c, cfg)
-					return err
-				})
-			})
-			require.NoError(t, err)
-			require.NoError(t, failed)
+			simulate(t, cfg)
 			if workers == 1 {
 				assert.Zero(t, kernels.fetched+kernels.claimed, variant)
 				continue

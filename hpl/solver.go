@@ -79,7 +79,7 @@ type hooks struct {
 	unpacked func(*panel)  // after a panel has been unpacked
 	with     func(*solver) // after the solver has been made
 
-	leastPanel int // width of narrow panels; 0: that of the configuration
+	leastPanel int // least width of narrow panels; 0: that of the configuration
 
 	// For the driver Task.
 	runtime   []dataflow.Option

@@ -35,7 +35,7 @@ func taskPanels(cfg *Config) int {
 
 // panelSlots is taskPanels, or fewer in a test.
 func (t *taskRun) panelSlots() int {
-	n := min(t.panels(), taskPanels(&t.cfg))
+	n := taskPanels(&t.cfg)
 	if fewer := t.hooks.panels; fewer > 0 {
 		return min(n, fewer)
 	}

@@ -79,7 +79,7 @@ func (p Program) flags() *options {
 	} else {
 		set.Func("variant", "`driver`: task, lookahead, blocking or tasks-plain (default task)", o.setVariant)
 		set.BoolVar(&o.compare, "compare", false, "run task, lookahead and blocking in turn, and tell medians and ratios")
-		set.Func("without", "the driver without some `refinements`, separated by commas; drivers other than task have narrow only: priorities, cuts, parts, joins, exchanges, late, shares, narrow, leases (go doc hpl.Refinement)", func(s string) (err error) {
+		set.Func("without", "the driver task without some `refinements`, separated by commas: priorities, cuts, parts, joins, exchanges, late, shares, narrow, leases; the other drivers have only narrow (go doc hpl.Refinement)", func(s string) (err error) {
 			o.without, err = hpl.ParseRefinements(s)
 			return err
 		})
