@@ -126,6 +126,31 @@ func BenchmarkForwarded(b *testing.B) {
 	})
 }
 
+// A collective operation of the submitting goroutines of two ranks, each of which has a core: where its
+// worker may use the engine, and where the thread makes all calls.
+func BenchmarkCollective(b *testing.B) {
+	for name, s := range map[string]setup{"lent": lending, "kept": keeping} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			succeed(b, 2, s, func(r rank) error {
+				x, sum := 1, 0
+				if r.Rank() == 0 {
+					b.ResetTimer()
+				}
+				for range b.N {
+					if err := r.Allreduce(mpi.One(&x), mpi.One(&sum), mpi.Sum); err != nil {
+						return err
+					}
+				}
+				if r.Rank() == 0 {
+					b.StopTimer()
+				}
+				return nil
+			})
+		})
+	}
+}
+
 // Thousands of operations allocate next to nothing once their memory is there.
 func TestAllocations(t *testing.T) {
 	succeed(t, 1, setup{}, func(r rank) error {

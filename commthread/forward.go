@@ -19,7 +19,8 @@ import (
 var warnings io.Writer = os.Stderr
 
 // forwarder is the program's engine while a thread runs: the thread and its bodies call the
-// true engine; other goroutines hand their calls to the thread.
+// true engine; other goroutines hand their calls to the thread. The submitting goroutine, which is a worker,
+// makes them itself if the engine is free.
 type forwarder struct {
 	engine.Engine // the true engine
 	t             *Thread
@@ -60,13 +61,21 @@ func (f *forwarder) Post(calls []*engine.Call) {
 		t.postCalls(calls)
 		return
 	}
+	polls := t.lends && t.port.Polls()
 	for i, k := range calls {
 		stand[i] = t.standIn(k)
-		t.forwarded[k] = &handed{by: stand[i], pcs: pcs}
+		t.forwarded[k] = &handed{by: stand[i], pcs: pcs, polls: polls}
+	}
+	if !polls {
+		t.urgent += len(calls)
 	}
 	t.handedOn = append(t.handedOn, stand)
 	t.lease.wakeRequested.Store(true)
 	t.mu.Unlock()
+	if polls {
+		(*taskExecutor)(t).Serve()
+		return
+	}
 	t.lease.summon()
 }
 
@@ -113,9 +122,10 @@ func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 
 // handed is a call that another goroutine has handed over.
 type handed struct {
-	by   *engine.Call // the thread's call in its place
-	pcs  [10]uintptr  // call site
-	wait *waiter      // the waiting goroutine; may be nil
+	by    *engine.Call // the thread's call in its place
+	pcs   [10]uintptr  // call site
+	polls bool         // the goroutine that made it polls by itself
+	wait  *waiter      // the waiting goroutine; may be nil
 }
 
 // where returns file:line of the call, outside of the packages that pass it on.
@@ -148,6 +158,9 @@ func (t *Thread) standIn(k *engine.Call) *engine.Call {
 		t.mu.Lock()
 		h := t.forwarded[k]
 		delete(t.forwarded, k)
+		if !h.polls {
+			t.urgent--
+		}
 		k.Found, k.Message = s.Found, s.Message
 		k.Complete(s.Status, s.Err)
 		t.mu.Unlock()

@@ -55,12 +55,17 @@ func (t *Thread) standBy(d time.Duration) {
 }
 
 // absence returns the length of the thread's sleeps while a worker has the engine. If the
-// engine must be polled, the thread returns within a period of the worker's release.
+// engine must be polled, the thread returns within a period of the worker's release. Where workers serve
+// between tasks it does not sleep for longer than their rests (resting): otherwise the next of them would
+// have to wake it.
 func (t *Thread) absence() time.Duration {
-	if t.announces {
-		return noEnd
+	switch {
+	case !t.announces:
+		return t.period
+	case t.service.brisk(osthread.Nanotime()):
+		return relief
 	}
-	return t.period
+	return noEnd
 }
 
 // oblige passes the engine to an asking worker, and returns when the thread has it again.

@@ -2,6 +2,7 @@ package commthread_test
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -81,6 +82,79 @@ func pollsOfWaiter(t *testing.T, s setup, enough int64) int64 {
 	})
 	require.NoError(t, errors.Join(errs...))
 	return polls.Load()
+}
+
+// postCounter counts the posts of one goroutine.
+type postCounter struct {
+	engine.Engine
+	by    *atomic.Uintptr
+	posts *atomic.Int64
+}
+
+func (p *postCounter) Unwrap() engine.Engine { return p.Engine }
+
+func (p *postCounter) Post(calls []*engine.Call) {
+	if osthread.G() == p.by.Load() {
+		p.posts.Add(1)
+	}
+	p.Engine.Post(calls)
+}
+
+// A call of the submitting goroutine is posted when it returns, by itself, where the engine is free; without
+// the lease, and for another goroutine, the thread posts it.
+func TestLend_calls_of_the_submitting_goroutine(t *testing.T) {
+	spacious(t)
+	assert.Positive(t, postsOfCaller(t, lending, false))
+	assert.Zero(t, postsOfCaller(t, lending, true))
+	assert.Zero(t, postsOfCaller(t, keeping, false))
+}
+
+// postsOfCaller returns how many of 50 sends of rank 0 the goroutine that started them has posted before
+// Isend returned: the submitting one, or another.
+func postsOfCaller(t *testing.T, s setup, other bool) (posted int) {
+	hangs(t)
+	const rounds = 50
+	var me atomic.Uintptr
+	var posts atomic.Int64
+	s.before = func(c *mpi.Comm) func() error {
+		return (*engine.Comm)(c).Intercept(func(next engine.Engine) engine.Engine {
+			if c.Rank() != 0 {
+				return next
+			}
+			return &postCounter{Engine: next, by: &me, posts: &posts}
+		})
+	}
+	errs := run(t, 2, s, func(r rank) (err error) {
+		messages := func() {
+			for i := 0; i < rounds && err == nil; i++ {
+				x, y := i, -1
+				if r.Rank() == 1 {
+					err = recv(r.Comm, &y, 0, 1)
+					assert.Equal(t, i, y)
+					continue
+				}
+				time.Sleep(time.Millisecond) // the thread goes to sleep
+				me.Store(osthread.G())
+				before := posts.Load()
+				q := r.Isend(mpi.One(&x), 1, 1)
+				if posts.Load() > before {
+					posted++
+				}
+				me.Store(0)
+				_, err = q.Wait()
+			}
+		}
+		if !other {
+			messages()
+			return err
+		}
+		var over sync.WaitGroup
+		over.Go(messages)
+		r.rt.Block(over.Wait)
+		return err
+	})
+	require.NoError(t, errors.Join(errs...))
+	return posted
 }
 
 // polled is an engine that tells of nothing: somebody must poll it.

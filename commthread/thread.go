@@ -163,6 +163,7 @@ type inbox struct {
 	commands  []func()
 	handedOn  [][]*engine.Call         // forwarded calls, to be posted
 	forwarded map[*engine.Call]*handed // forwarded calls, until they complete
+	urgent    int                      // those of goroutines that do not poll
 	inCalls   map[*body][]*engine.Call // the calls that bodies wait for
 	dropped   []*entry                 // to be skipped
 }

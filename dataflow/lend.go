@@ -44,6 +44,12 @@ func (p *port) Waits(yes bool) {
 	}
 }
 
+// Polls implements executor.Port.
+func (p *port) Polls() bool {
+	w := p.rt.w0
+	return osthread.G() == w.g.Load() && w.cur == nil && w.state.Load() != away && p.rt.spacious()
+}
+
 // borrow returns the lender of the lease; nil if w cannot borrow.
 func (w *worker) borrow() executor.Lender {
 	if l := w.rt.lender.Load(); l != nil && !w.external && w.rt.spacious() {

@@ -105,6 +105,10 @@ type Port interface {
 	// Waits says that the worker that calls it waits for messages inside a body, awake; false,
 	// that it does not any more.
 	Waits(yes bool)
+	// Polls reports whether the caller is the submitting goroutine, outside of tasks and of Block, and may
+	// wait awake: then it can have the engine of a Lender, as a worker has between two tasks. Any
+	// goroutine.
+	Polls() bool
 }
 
 // Waiter is what [Port.WaitOutside] waits for. Its methods, and not functions, because these would
