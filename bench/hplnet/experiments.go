@@ -27,7 +27,7 @@ func init() {
 		{"bandwidth", "against the bandwidth of the links, progress by host and by network card", (*config).bandwidth, (*config).scaleBandwidth},
 		{"latency", "against the latency of the links, progress by host and by network card", (*config).latency, (*config).scaleLatency},
 		{"noise", "against the part of each core that others steal", (*config).noise, (*config).scaleNoise},
-		{"lookahead", "task, look-ahead 1 to 3, blocking: best of each over one network", (*config).lookahead, nil},
+		{"lookahead", "task, look-ahead 1 to 3, blocking: best of each over one network; task beside its bound", (*config).lookahead, nil},
 		{"scale", "with -machine: GFLOP/s against the order; what runs if none is named", nil, (*config).scale},
 		{"processors", "with -machine: an eighth of the machine to twice as much; asymptote, and the order at half of it", nil, (*config).processors},
 	}
@@ -211,9 +211,13 @@ func (c *config) lookahead() error {
 			median, low, high := samples[i].speed()
 			s.Y, s.Lo, s.Hi = append(s.Y, median), append(s.Lo, low), append(s.Hi, high)
 		}
+		if samples[0].overBound, err = c.overBound(&samples[0]); err != nil {
+			return err
+		}
 		rows.row(fmt.Sprintf("%dx%d", g.P, g.Q), samples)
 		c.keep("lookahead", samples, 0)
 	}
+	rows.WriteString("task / bound: time / max(work of all bodies / cores, longest chain of bodies), in runs with the event log\n")
 	c.print(&rows)
 	return b.Write(c.folder + "/lookahead")
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/hplrun"
 	"github.com/weft-hpc/weft/bench/internal/machine"
 	"github.com/weft-hpc/weft/bench/internal/report"
-	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/cluster"
 	"github.com/weft-hpc/weft/internal/commandline"
@@ -36,7 +35,7 @@ type config struct {
 	machine *cluster.Machine // that is simulated; nil: this one
 
 	line     *commandline.Line
-	solve    func(point, hpl.Config) (hpl.Result, error)
+	solve    solver
 	out      *lastingWriter
 	progress *report.Progress
 	best     map[choiceKey]choice // found by tune

@@ -19,12 +19,14 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
 // start runs the program with another solver, if there is one, and returns its output.
-func start(t *testing.T, solve func(point, hpl.Config) (hpl.Result, error), args string) (string, error) {
+func start(t *testing.T, solve solver, args string) (string, error) {
 	t.Helper()
 	c, err := parseArgs(strings.Fields(args))
 	require.NoError(t, err)
@@ -38,7 +40,7 @@ func start(t *testing.T, solve func(point, hpl.Config) (hpl.Result, error), args
 
 // model is a solver that takes a time which follows from its arguments: task is twice
 // as fast as the rest, depth 2 the best of these, NB=144 and 1rg are the best choices.
-func model(p point, c hpl.Config) (hpl.Result, error) {
+func model(p point, c hpl.Config, _ []*dataflow.Log) (hpl.Result, error) {
 	seconds := 2.0 + 0.1*math.Abs(float64(c.Depth-2)) + 0.001*math.Abs(float64(c.NB-144))
 	if c.Variant == hpl.Task {
 		seconds = 1 + 0.001*math.Abs(float64(c.NB-144))
@@ -61,6 +63,10 @@ func TestRun_solves(t *testing.T) {
 	}
 	assert.Len(t, report.Figures(out, "residual"), 5*(2+2*2), "drivers, grids, points")
 	assert.Len(t, report.Figures(out, "ratio_task"), 2+2*2)
+	assert.Len(t, report.Figures(out, "ratio_task_bound"), 2, "the grids of lookahead")
+	for _, v := range report.Figures(out, "ratio_task_bound") {
+		assert.GreaterOrEqual(t, v, 1.0)
+	}
 	assert.NoFileExists(t, filepath.Join(dir, "size-1x1.csv"), "was not asked for")
 	for _, v := range report.Figures(out, "residual") {
 		assert.Less(t, v, 1.0)
@@ -107,15 +113,24 @@ func TestRun_all_experiments(t *testing.T) {
 	}
 }
 
+// The bound is the work of all cores together, or the longest chain.
+func TestTimeOverBound(t *testing.T) {
+	s := trace.Summary{Elapsed: 12, Slots: 2, Work: 20, CriticalPath: 8}
+	assert.InDelta(t, 1.2, timeOverBound(s), 1e-12)
+	s.CriticalPath = 11
+	assert.InDelta(t, 12.0/11, timeOverBound(s), 1e-12)
+	assert.Zero(t, timeOverBound(trace.Summary{Elapsed: 1}), "nothing ran")
+}
+
 func TestTune_searches_once(t *testing.T) {
 	c, err := parseArgs(strings.Fields("-nb 96,144,192"))
 	require.NoError(t, err)
 	var out bytes.Buffer
 	c.out = &lastingWriter{w: &out}
 	runs := 0
-	c.solve = func(p point, x hpl.Config) (hpl.Result, error) {
+	c.solve = func(p point, x hpl.Config, _ []*dataflow.Log) (hpl.Result, error) {
 		runs++
-		return model(p, x)
+		return model(p, x, nil)
 	}
 	p := point{grid: c.grids[0], net: c.net, n: 1000}
 	for range 2 {
@@ -132,7 +147,7 @@ func TestCompare_second_round(t *testing.T) {
 	c, err := parseArgs(strings.Fields("-quick -reps 3"))
 	require.NoError(t, err)
 	runs := 0
-	c.solve = func(p point, x hpl.Config) (hpl.Result, error) {
+	c.solve = func(p point, x hpl.Config, _ []*dataflow.Log) (hpl.Result, error) {
 		runs++
 		if runs <= 3*len(drivers) && x.Variant == hpl.Blocking {
 			return hpl.Result{Seconds: 0.5, GFlops: 2}, nil
@@ -151,7 +166,7 @@ func TestTune_short_runs(t *testing.T) {
 	c, err := parseArgs(nil)
 	require.NoError(t, err)
 	speeds := []float64{1, 100, 2, 90, 3}
-	c.solve = func(point, hpl.Config) (hpl.Result, error) {
+	c.solve = func(point, hpl.Config, []*dataflow.Log) (hpl.Result, error) {
 		r := hpl.Result{Seconds: enough / 4.5, GFlops: speeds[0]}
 		speeds = speeds[1:]
 		return r, nil
@@ -161,7 +176,7 @@ func TestTune_short_runs(t *testing.T) {
 	assert.Equal(t, 3.0, speed)
 	assert.Empty(t, speeds)
 	tries := 0
-	c.solve = func(point, hpl.Config) (hpl.Result, error) {
+	c.solve = func(point, hpl.Config, []*dataflow.Log) (hpl.Result, error) {
 		tries++
 		return hpl.Result{Seconds: 1e-6, GFlops: 1}, nil
 	}
@@ -184,9 +199,9 @@ func TestCompare_interleaves(t *testing.T) {
 	c, err := parseArgs(strings.Fields("-quick -reps 5"))
 	require.NoError(t, err)
 	var order []string
-	c.solve = func(p point, x hpl.Config) (hpl.Result, error) {
+	c.solve = func(p point, x hpl.Config, _ []*dataflow.Log) (hpl.Result, error) {
 		order = append(order, fmt.Sprint(int(x.Variant), x.Depth))
-		return model(p, x)
+		return model(p, x, nil)
 	}
 	samples, err := c.compare(point{grid: c.grids[0], n: 100}, drivers)
 	require.NoError(t, err)
@@ -220,7 +235,7 @@ func TestRun_fails(t *testing.T) {
 		"error":    {hpl.Result{}, errors.New("no luck"), "task, N=250 NB=96, grid 1x1, none: no luck"},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
-		out, err := start(t, func(point, hpl.Config) (hpl.Result, error) { return c.result, c.err }, "-quick -out "+dir+" size")
+		out, err := start(t, func(point, hpl.Config, []*dataflow.Log) (hpl.Result, error) { return c.result, c.err }, "-quick -out "+dir+" size")
 		assert.ErrorContains(t, err, c.says, name)
 		assert.False(t, errors.Is(err, world.ErrUsage), name)
 		assert.NotContains(t, out, "result ", name)

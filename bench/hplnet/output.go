@@ -48,7 +48,11 @@ func (t *table) row(value any, samples []sample) {
 		fmt.Fprintf(t, " %18s", fmt.Sprintf("%.2f (%d)", median, samples[i].nb))
 	}
 	times, best := ratio(samples)
-	fmt.Fprintf(t, "  %.3f %s\n", times, best.label)
+	fmt.Fprintf(t, "  %.3f %s", times, best.label)
+	if bound := samples[0].overBound; bound > 0 {
+		fmt.Fprintf(t, ", task / bound %.3f", bound)
+	}
+	fmt.Fprintln(t)
 }
 
 // print prints a table that is complete.
@@ -77,7 +81,11 @@ func (c *config) keep(experiment string, samples []sample, stolen float64) {
 			report.Integer("reps", len(s.seconds))))
 	}
 	times, best := ratio(samples)
-	c.lines = append(c.lines, append(where(samples[0].point), report.Text("against", best.label), report.Decimal("ratio_task", times)))
+	line := append(where(samples[0].point), report.Text("against", best.label), report.Decimal("ratio_task", times))
+	if bound := samples[0].overBound; bound > 0 {
+		line = append(line, report.Decimal("ratio_task_bound", bound))
+	}
+	c.lines = append(c.lines, line)
 }
 
 // gap is where on a curve the task driver is furthest ahead of the best other driver.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/bench/internal/report"
+	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -45,6 +46,7 @@ type sample struct {
 	seconds, gflops []float64
 	residual        float64   // the largest
 	again           []float64 // seconds in the second round, of task and the best other driver
+	overBound       float64   // time / its bound, of task in the experiment lookahead
 }
 
 // at returns the configuration of a driver at a point.
@@ -59,14 +61,17 @@ func (c *config) at(p point, d driver, with choice) hpl.Config {
 // threshold of the scaled residual, as netlib's.
 const threshold = 16
 
-// solveHere runs one solution on ranks of this process.
-func (c *config) solveHere(p point, x hpl.Config) (result hpl.Result, err error) {
+// solveHere is the solver on ranks of this process.
+func (c *config) solveHere(p point, x hpl.Config, logs []*dataflow.Log) (result hpl.Result, err error) {
 	w := world.Default()
 	w.Ranks, w.Net, w.Quiet = p.grid.P*p.grid.Q, p.net, true
 	err = w.Run(func(comm *mpi.Comm) error {
 		mine := x
 		if mine.Workers == 0 {
 			mine.Workers = world.Workers(comm)
+		}
+		if logs != nil {
+			mine.Log = logs[comm.Rank()]
 		}
 		r, err := hpl.Run(comm, mine)
 		if comm.Rank() == 0 {
@@ -78,15 +83,21 @@ func (c *config) solveHere(p point, x hpl.Config) (result hpl.Result, err error)
 }
 
 // once runs one solution and checks it.
-func (c *config) once(p point, d driver, with choice) (hpl.Result, error) {
-	r, err := c.solve(p, c.at(p, d, with))
+func (c *config) once(s *sample) (hpl.Result, error) {
+	r, err := c.solve(s.point, c.at(s.point, s.driver, s.choice), nil)
+	return r, c.check(s, r, err)
+}
+
+// check returns the error of a solution: of its run, or that it is wrong.
+func (c *config) check(s *sample, r hpl.Result, err error) error {
 	if err == nil && (r.Singular != 0 || !(r.Residual < threshold)) {
 		err = fmt.Errorf("the residual is %v: it has to be below %d", r.Residual, threshold)
 	}
 	if err != nil {
-		return r, fmt.Errorf("%s, N=%d NB=%d, grid %dx%d, %v: %w", d.label, p.n, with.nb, p.grid.P, p.grid.Q, p.net, err)
+		return fmt.Errorf("%s, N=%d NB=%d, grid %dx%d, %v: %w", s.label, s.n, s.nb, s.grid.P, s.grid.Q, s.net, err)
 	}
-	return r, nil
+	s.residual = max(s.residual, r.Residual)
+	return nil
 }
 
 // compare searches for the best of each driver at a point, and then runs them in turn. The task
@@ -122,11 +133,10 @@ func (c *config) round(of []*sample, keep func(*sample, hpl.Result)) error {
 		for i := range of {
 			s := of[(rep+i)%len(of)]
 			c.progress.Say("%s, grid %dx%d, N=%d, %v: run %d of %d", s.label, s.grid.P, s.grid.Q, s.n, s.net, rep+1, c.reps)
-			r, err := c.once(s.point, s.driver, s.choice)
+			r, err := c.once(s)
 			if err != nil {
 				return err
 			}
-			s.residual = max(s.residual, r.Residual)
 			keep(s, r)
 		}
 	}

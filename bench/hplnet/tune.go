@@ -80,8 +80,9 @@ const (
 // try returns the median of GFLOP/s of a few runs.
 func (c *config) try(p point, d driver, x choice) (float64, error) {
 	var speeds []float64
+	s := sample{point: p, driver: d, choice: x}
 	for seconds := 0.0; seconds < enough && len(speeds) < triesEach; {
-		r, err := c.once(p, d, x)
+		r, err := c.once(&s)
 		if err != nil {
 			return 0, err
 		}
