@@ -22,9 +22,20 @@ func TestDefaultIsValid(t *testing.T) {
 
 // The width follows the order, the process rows and the kernels.
 func TestBlockWidth(t *testing.T) {
-	for n, want := range map[int][3]int{0: {48, 48, 96}, 700: {48, 48, 96}, 701: {96, 96, 144}, 2000: {144, 192, 144}, 3001: {192, 192, 192}, 1 << 29: {192, 192, 192}} {
-		assert.Equal(t, want, [3]int{BlockWidth(n, 1, blas.Portable()), BlockWidth(n, 1, tall{blas.Portable()}), BlockWidth(n, 2, nil)}, n)
-		assert.Equal(t, BlockWidth(n, 1, blas.Default()), Default(n).NB)
+	for n, want := range map[int][3]int{0: {48, 48, 96}, 720: {48, 48, 96}, 721: {96, 96, 144}, 2000: {144, 192, 144}, 3001: {192, 192, 192}, 1 << 29: {192, 192, 192}} {
+		for _, cores := range []int{1, 2} {
+			assert.Equal(t, want, [3]int{BlockWidth(n, 1, cores, blas.Portable()), BlockWidth(n, 1, cores, tall{blas.Portable()}), BlockWidth(n, 2, cores, nil)}, n)
+		}
+		assert.Equal(t, BlockWidth(n, 1, 1, blas.Default()), Default(n).NB)
+	}
+}
+
+// With more cores blocks are narrower, down to 32 columns for each core.
+func TestBlockWidth_cores(t *testing.T) {
+	for _, c := range []struct{ n, cores, want int }{
+		{1000, 4, 48}, {1000, 31, 48}, {1000, 32, 96}, {2000, 4, 96}, {2000, 16, 48}, {2000, 64, 192}, {4000, 8, 192}, {4000, 16, 96}, {8000, 64, 96}, {1 << 29, 1 << 20, 192},
+	} {
+		assert.Equal(t, c.want, BlockWidth(c.n, 1, c.cores, tall{blas.Portable()}), "N = %d, %d cores", c.n, c.cores)
 	}
 }
 

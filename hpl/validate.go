@@ -13,7 +13,7 @@ import (
 // exchange, and netlib's seed. Any goroutine; does not block.
 func Default(n int) Config {
 	return Config{
-		N: n, NB: BlockWidth(n, 1, nil), P: 1, Q: 1,
+		N: n, NB: BlockWidth(n, 1, 1, nil), P: 1, Q: 1,
 		Variant: Task, Depth: 1,
 		PFact: Crout, RFact: Right, NBMin: 8, NDiv: 2,
 		Bcast: RingModified, Swap: Mix, SwapThreshold: 64,
@@ -31,18 +31,25 @@ var blockWidths = []struct {
 	rows24  int // P = 1, AVX-512
 	several int // P > 1
 }{
-	{700, 48, 48, 96},
+	{720, 48, 48, 96},
 	{1500, 96, 96, 144},
 	{3000, 144, 192, 144},
 	{math.MaxInt, 192, 192, 192},
 }
 
-// BlockWidth returns the NB that suits a matrix of order n on p process rows with kernels k (nil:
-// blas.Default()), from a table of measured widths: multiples of 24, the rows of a tile. Process
-// columns make no difference that was measured. Any goroutine; does not block.
-func BlockWidth(n, p int, k blas.Kernels) int {
+// BlockWidth returns the NB that suits a matrix of order n on p process rows and this many cores, the
+// workers of all ranks, with kernels k (nil: blas.Default()): a multiple of 24, the rows of a tile. For two
+// cores it is from a table of measured widths. More cores wait for the same panels, so for them it is that of a matrix
+// of order n sqrt(2 / cores), with as much work for each panel; but if each core has fewer than 32 columns, narrow
+// blocks would not feed it, and it is that of order n. Simulated with 4 to 64 cores, N = 1000 to 8000
+// (bench/results/2026-11-28/hpl/blocks-by-cores.txt), time with the width for two cores / with this one is
+// 0.96 to 1.43, median 1.04. Any goroutine; does not block.
+func BlockWidth(n, p, cores int, k blas.Kernels) int {
 	if k == nil {
 		k = blas.Default()
+	}
+	if cores > 2 && n/cores >= leastPanel {
+		n = int(float64(n) * math.Sqrt(2/float64(cores)))
 	}
 	i := 0
 	for n > blockWidths[i].most {

@@ -59,7 +59,7 @@ func linpackSubjects(o options, net local.Net, orders []int) (all []*subject) {
 					variant: hplrun.Variants[v], same: v == hpl.Blocking || v == hpl.LookAhead && g.Q == 1, ranks: g.P * g.Q, workers: checkedCores / (g.P * g.Q), net: net,
 				}
 				x := hpl.Default(n)
-				x.NB, x.P, x.Q = hpl.BlockWidth(n, g.P, o.kernels), g.P, g.Q
+				x.NB, x.P, x.Q = hpl.BlockWidth(n, g.P, checkedCores, o.kernels), g.P, g.Q
 				x.Variant, x.Workers = v, s.workers
 				s.run = func(c *mpi.Comm, kernels *cluster.Kernels) (float64, error) {
 					mine := x

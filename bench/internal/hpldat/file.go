@@ -33,9 +33,8 @@ type File struct {
 	NoEquil       bool
 	Align         int // float64s
 
-	// Width, if there is one, chooses NB for an order and a number of process rows. The list NB then
-	// has what it chooses.
-	Width func(n, rows int) int
+	// Width, if there is one, chooses NB for an order and a grid. The list NB then has what it chooses.
+	Width func(n int, g Grid) int
 
 	Notes []string // a sentence for each missing value: its name and default
 }
@@ -54,7 +53,7 @@ func Default(n int) *File {
 
 // Count returns the number of tests.
 func (f *File) Count() int {
-	return len(f.Grids) * len(f.N) * len(f.widths(f.N[0], f.Grids[0].P)) * len(f.Depth) * len(f.Bcast) * len(f.RFact) * len(f.PFact) * len(f.NBMin) * len(f.NDiv)
+	return len(f.Grids) * len(f.N) * len(f.widths(f.N[0], f.Grids[0])) * len(f.Depth) * len(f.Bcast) * len(f.RFact) * len(f.PFact) * len(f.NBMin) * len(f.NDiv)
 }
 
 // Ranks returns how many ranks the largest grid needs.
@@ -72,7 +71,7 @@ func (f *File) Tests() iter.Seq[hpl.Config] {
 	return func(yield func(hpl.Config) bool) {
 		for _, g := range f.Grids {
 			for _, n := range f.N {
-				for _, nb := range f.widths(n, g.P) {
+				for _, nb := range f.widths(n, g) {
 					c := hpl.Default(n)
 					c.NB, c.P, c.Q, c.ColumnMajor = nb, g.P, g.Q, f.ColumnMajor
 					c.Swap, c.SwapThreshold = f.Swap, f.SwapThreshold
@@ -86,10 +85,10 @@ func (f *File) Tests() iter.Seq[hpl.Config] {
 	}
 }
 
-// widths returns the NBs of an order.
-func (f *File) widths(n, rows int) []int {
+// widths returns the NBs of an order on a grid.
+func (f *File) widths(n int, g Grid) []int {
 	if f.Width != nil {
-		return []int{f.Width(n, rows)}
+		return []int{f.Width(n, g)}
 	}
 	return f.NB
 }

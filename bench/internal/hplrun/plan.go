@@ -35,7 +35,9 @@ func (r *rank) plan() (stop bool, err error) {
 			return true, err
 		}
 	}
-	r.chooseBlocks()
+	if err := r.chooseBlocks(); err != nil {
+		return true, err
+	}
 	for c := range f.Tests() {
 		if err := r.prepared(c, r.options.drivers[0]).Validate(); err != nil {
 			return refuse("%w", err)
@@ -117,7 +119,9 @@ func (r *rank) sizeMatrix() error {
 		return err
 	}
 	r.file.N = []int{int(n)}
-	r.chooseBlocks()
+	if err := r.chooseBlocks(); err != nil {
+		return err
+	}
 	c.N, c.NB = int(n), r.file.NB[0]
 	r.sizing = fmt.Sprintf("no -n and no -dat: N = %d for %d run(s) in about %.0f s: the cores multiply at %.1f GFLOP/s, of which LINPACK is taken to reach %.0f %%, messages not counted; it takes %s of memory",
 		n, runs, targetSeconds, gflops, 100*expectedPart, gib(float64(hpl.Bytes(c))))
@@ -127,27 +131,34 @@ func (r *rank) sizeMatrix() error {
 	return nil
 }
 
-// chooseBlocks chooses an NB for each order and grid, where neither -nb nor an HPL.dat gives them.
-func (r *rank) chooseBlocks() {
+// chooseBlocks chooses an NB for each order and grid, where neither -nb nor an HPL.dat gives them, as if all
+// ranks had the workers of the rank with fewest. Collective.
+func (r *rank) chooseBlocks() error {
 	if r.options.nb != nil || r.options.line.Given("dat") {
-		return
+		return nil
+	}
+	workers := int64(r.prepared(hpl.Config{}, r.options.drivers[0]).Workers)
+	if err := r.Allreduce(mpi.InPlace, mpi.One(&workers), mpi.Min); err != nil {
+		return err
 	}
 	f := r.file
-	f.Width = func(n, rows int) int { return hpl.BlockWidth(n, rows, r.kernels()) }
+	cores := func(g hpldat.Grid) int { return g.P * g.Q * int(workers) }
+	f.Width = func(n int, g hpldat.Grid) int { return hpl.BlockWidth(n, g.P, cores(g), r.kernels()) }
 	f.NB = nil
 	var choices []string
 	for _, g := range f.Grids {
 		for _, n := range f.N {
-			nb := f.Width(n, g.P)
+			nb := f.Width(n, g)
 			if !slices.Contains(f.NB, nb) {
 				f.NB = append(f.NB, nb)
 			}
-			if choice := fmt.Sprintf("%d for N = %d, P = %d", nb, n, g.P); !slices.Contains(choices, choice) {
+			if choice := fmt.Sprintf("%d for N = %d, P = %d, %d cores", nb, n, g.P, cores(g)); !slices.Contains(choices, choice) {
 				choices = append(choices, choice)
 			}
 		}
 	}
 	r.blocks = fmt.Sprintf("no -nb: NB = %s, from the table of measured widths (go doc hpl.BlockWidth) for kernels %s", strings.Join(choices, "; "), r.kernels().Name())
+	return nil
 }
 
 // biggest returns the test that takes most memory.

@@ -384,15 +384,15 @@ func TestRun_without_its_trace(t *testing.T) {
 func TestRun_chosen_blocks(t *testing.T) {
 	p := faked(good)
 	const says = "no -nb: NB = "
-	r := launch(p, "-n 20,900 -p 2,1 -q 1,1")
+	r := launch(p, "-n 20,2000 -p 2,1 -q 1,1 -workers 3")
 	require.Zero(t, r.code, r.errors)
 	results := pairs(t, r.out)
 	widths := map[int]bool{}
-	for i, c := range []struct{ n, rows int }{{20, 2}, {900, 2}, {20, 1}, {900, 1}} {
-		nb := hpl.BlockWidth(c.n, c.rows, nil)
+	for i, c := range []struct{ n, rows, cores int }{{20, 2, 6}, {2000, 2, 6}, {20, 1, 3}, {2000, 1, 3}} {
+		nb := hpl.BlockWidth(c.n, c.rows, c.cores, nil)
 		widths[nb] = true
 		assert.Equal(t, fmt.Sprint(nb), results[i]["nb"])
-		assert.Contains(t, r.out, fmt.Sprintf("%d for N = %d, P = %d", nb, c.n, c.rows))
+		assert.Contains(t, r.out, fmt.Sprintf("%d for N = %d, P = %d, %d cores", nb, c.n, c.rows, c.cores))
 	}
 	assert.Contains(t, r.out, says)
 	assert.Greater(t, len(widths), 2, "each order and grid has its own")
