@@ -72,8 +72,10 @@ func (f *forwarder) Post(calls []*engine.Call) {
 	t.handedOn = append(t.handedOn, stand)
 	t.lease.wakeRequested.Store(true)
 	t.mu.Unlock()
-	if polls {
-		(*taskExecutor)(t).Serve()
+	if polls && t.lease.take() { // no task has ended: Serve would count one
+		t.borrowed()
+		t.serve(false)
+		t.giveBack()
 		return
 	}
 	t.lease.summon()
