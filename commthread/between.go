@@ -40,7 +40,7 @@ type service struct {
 	passed  atomic.Int64 // Nanotime of the last end of a task while calls were pending
 	short   atomic.Int32 // short tasks in a row, at most enoughShort
 	dueAt   atomic.Int64 // Nanotime at which an armed engine must be polled
-	patient atomic.Bool  // only operations are pending
+	patient atomic.Bool  // only operations, and calls of the submitting goroutine, are pending
 }
 
 // due reports whether a worker between two tasks had better poll.

@@ -47,21 +47,28 @@ func (w *waiter) done() bool {
 
 // Post implements engine.Engine.
 func (f *forwarder) Post(calls []*engine.Call) {
+	if f.post(calls) && f.t.awaits.Load() {
+		f.t.port.Rouse() // the caller may compute now; another worker with its own core polls
+	}
+}
+
+// post is Post, and reports whether the submitting goroutine has posted the calls itself.
+func (f *forwarder) post(calls []*engine.Call) (itself bool) {
 	t := f.t
 	if t.mine() {
 		t.postCalls(calls)
-		return
+		return false
 	}
+	polls := t.lends && t.port.Polls()
 	var pcs [10]uintptr
-	runtime.Callers(2, pcs[:])
+	runtime.Callers(3, pcs[:])
 	stand := make([]*engine.Call, len(calls))
 	t.mu.Lock()
 	if t.gone.Load() {
 		t.mu.Unlock()
 		t.postCalls(calls)
-		return
+		return false
 	}
-	polls := t.lends && t.port.Polls()
 	for i, k := range calls {
 		stand[i] = t.standIn(k)
 		t.forwarded[k] = &handed{by: stand[i], pcs: pcs, polls: polls}
@@ -76,9 +83,10 @@ func (f *forwarder) Post(calls []*engine.Call) {
 		t.borrowed()
 		t.serve(false)
 		t.giveBack()
-		return
+		return true
 	}
 	t.lease.summon()
+	return false
 }
 
 // postCalls posts calls on the goroutine that may call the engine.
@@ -126,7 +134,7 @@ func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 type handed struct {
 	by    *engine.Call // the thread's call in its place
 	pcs   [10]uintptr  // call site
-	polls bool         // the goroutine that made it polls by itself
+	polls bool         // of the submitting goroutine, which polls while it waits; if another one waits, up to 2 ms longer (between.go)
 	wait  *waiter      // the waiting goroutine; may be nil
 }
 
@@ -182,7 +190,7 @@ func (t *Thread) sent(k *engine.Call) {
 // Do implements engine.Engine.
 func (f *forwarder) Do(k *engine.Call) {
 	calls := []*engine.Call{k}
-	f.Post(calls)
+	f.post(calls)
 	f.Await(false, calls)
 }
 

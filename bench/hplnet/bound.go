@@ -10,9 +10,9 @@ import (
 )
 
 // overBound returns the time of the factorization as tasks / its bound, the median of as many runs as a round has, with
-// the event log. No schedule of these bodies takes less than their work divided by the cores, or than the longest chain of
-// them on one rank. Messages are not followed, but what a body of the communication thread, or of a panel on several ranks,
-// waits for counts as its work.
+// the event log. No schedule of bodies that only compute takes less than their work divided by the cores, or than the
+// longest chain of them on one rank. Messages are not followed, but what a body of the communication thread, or of a panel on several
+// ranks, waits for counts as its work.
 func (c *config) overBound(s *sample) (float64, error) {
 	x := c.at(s.point, s.driver, s.choice)
 	ratios := make([]float64, c.reps)

@@ -65,7 +65,7 @@ func TestRun_solves(t *testing.T) {
 	assert.Len(t, report.Figures(out, "ratio_task"), 2+2*2)
 	assert.Len(t, report.Figures(out, "ratio_task_bound"), 2, "the grids of lookahead")
 	for _, v := range report.Figures(out, "ratio_task_bound") {
-		assert.GreaterOrEqual(t, v, 1.0)
+		assert.Positive(t, v)
 	}
 	assert.NoFileExists(t, filepath.Join(dir, "size-1x1.csv"), "was not asked for")
 	for _, v := range report.Figures(out, "residual") {

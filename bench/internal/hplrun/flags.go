@@ -68,7 +68,7 @@ func (p Program) flags() *options {
 	o.line = set
 	set.StringVar(&o.dat, "dat", "", "run the tests of `FILE`, an HPL.dat of 31 lines; the flags from -n to -bcast replace lines of it")
 	set.Func("n", "orders of the matrix, as 4000 or `1000,2000` (default: sized for about 15 s on this machine)", listFlag(&o.n, 0, nil))
-	set.Func("nb", "widths of a block, in `columns` (default: from 48 to 192, by order, grid and kernels)", listFlag(&o.nb, 1, nil))
+	set.Func("nb", "widths of a block, in `columns` (default: from 48 to 192, by order, grid, cores and kernels)", listFlag(&o.nb, 1, nil))
 	set.Func("p", "process `rows` of each grid (default: 1 with -q, and without -q the squarest grid of all ranks with P <= Q)", listFlag(&o.p, 1, nil))
 	set.Func("q", "process `columns` of each grid (default: 1 with -p)", listFlag(&o.q, 1, nil))
 	set.Func("depth", "look-ahead of the driver lookahead, in `panels` (default 1)", listFlag(&o.depth, 0, nil))

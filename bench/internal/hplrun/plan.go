@@ -157,7 +157,7 @@ func (r *rank) chooseBlocks() error {
 			}
 		}
 	}
-	r.blocks = fmt.Sprintf("no -nb: NB = %s, from the table of measured widths (go doc hpl.BlockWidth) for kernels %s", strings.Join(choices, "; "), r.kernels().Name())
+	r.blocks = fmt.Sprintf("no -nb: NB = %s, from a table of measured widths, by order and cores (go doc hpl.BlockWidth) for kernels %s", strings.Join(choices, "; "), r.kernels().Name())
 	return nil
 }
 
