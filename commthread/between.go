@@ -17,8 +17,8 @@ import (
 //
 // On an engine that announces arrivals an announcement wakes the thread, unless it can wait for
 // the end of a task: workers have ended enough short tasks in a row, the present one is not
-// long yet, only operations are pending, and calls of the submitting goroutine, which polls while it waits
-// (a body or another goroutine that waits for a call does not wait longer), and the thread wakes up within 2 ms by itself. The last condition
+// long yet, only operations are pending (a body or another goroutine that waits for a call
+// does not wait longer), and the thread wakes up within 2 ms by itself. The last condition
 // bounds the delay if the present task turns out to be long. A message of the simulated
 // network that becomes due waits in the same way. Conjugate gradients of 512 x 512 points on
 // two ranks woke their threads 3.4 times per iteration without this rule, 1.5 times with it. A thread
@@ -40,7 +40,7 @@ type service struct {
 	passed  atomic.Int64 // Nanotime of the last end of a task while calls were pending
 	short   atomic.Int32 // short tasks in a row, at most enoughShort
 	dueAt   atomic.Int64 // Nanotime at which an armed engine must be polled
-	patient atomic.Bool  // only operations, and calls of the submitting goroutine, are pending
+	patient atomic.Bool  // only operations are pending
 }
 
 // due reports whether a worker between two tasks had better poll.

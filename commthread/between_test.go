@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/weft-hpc/weft/internal/engine"
 )
 
 // Tasks are short after enough short ones in a row, until one is long, nothing ends for
@@ -55,16 +53,4 @@ func TestService_defers(t *testing.T) {
 	x.lease.until.Store(now)
 	x.service.short.Store(0)
 	assert.False(t, x.defers(), "tasks are long")
-}
-
-// Only calls of goroutines that do not poll by themselves are urgent.
-func TestService_patient(t *testing.T) {
-	x := Thread{}
-	x.forwarded = map[*engine.Call]*handed{{}: {polls: true}}
-	busy, _ := x.underWay()
-	assert.True(t, busy)
-	assert.True(t, x.service.patient.Load())
-	x.urgent = 1
-	x.underWay()
-	assert.False(t, x.service.patient.Load())
 }

@@ -17,8 +17,8 @@
 // or deadlocks when all workers sit in one (Marjanovic et al., Hybrid MPI/SMPSs, section 3).
 //
 // Options: [Place], [Window], [Poll], [Lease]. Where each worker has its own core, a worker
-// without tasks makes the calls in place of the thread, and so does a worker that runs a
-// body with many calls (tasks.Leased): a message then costs neither a wake-up nor a share of
+// without tasks makes the calls in place of the thread, and so do a worker that runs a
+// body with many calls (tasks.Leased), and the submitting goroutine with its own calls: a message then costs neither a wake-up nor a share of
 // a computing core.
 //
 // # Guaranteed

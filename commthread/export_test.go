@@ -33,7 +33,6 @@ func Audit(t *Thread) error {
 	none(len(t.startable)+len(t.dropped), "bodies to be started or skipped")
 	none(len(t.commands), "commands")
 	none(len(t.forwarded), "forwarded calls")
-	none(t.urgent, "urgent calls")
 	none(len(t.finished), "calls that have completed")
 	none(t.posted, "operations under way")
 	if t.pending.first != nil || t.pending.last != nil {

@@ -59,7 +59,6 @@ func (f *forwarder) post(calls []*engine.Call) (itself bool) {
 		t.postCalls(calls)
 		return false
 	}
-	polls := t.lends && t.port.Polls()
 	var pcs [10]uintptr
 	runtime.Callers(3, pcs[:])
 	stand := make([]*engine.Call, len(calls))
@@ -71,15 +70,12 @@ func (f *forwarder) post(calls []*engine.Call) (itself bool) {
 	}
 	for i, k := range calls {
 		stand[i] = t.standIn(k)
-		t.forwarded[k] = &handed{by: stand[i], pcs: pcs, polls: polls}
-	}
-	if !polls {
-		t.urgent += len(calls)
+		t.forwarded[k] = &handed{by: stand[i], pcs: pcs}
 	}
 	t.handedOn = append(t.handedOn, stand)
 	t.lease.wakeRequested.Store(true)
 	t.mu.Unlock()
-	if polls && t.lease.take() { // no task has ended: Serve would count one
+	if t.lends && t.port.Polls() && t.lease.take() { // no task has ended: Serve would count one
 		t.borrowed()
 		t.serve(false)
 		t.giveBack()
@@ -117,7 +113,7 @@ func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 	t := f.t
 	w, can := f.Engine.(engine.PostWaiter)
 	if !can || !t.mine() {
-		f.Post(calls)
+		f.post(calls)
 		return
 	}
 	switch {
@@ -132,10 +128,9 @@ func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 
 // handed is a call that another goroutine has handed over.
 type handed struct {
-	by    *engine.Call // the thread's call in its place
-	pcs   [10]uintptr  // call site
-	polls bool         // of the submitting goroutine, which polls while it waits; if another one waits, up to 2 ms longer (between.go)
-	wait  *waiter      // the waiting goroutine; may be nil
+	by   *engine.Call // the thread's call in its place
+	pcs  [10]uintptr  // call site
+	wait *waiter      // the waiting goroutine; may be nil
 }
 
 // where returns file:line of the call, outside of the packages that pass it on.
@@ -168,9 +163,6 @@ func (t *Thread) standIn(k *engine.Call) *engine.Call {
 		t.mu.Lock()
 		h := t.forwarded[k]
 		delete(t.forwarded, k)
-		if !h.polls {
-			t.urgent--
-		}
 		k.Found, k.Message = s.Found, s.Message
 		k.Complete(s.Status, s.Err)
 		t.mu.Unlock()

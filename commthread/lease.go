@@ -65,7 +65,8 @@ import (
 // worker is a loop of turns; a body that waits for the runtime (children, Block) returns
 // the engine meanwhile. The workers get one body at a time, so that no other worker waits
 // for it to end. A worker that has ended a task makes the calls that are due, if the engine is
-// free (Serve, between.go), and so does the submitting goroutine with a call of its own (Post, forward.go). Before the thread sleeps with pending calls, it wakes a sleeping
+// free (Serve, between.go), and so does the submitting goroutine with calls of its own (post, forward.go):
+// P1, then W1 or P2. Before the thread sleeps with pending calls, it wakes a sleeping
 // worker, which has its own core and polls in place of the thread.
 //
 // The thread has no core of its own, so a worker without tasks that finds the engine in its hands (own)

@@ -55,17 +55,12 @@ func (t *Thread) standBy(d time.Duration) {
 }
 
 // absence returns the length of the thread's sleeps while a worker has the engine. If the
-// engine must be polled, the thread returns within a period of the worker's release. Where workers serve
-// between tasks it does not sleep for longer than their rests (resting): otherwise the next of them would
-// have to wake it.
+// engine must be polled, the thread returns within a period of the worker's release.
 func (t *Thread) absence() time.Duration {
-	switch {
-	case !t.announces:
-		return t.period
-	case t.service.brisk(osthread.Nanotime()):
-		return relief
+	if t.announces {
+		return noEnd
 	}
-	return noEnd
+	return t.period
 }
 
 // oblige passes the engine to an asking worker, and returns when the thread has it again.

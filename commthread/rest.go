@@ -88,7 +88,7 @@ func (t *Thread) nap() time.Duration {
 	switch {
 	case full:
 		d = saturated
-	case (busy || t.announces) && t.relieved():
+	case busy && t.relieved():
 		d = max(relief, t.period)
 	case t.announces:
 	case busy && t.idle.sleeps < 2: // a handshake may need several polls
@@ -125,7 +125,7 @@ func (t *Thread) resting(due time.Duration) time.Duration {
 func (t *Thread) underWay() (busy, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.service.patient.Store(len(t.bodies)+t.urgent == 0 && t.inLease == nil)
+	t.service.patient.Store(len(t.bodies)+len(t.forwarded) == 0 && t.inLease == nil)
 	return t.posted > 0 || len(t.bodies)+len(t.checks) > 0 || len(t.forwarded) > 0, t.posted >= t.window && t.waiting()
 }
 

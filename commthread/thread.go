@@ -24,7 +24,7 @@ import (
 //	            call, also blocking ones (TAMPI: task-aware blocking mode)
 //	posted      handed to the engine; pending until it completes
 //	window      the number of pending operations at which posting waits
-//	forwarded   a call of another goroutine, made by the thread in its place (funneled)
+//	forwarded   a call of another goroutine, made in its place by the holder of the lease (funneled)
 //	comm pair   a communicator and the thread's private duplicate of it
 //	lease       the right to call the engine: the thread's, nobody's, or a worker's
 //	turn        one round of progress: accept, poll, settle
@@ -163,7 +163,6 @@ type inbox struct {
 	commands  []func()
 	handedOn  [][]*engine.Call         // forwarded calls, to be posted
 	forwarded map[*engine.Call]*handed // forwarded calls, until they complete
-	urgent    int                      // those of goroutines that do not poll
 	inCalls   map[*body][]*engine.Call // the calls that bodies wait for
 	dropped   []*entry                 // to be skipped
 }

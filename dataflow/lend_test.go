@@ -212,3 +212,27 @@ func TestLend_leased_without_messages(t *testing.T) {
 	assert.NoError(t, err)
 	assert.True(t, ran)
 }
+
+// Only the submitting goroutine, outside of tasks and of Block, polls; none does that shares its core, or
+// in the modes that use one goroutine.
+func TestLend_who_polls(t *testing.T) {
+	lent(t, func(rt *Runtime, l *lender) error {
+		assert.True(t, l.port.Polls())
+		rt.Spawn("task", func(*tasks.Context) error { assert.False(t, l.port.Polls(), "in a task"); return nil })
+		err := rt.Wait()
+		rt.Block(func() { assert.False(t, l.port.Polls(), "in Block") })
+		other := make(chan bool)
+		go func() { other <- l.port.Polls() }()
+		assert.False(t, <-other, "another goroutine")
+		assert.True(t, l.port.Polls(), "again")
+		return err
+	})
+	for name, o := range map[string]Option{"serial": Serial(), "seeded": Seeded(1), "not pinned": Pin(false)} {
+		assert.NoError(t, Run(func(rt *Runtime) error {
+			p, err := rt.attach(&lender{})
+			require.NoError(t, err)
+			assert.False(t, p.Polls(), name)
+			return p.Detach()
+		}, Workers(1), o))
+	}
+}

@@ -9,7 +9,7 @@ import (
 // Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
 // Time of a run without a refinement / with it (xhpl -ablate), 2026-11-28. Simulated machines repeat exactly; js21 with NB = 128,
-// and N = 16384 of 2026-11-26 but for narrow. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
+// and its 8x16 of 2026-11-26 but for narrow. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
 // hosts; a dash: it makes no difference there, and what was measured was noise, up to 7 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases

@@ -40,10 +40,10 @@ var blockWidths = []struct {
 // BlockWidth returns the NB that suits a matrix of order n on p process rows and this many cores, the
 // workers of all ranks, with kernels k (nil: blas.Default()): a multiple of 24, the rows of a tile. For two
 // cores it is from a table of measured widths. More cores wait for the same panels, so for them it is that of a matrix
-// of order n sqrt(2 / cores), with as much work for each panel; but if each core has fewer than 32 columns, narrow
-// blocks would not feed it, and it is that of order n. Simulated with 4 to 64 cores, N = 1000 to 8000
+// of order n sqrt(2 / cores); but if each core has fewer than 32 columns, it is that of order n, because narrower blocks
+// were slower there. Simulated with 4 to 64 cores, N = 1000 to 8000
 // (bench/results/2026-11-28/hpl/blocks-by-cores.txt), time with the width for two cores / with this one is
-// 0.96 to 1.43, median 1.04. Any goroutine; does not block.
+// 0.96 to 1.43; the median of the points where they differ is 1.04. More cores are not tried. Any goroutine; does not block.
 func BlockWidth(n, p, cores int, k blas.Kernels) int {
 	if k == nil {
 		k = blas.Default()

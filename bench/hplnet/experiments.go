@@ -217,7 +217,7 @@ func (c *config) lookahead() error {
 		rows.row(fmt.Sprintf("%dx%d", g.P, g.Q), samples)
 		c.keep("lookahead", samples, 0)
 	}
-	rows.WriteString("task / bound: time / max(work of all bodies / cores, longest chain of bodies), in runs with the event log\n")
+	rows.WriteString("task / bound: time / the largest max(work / workers, longest chain) of a rank, in runs with the event log; waits for messages inside bodies count as work\n")
 	c.print(&rows)
 	return b.Write(c.folder + "/lookahead")
 }

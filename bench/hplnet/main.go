@@ -14,7 +14,8 @@
 //	           the host (as stock MPI does) and by the network card
 //	latency    GFLOP/s against the latency, likewise
 //	noise      GFLOP/s against the part of each core that other programs steal
-//	lookahead  task, look-ahead 1 to 3, blocking: best of each over one network
+//	lookahead  task, look-ahead 1 to 3, blocking: best of each over one network; task
+//	           beside its bound
 //	scale      GFLOP/s against the order of the matrix on a simulated machine (-machine)
 //	processors the same on parts of a simulated machine; asymptote, and the order at half of it
 //
@@ -29,7 +30,7 @@
 // For each experiment and grid, the folder gets a chart (SVG) and its data (CSV). The last
 // lines on standard output are "result key=value ...", one per point and driver, and
 // one per point for the ratio of the best other driver's median time to the task
-// driver's.
+// driver's, and in lookahead of the task driver's time to its bound.
 //
 // # Reading the source
 //

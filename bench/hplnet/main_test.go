@@ -20,7 +20,6 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/chart"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/dataflow"
-	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi/world"
 )
@@ -111,15 +110,6 @@ func TestRun_all_experiments(t *testing.T) {
 	for _, part := range report.Figures(out, "stolen_percent") {
 		assert.GreaterOrEqual(t, part, 0.0)
 	}
-}
-
-// The bound is the work of all cores together, or the longest chain.
-func TestTimeOverBound(t *testing.T) {
-	s := trace.Summary{Elapsed: 12, Slots: 2, Work: 20, CriticalPath: 8}
-	assert.InDelta(t, 1.2, timeOverBound(s), 1e-12)
-	s.CriticalPath = 11
-	assert.InDelta(t, 12.0/11, timeOverBound(s), 1e-12)
-	assert.Zero(t, timeOverBound(trace.Summary{Elapsed: 1}), "nothing ran")
 }
 
 func TestTune_searches_once(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/dataflow/trace"
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
@@ -61,6 +62,9 @@ func (c *config) at(p point, d driver, with choice) hpl.Config {
 // threshold of the scaled residual, as netlib's.
 const threshold = 16
 
+// solver solves one system; ranks write their event logs to logs, if there are any.
+type solver func(p point, x hpl.Config, logs []*dataflow.Log) (hpl.Result, error)
+
 // solveHere is the solver on ranks of this process.
 func (c *config) solveHere(p point, x hpl.Config, logs []*dataflow.Log) (result hpl.Result, err error) {
 	w := world.Default()
@@ -82,22 +86,35 @@ func (c *config) solveHere(p point, x hpl.Config, logs []*dataflow.Log) (result 
 	return result, err
 }
 
-// once runs one solution and checks it.
-func (c *config) once(s *sample) (hpl.Result, error) {
-	r, err := c.solve(s.point, c.at(s.point, s.driver, s.choice), nil)
-	return r, c.check(s, r, err)
-}
-
-// check returns the error of a solution: of its run, or that it is wrong.
-func (c *config) check(s *sample, r hpl.Result, err error) error {
+// once runs one solution and checks it; ranks write their event logs to logs, if there are any.
+func (c *config) once(s *sample, logs []*dataflow.Log) (hpl.Result, error) {
+	r, err := c.solve(s.point, c.at(s.point, s.driver, s.choice), logs)
 	if err == nil && (r.Singular != 0 || !(r.Residual < threshold)) {
 		err = fmt.Errorf("the residual is %v: it has to be below %d", r.Residual, threshold)
 	}
 	if err != nil {
-		return fmt.Errorf("%s, N=%d NB=%d, grid %dx%d, %v: %w", s.label, s.n, s.nb, s.grid.P, s.grid.Q, s.net, err)
+		return r, fmt.Errorf("%s, N=%d NB=%d, grid %dx%d, %v: %w", s.label, s.n, s.nb, s.grid.P, s.grid.Q, s.net, err)
 	}
 	s.residual = max(s.residual, r.Residual)
-	return nil
+	return r, nil
+}
+
+// overBound returns the time of the factorization as tasks / its bound (trace.Summary.OverBound), the median of as many
+// runs as a round has, with the event log. What bodies wait for messages counts as their work, so 1 does not mean that all are hidden.
+func (c *config) overBound(s *sample) (float64, error) {
+	ratios := make([]float64, c.reps)
+	for i := range ratios {
+		c.progress.Say("task with its event log, grid %dx%d, N=%d, %v: run %d of %d", s.grid.P, s.grid.Q, s.n, s.net, i+1, c.reps)
+		logs := make([]*dataflow.Log, s.grid.P*s.grid.Q)
+		for k := range logs {
+			logs[k] = new(dataflow.Log)
+		}
+		if _, err := c.once(s, logs); err != nil {
+			return 0, err
+		}
+		ratios[i] = trace.Summarize(logs...).OverBound
+	}
+	return report.Median(ratios), nil
 }
 
 // compare searches for the best of each driver at a point, and then runs them in turn. The task
@@ -133,7 +150,7 @@ func (c *config) round(of []*sample, keep func(*sample, hpl.Result)) error {
 		for i := range of {
 			s := of[(rep+i)%len(of)]
 			c.progress.Say("%s, grid %dx%d, N=%d, %v: run %d of %d", s.label, s.grid.P, s.grid.Q, s.n, s.net, rep+1, c.reps)
-			r, err := c.once(s)
+			r, err := c.once(s, nil)
 			if err != nil {
 				return err
 			}

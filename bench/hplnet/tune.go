@@ -82,7 +82,7 @@ func (c *config) try(p point, d driver, x choice) (float64, error) {
 	var speeds []float64
 	s := sample{point: p, driver: d, choice: x}
 	for seconds := 0.0; seconds < enough && len(speeds) < triesEach; {
-		r, err := c.once(&s)
+		r, err := c.once(&s, nil)
 		if err != nil {
 			return 0, err
 		}

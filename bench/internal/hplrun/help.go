@@ -19,8 +19,8 @@ partial pivoting, in float64; it counts 2/3 N^3 + 3/2 N^2 operations. Every solu
 checked: the scaled residual has to be below the threshold (16; a healthy one is about
 0.01), except with a threshold of 0 or less, which only an HPL.dat can say.
 
-What to tune: NB (192 suits AVX-512 and AVX2: it is a multiple of 24 and of 12), the
-grid (P <= Q; P = 1 on slow networks), then BCAST. N: as large as memory allows. Where few
+What to tune: NB (without -nb it follows order, grid, cores and kernels; multiples of 24 suit
+AVX-512 and AVX2), the grid (P <= Q; P = 1 on slow networks), then BCAST. N: as large as memory allows. Where few
 columns are left for each core, panels are parts of a block (-without narrow: whole blocks).
 
 How to read T/V: in WR11R2C4, R is row-major (C: column-major), 1 the depth, 1 the
