@@ -20,8 +20,9 @@ checked: the scaled residual has to be below the threshold (16; a healthy one is
 0.01), except with a threshold of 0 or less, which only an HPL.dat can say.
 
 What to tune: NB (without -nb it follows order, grid, cores and kernels; multiples of 24 suit
-AVX-512 and AVX2), the grid (P <= Q; P = 1 on slow networks), then BCAST. N: as large as memory allows. Where few
-columns are left for each core, panels are parts of a block (-without narrow: whole blocks).
+AVX-512 and AVX2), the grid (P <= Q; P = 1 on slow networks), then BCAST. N: as large as memory
+allows. Where few columns are left for each core, panels are parts of a block (-without narrow:
+whole blocks).
 
 How to read T/V: in WR11R2C4, R is row-major (C: column-major), 1 the depth, 1 the
 broadcast, R the recursion, 2 its parts, C the leaves, 4 their columns. The task driver
