@@ -109,6 +109,26 @@ func TestLend_calls_of_the_submitting_goroutine(t *testing.T) {
 	assert.Zero(t, postsOfCaller(t, keeping, false))
 }
 
+// A user's operation that panics ends the call with an error on whichever goroutine it ran, and the engine is
+// given back: Stop returns.
+func TestLend_an_operation_that_panics(t *testing.T) {
+	for _, s := range []setup{lending, keeping} {
+		hangs(t)
+		errs := run(t, 2, s, func(r rank) error {
+			op, err := mpi.NewOp("lookup", true, func(_, _ []int64) { panic("no such entry") })
+			if err != nil {
+				return err
+			}
+			x := int64(1)
+			return r.Allreduce(mpi.InPlace, mpi.One(&x), op)
+		})
+		assert.ErrorIs(t, errors.Join(errs...), mpi.ErrOp) // it revokes the communicator, perhaps before the other rank is there
+		for _, err := range errs {
+			assert.ErrorContains(t, err, "no such entry")
+		}
+	}
+}
+
 // postsOfCaller returns how many of 50 sends of rank 0 the goroutine that started them has posted before
 // Isend returned: the submitting one, or another.
 func postsOfCaller(t *testing.T, s setup, other bool) (posted int) {

@@ -22,6 +22,7 @@ var (
 	ErrCancelled = engine.ErrCancelled // cancelled
 	ErrWindow    = engine.ErrWindow    // outside the window, or access without a lock
 	ErrState     = engine.ErrState     // not allowed in this state
+	ErrOp        = engine.ErrOp        // the function of an operation panicked
 	ErrEngine    = engine.ErrEngine    // MPI engine failed
 )
 

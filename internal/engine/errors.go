@@ -20,6 +20,7 @@ var (
 	ErrCancelled = errors.New("cancelled")
 	ErrWindow    = errors.New("outside the window, or access without a lock")
 	ErrState     = errors.New("not allowed in this state")
+	ErrOp        = errors.New("the function of the operation panicked")
 	ErrEngine    = errors.New("MPI engine failed")
 )
 

@@ -2,6 +2,7 @@ package mpitest
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
@@ -16,6 +17,7 @@ func misuseCases() []Case {
 		one("misuse/collective operations", misuseCollective),
 		one("misuse/reductions", misuseReductions),
 		one("misuse/parts", misuseParts),
+		one("misuse/an operation that panics", misusePanic),
 		one("misuse/windows", misuseWindows),
 		one("misuse/memory that cannot be a window", misuseWindowMemory),
 		one("misuse/the world is not freed", misuseWorld),
@@ -129,6 +131,29 @@ func misuseReductions(r *rank) {
 	r.wants(r.ReduceScatter(mpi.Of(x), mpi.Of(x), counts, mpi.Sum), mpi.ErrCount, "negative count")
 	r.usable()
 	r.usableCollectively(1)
+}
+
+// misusePanic: a function that panics makes the operation fail where it is called; Revoke frees
+// the ranks that wait for this one.
+func misusePanic(r *rank) {
+	op, err := mpi.NewOp("lookup", true, func(acc, in []int64) { panic("no such entry") })
+	r.must(err)
+	c := r.newRevocable()
+	failed := int64(0)
+	switch err := c.Allreduce(mpi.InPlace, mpi.Of(blank(2)), op); {
+	case r.Size() == 1:
+		r.must(err)
+	case errors.Is(err, mpi.ErrOp):
+		r.equal("the error names operation and panic", strings.Contains(err.Error(), `"lookup"`) && strings.Contains(err.Error(), "no such entry"), true)
+		failed = 1
+		c.Revoke(errors.New("its operation panicked"))
+	default:
+		r.wants(err, mpi.ErrRevoked, "waiting for a rank whose operation panicked")
+	}
+	all := []int64{failed}
+	r.must(r.Allreduce(mpi.InPlace, mpi.Of(all), mpi.Sum))
+	r.equal("some rank has failed", all[0] > 0, r.Size() > 1)
+	r.usable()
 }
 
 func misuseParts(r *rank) {

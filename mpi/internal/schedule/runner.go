@@ -97,6 +97,7 @@ func (r *Runner) step(s *schedule) {
 		if s.posted {
 			s.local()
 			r.recycleCalls(s)
+			continue // an operation may have failed
 		}
 		if s.round == len(s.ends) {
 			r.finish(s, nil)

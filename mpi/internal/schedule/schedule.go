@@ -3,6 +3,8 @@ package schedule
 import (
 	"unsafe"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -62,18 +64,35 @@ func (s *schedule) roundSteps() []step {
 // goes on to the next round.
 func (s *schedule) local() {
 	steps := s.roundSteps()
-	for i := range steps {
+	for i := 0; i < len(steps) && s.err == nil; i++ {
 		st := &steps[i]
 		switch {
 		case st.message != engine.CallNone:
 		case !st.combine:
 			engine.Copy(st.out, st.in)
 		case st.out.Bytes() > 0:
-			s.k.Op.Apply(st.out.Pointer(), st.in.Pointer(), st.out.Len(), st.out)
+			s.apply(st)
 		}
 	}
 	s.posted = false
 	s.round++
+}
+
+// apply runs the operation of the collective. If a function of the program panics, the collective
+// fails on this rank.
+func (s *schedule) apply(st *step) {
+	op := s.k.Op
+	if !op.Predefined() {
+		defer func() {
+			if v := recover(); v != nil && s.err == nil {
+				f := s.k.Fault(engine.ErrOp, "operation %q", op.Name())
+				rec := panics.NewRecovered(1, v)
+				f.Cause = rec.AsError()
+				s.err = engine.NewError(f)
+			}
+		}()
+	}
+	op.Apply(st.out.Pointer(), st.in.Pointer(), st.out.Len(), st.out)
 }
 
 // recv, send, copy and combine add a step to the round being written.
