@@ -132,7 +132,7 @@ func (r *rank) sizeMatrix() error {
 }
 
 // chooseBlocks chooses an NB for each order and grid, where neither -nb nor an HPL.dat gives them, as if all
-// ranks had the workers of the rank with fewest. Collective.
+// ranks had the workers of the rank with fewest, and the kernels that want the narrowest blocks. Collective.
 func (r *rank) chooseBlocks() error {
 	if r.options.nb != nil || r.options.line.Given("dat") {
 		return nil
@@ -143,7 +143,18 @@ func (r *rank) chooseBlocks() error {
 	}
 	f := r.file
 	cores := func(g hpldat.Grid) int { return g.P * g.Q * int(workers) }
-	f.Width = func(n int, g hpldat.Grid) int { return hpl.BlockWidth(n, g.P, cores(g), r.kernels()) }
+	widths := make([]int64, 0, len(f.Grids)*len(f.N))
+	for _, g := range f.Grids {
+		for _, n := range f.N {
+			widths = append(widths, int64(hpl.BlockWidth(n, g.P, cores(g), r.kernels())))
+		}
+	}
+	if err := r.Allreduce(mpi.InPlace, mpi.Of(widths), mpi.Min); err != nil { // hosts may have different kernels
+		return err
+	}
+	f.Width = func(n int, g hpldat.Grid) int {
+		return int(widths[slices.Index(f.Grids, g)*len(f.N)+slices.Index(f.N, n)])
+	}
 	f.NB = nil
 	var choices []string
 	for _, g := range f.Grids {

@@ -14,9 +14,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/bench/internal/hpldat"
 	"github.com/weft-hpc/weft/bench/internal/report"
 	"github.com/weft-hpc/weft/hpl"
+	"github.com/weft-hpc/weft/hpl/blas"
+	"github.com/weft-hpc/weft/internal/commandline"
 	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"
 )
 
@@ -402,6 +406,31 @@ func TestRun_chosen_blocks(t *testing.T) {
 		require.Zero(t, r.code, r.errors)
 		assert.NotContains(t, r.out, says, args)
 	}
+}
+
+// narrowTiles are kernels with tiles of 12 rows, as on a host with AVX2 only.
+type narrowTiles struct{ blas.Kernels }
+
+func (narrowTiles) Strips() (rows, columns int) { return 12, 4 }
+
+// wideTiles are kernels with tiles of 24 rows, as on a host with AVX-512.
+type wideTiles struct{ blas.Kernels }
+
+func (wideTiles) Strips() (rows, columns int) { return 24, 8 }
+
+// Ranks on hosts with different kernels choose the same NB, the narrower one.
+func TestRun_chosen_blocks_of_different_hosts(t *testing.T) {
+	kernels := []blas.Kernels{wideTiles{blas.Portable()}, narrowTiles{blas.Portable()}}
+	narrow, wide := hpl.BlockWidth(2000, 1, 2, kernels[1]), hpl.BlockWidth(2000, 1, 2, kernels[0])
+	require.Less(t, narrow, wide)
+	err := local.Run(2, func(c *mpi.Comm) error {
+		o := &options{kernels: kernels[c.Rank()], drivers: []driver{{}}, workers: 1, line: commandline.New("test", "")}
+		r := &rank{Comm: c, options: o, file: &hpldat.File{N: []int{2000}, Grids: []hpldat.Grid{{P: 1, Q: 2}}}}
+		err := r.chooseBlocks()
+		assert.Equal(t, []int{narrow}, r.file.NB)
+		return err
+	})
+	require.NoError(t, err)
 }
 
 // A block wider than the matrix is one block, whatever it is said to be.
