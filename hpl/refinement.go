@@ -8,8 +8,8 @@ import (
 // Refinement is what the driver Task does beyond TaskPlain, as a set of bits, and Narrow, which all drivers do.
 // Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
-// Time of a run without a refinement / with it (xhpl -ablate), 2026-11-28. Simulated machines repeat exactly; js21 with NB = 128,
-// and its 8x16 of 2026-11-26 but for narrow. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
+// Time of a run without a refinement / with it (xhpl -ablate), 2026-11-28. Simulated machines repeat exactly; js21
+// with NB = 128. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
 // hosts; a dash: it makes no difference there, and what was measured was noise, up to 7 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases
@@ -28,7 +28,7 @@ import (
 //	cluster, 1x4, 16 workers, N = 4000        1.00  1.00   1.00          -     -    1.11    1.33       -
 //	cluster, 2x2, 16 workers, N = 8000        1.11  1.00   1.00       2.44  0.98    1.18    1.17    1.00
 //	js21, 4x4, 4 workers, N = 4096            1.00  1.01   1.00       1.32  1.06    1.01    1.32    1.01
-//	js21, 8x16, 4 workers, N = 16384          1.00     -   1.05       1.18  1.12       -    1.34       -
+//	js21, 8x16, 4 workers, N = 16384          1.06  1.00   1.00       1.19  1.01    1.00    1.33    1.01
 //	js21, 16x32, 1 worker, N = 16384          1.08  1.00   1.01       1.13  0.99    1.01    1.30    1.00
 //
 // Joins apply where updates are short, P > 1, ranks have one worker and the network is fast. On the 512 processes of the last row they
