@@ -11,9 +11,9 @@
 //		return rt.Wait()
 //	}, nil)
 //
-// Why a thread: an MPI library moves bytes only inside its calls. Irecv, 30 ms of work and
-// Wait of 2 MiB over 1 Gbit/s took 46.0 ms with Open MPI 4.1, as long as a blocking receive;
-// with a thread that polls, 30.1 ms. And a blocking call in a task costs a worker its core,
+// Why a thread: an MPI library moves bytes only inside its calls. Irecv, 32 ms of work and
+// Wait of 2 MiB over 1 Gbit/s took 47 ms with Open MPI 4.1, as long as a blocking receive;
+// with a thread that polls, 33 ms (bench/overlap -real). And a blocking call in a task costs a worker its core,
 // or deadlocks when all workers sit in one (Marjanovic et al., Hybrid MPI/SMPSs, section 3).
 //
 // Options: [Place], [Window], [Poll], [Lease]. Where each worker has its own core, a worker

@@ -61,9 +61,9 @@
 // # Cost
 //
 // On one core of a 2.6 GHz EPYC (Zen 5, AVX-512), in cache and out of place, 16 interleaved
-// pencils of 64 to 1024 points reach 65 to 85 GFLOP/s, contiguous pencils 60 to 85. That
-// counts 5 n log2 n operations, and is 1.2 to 3.5 times FFTW 3.3.10 on the same core. An
-// array of 256 x 256 x 128 in place takes 0.03 s on one core, 0.017 s on two (bench/fft).
+// pencils of 256 to 1024 points reach 52 to 64 GFLOP/s, contiguous pencils 61 to 67. That
+// counts 5 n log2 n operations, and is 1.2 to 2.5 times FFTW 3.3.10 on the same core. An
+// array of 256 x 256 x 128 in place takes 0.04 s on one core, 0.02 s on two (bench/FIGURES.md).
 //
 // # Not guaranteed
 //

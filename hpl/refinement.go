@@ -9,7 +9,7 @@ import (
 // Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
 // Time of a run without a refinement / with it (xhpl -ablate), 2026-11-28: 1.10 means that without it runs take 10 % longer. Simulated machines repeat exactly; js21
-// with NB = 128. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
+// has NB = 128 and cluster NB = 192. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of five on two
 // hosts; a dash: it makes no difference there, and what was measured was noise, up to 7 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases

@@ -23,8 +23,7 @@ func (b *blockColumn) from(p *panel) int { return max(b.first, p.right) }
 // taskPanels returns the number of panels for which the drivers with tasks have memory: as many as fit in max(1 GiB,
 // 1/8 of the local matrix), at least 4 (2 are netlib's look-ahead 1) and at most 64. Panels
 // and their messages shrink more slowly than updates, so panels far ahead leave updates to
-// run when only panels remain (N = 4000 on 1x2 at 3 Gbit/s, NB = 96: 147 GFLOP/s with 4,
-// 169 with all 42).
+// run when only panels remain.
 func taskPanels(cfg *Config) int {
 	const enough = 1 << 30 // bytes
 	rows := int64(cfg.N / cfg.P)

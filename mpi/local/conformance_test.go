@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -25,18 +26,22 @@ func TestConformance(t *testing.T) {
 	variants := []struct {
 		name  string
 		ranks []int
+		mixed bool // no code of its own: with the race detector only in the long form
 		opts  []Option
 	}{
-		{"plain", []int{5}, nil}, // trees of three levels; 1 to 4 ranks: package mpitest
-		{"eager 0", []int{few(3, 2)}, []Option{Eager(0)}},
-		{"eager 1", []int{2}, []Option{Eager(1)}},
-		{"host", []int{few(3, 2)}, []Option{Network(fast)}},
-		{"nic", []int{2}, []Option{Network(nicOf(fast))}},
-		{"delay", []int{2}, []Option{Inject(Faults{Seed: 1, Delay: 20_000})}},
-		{"reorder", []int{few(3, 2)}, []Option{Inject(Faults{Seed: 2, Reorder: true})}},
-		{"host, eager 0", []int{2}, []Option{Eager(0), Network(fast)}},
+		{"plain", []int{5}, false, nil}, // trees of three levels; 1 to 4 ranks: package mpitest
+		{"eager 0", []int{few(3, 2)}, false, []Option{Eager(0)}},
+		{"eager 1", []int{2}, true, []Option{Eager(1)}},
+		{"host", []int{few(3, 2)}, false, []Option{Network(fast)}},
+		{"nic", []int{2}, false, []Option{Network(nicOf(fast))}},
+		{"delay", []int{2}, true, []Option{Inject(Faults{Seed: 1, Delay: 20_000})}},
+		{"reorder", []int{few(3, 2)}, false, []Option{Inject(Faults{Seed: 2, Reorder: true})}},
+		{"host, eager 0", []int{2}, true, []Option{Eager(0), Network(fast)}},
 	}
 	for _, v := range variants {
+		if v.mixed && invariant.Race && os.Getenv("WEFT_LONG") != "1" {
+			continue
+		}
 		for _, n := range v.ranks {
 			if n > 3 && (testing.Short() || invariant.Race) {
 				continue
