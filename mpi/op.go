@@ -41,8 +41,9 @@ var (
 // NewOp returns a user's operation. combine sets acc[i] to acc[i] op in[i] for all i, where
 // acc comes from lower ranks than in. The operation must be associative. combine must not
 // call methods of a Comm, nor runtime.Goexit; any goroutine may call it. If it panics, the
-// collective operation fails on this rank with [ErrOp], and what the other ranks get is undefined.
-// Every rank makes its own equal Op.
+// collective operation fails on this rank with [ErrOp]; others may get wrong values, or wait for
+// this rank until it ends or revokes the communicator, as a task that fails does. Every rank
+// makes its own equal Op.
 func NewOp[T any](name string, commutative bool, combine func(acc, in []T)) (*Op, error) {
 	kind, err := kindOf[T]()
 	if err != nil {

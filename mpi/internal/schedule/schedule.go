@@ -84,7 +84,7 @@ func (s *schedule) apply(st *step) {
 	op := s.k.Op
 	if !op.Predefined() {
 		defer func() {
-			if v := recover(); v != nil && s.err == nil {
+			if v := recover(); v != nil {
 				f := s.k.Fault(engine.ErrOp, "operation %q", op.Name())
 				rec := panics.NewRecovered(1, v)
 				f.Cause = rec.AsError()
