@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -51,6 +52,12 @@ func Audit(t *Thread) error {
 func OnYield(f func()) (restore func()) {
 	yield = func() { f(); osthread.Yield() }
 	return func() { yield = osthread.Yield }
+}
+
+// NextPoll returns the time to the next poll after a number of fruitless ones.
+func NextPoll(longest time.Duration, fruitless int) time.Duration {
+	s := idleState{sleeps: fruitless}
+	return s.nextPoll(longest)
 }
 
 // UnderWay counts the entries of a report: calls that are posted, made by bodies or handed

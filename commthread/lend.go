@@ -301,7 +301,7 @@ func (t *Thread) heldTurn() {
 	case t.polls%nowAndThen == 0:
 		t.saturate(osthread.Nanotime())
 		if !t.port.Roomy() {
-			osthread.Sleep(t.period) // more threads share the cores now
+			osthread.Sleep(crowded) // more threads share the cores now
 		}
 	case osthread.Simulating():
 		t.engine.Sleep(t.virtualNap())

@@ -39,9 +39,9 @@ func Place(p Placement) Option { return func(o *options) { o.place = p } }
 // Default: 256.
 func Window(n int) Option { return func(o *options) { o.window = n } }
 
-// Poll sets the period of polling while messages are pending on an engine that does not
-// announce arrivals. Default: 25 times the measured cost of a timer wake-up, between 0.2
-// and 1 ms.
+// Poll sets the longest time between two polls of the thread while messages are pending on an
+// engine that does not announce arrivals. The first poll comes after 1/32 of it, and each
+// fruitless one doubles the time to the next. Default: 2 ms.
 func Poll(d time.Duration) Option { return func(o *options) { o.poll = d } }
 
 // Lease lets workers without tasks, or with a Leased body, make the calls of the rank in

@@ -6,6 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-hpc/weft/commthread"
 	"github.com/weft-hpc/weft/dataflow"
@@ -39,6 +42,16 @@ func TestRest_no_wake_is_lost(t *testing.T) {
 			succeed(t, 2, s, func(r rank) error { return storm(r, 300) })
 		})
 	}
+}
+
+// Each fruitless poll doubles the time to the next one, up to the longest.
+func TestRest_polls_less_and_less(t *testing.T) {
+	const longest = 3200 * time.Microsecond
+	var at []time.Duration
+	for fruitless := range 8 {
+		at = append(at, commthread.NextPoll(longest, fruitless)/time.Microsecond)
+	}
+	assert.Equal(t, []time.Duration{100, 200, 400, 800, 1600, 3200, 3200, 3200}, at)
 }
 
 // storm has four goroutines, a chain of comm tasks and the submitter play ping-pong.

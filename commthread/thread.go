@@ -1,6 +1,7 @@
 package commthread
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -56,8 +57,9 @@ import (
 //     the asking body starved.
 //   - Polling by workers that share cores: the poller keeps the core from the thread that it
 //     waits for.
-//   - A poll period of 50 us on a shared core: it cost 17 to 32 % of the core; 0.5 ms cost
-//     nothing measurable.
+//   - A fixed time between polls on a shared core: 50 us cost 17 to 32 % of the core, 0.2 ms 6 % and more; 2 ms
+//     are late for the handshake of a long message.
+//   - That time from the measured cost of a sleep: it does not show what the worker loses.
 //   - MPI_THREAD_MULTIPLE: MPI libraries hold global locks. Two threads in Allreduce were half
 //     as fast as one after the other (ompi#2427).
 //   - A goroutine per body with channels: a coroutine switch costs 0.1 us, a hand-over between
@@ -94,7 +96,7 @@ type fixed struct {
 	opt       options
 	place     Placement
 	announces bool          // the engine announces arrivals
-	period    time.Duration // of polls between sleeps
+	period    time.Duration // longest between polls while calls are pending
 	traced    bool
 	origin    int64 // of the times of messages
 	restore   func() error
@@ -216,9 +218,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 		t.announces = next.Limits().ToldOfArrivals
 		return &forwarder{Engine: next, t: t}
 	})
-	if t.period = o.poll; t.period == 0 {
-		t.period = pollPeriod(t.announces)
-	}
+	t.period = cmp.Or(o.poll, longestPoll)
 	t.procs = osthread.RaiseProcs(1)
 	t.place, t.claim = o.place.choose(rt.Workers())
 	t.layOut()
