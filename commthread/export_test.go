@@ -54,10 +54,14 @@ func OnYield(f func()) (restore func()) {
 	return func() { yield = osthread.Yield }
 }
 
-// NextPoll returns the time to the next poll after a number of fruitless ones.
-func NextPoll(longest time.Duration, fruitless int) time.Duration {
-	s := idleState{sleeps: fruitless}
-	return s.nextPoll(longest)
+// Nap returns how long a thread with a pending call sleeps after a number of fruitless polls.
+func Nap(longest time.Duration, ownCore bool, fruitless int) time.Duration {
+	t := new(Thread)
+	t.period, t.posted, t.window, t.idle.sleeps = longest, 1, 2, fruitless
+	if ownCore {
+		t.claim = new(osthread.Claim)
+	}
+	return t.nap()
 }
 
 // UnderWay counts the entries of a report: calls that are posted, made by bodies or handed

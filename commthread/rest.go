@@ -12,8 +12,8 @@ import (
 // and sets wakeRequested (engine.Announcer); between.go tells when that wakes the thread. If the
 // engine must be polled, the thread sleeps for 62 us after the first fruitless poll, because a handshake
 // may need several, and after each further one twice as long as before, up to 2 ms (0.25 ms on its own
-// core): polling steals from the worker on the same core. A wake-up costs the worker 25 to 45 us on virtual machines; the thread uses a few
-// of them. LINPACK with 8000 equations under Open MPI on two cores of an Intel Xeon is 1.07 times as fast as with
+// core): polling steals from the worker on the same core. A wake-up costs the worker 25 to 45 us on virtual machines; the thread itself uses less than
+// 8. LINPACK with 8000 equations under Open MPI on two cores of an Intel Xeon is 1.07 times as fast as with
 // a poll every 0.2 ms on 1x2, and 1.06 times on 2x1 (medians of nine pairs of runs). Without pending
 // calls the thread polls once per millisecond if it has sent a message since the last collective
 // operation or a window is open, because a peer may need its progress; otherwise it sleeps
@@ -102,9 +102,9 @@ func (t *Thread) nap() time.Duration {
 	case busy && t.relieved():
 		d = max(relief, t.period)
 	case t.announces:
-	case busy && t.place == Shared:
+	case busy && t.claim == nil:
 		d = t.idle.nextPoll(t.period)
-	case busy: // it takes nothing from a worker
+	case busy: // it has a core to itself, and takes nothing from a worker
 		d = min(t.idle.nextPoll(t.period), t.period/8)
 	case t.needsHeartbeat || t.windows > 0:
 		d = heartbeat

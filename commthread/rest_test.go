@@ -44,14 +44,17 @@ func TestRest_no_wake_is_lost(t *testing.T) {
 	}
 }
 
-// Each fruitless poll doubles the time to the next one, up to the longest.
+// Each fruitless poll doubles the time to the next one, up to the longest, or an eighth of it where the thread
+// takes no core from a worker.
 func TestRest_polls_less_and_less(t *testing.T) {
 	const longest = 3200 * time.Microsecond
-	var at []time.Duration
+	var shared, alone []time.Duration
 	for fruitless := range 8 {
-		at = append(at, commthread.NextPoll(longest, fruitless)/time.Microsecond)
+		shared = append(shared, commthread.Nap(longest, false, fruitless)/time.Microsecond)
+		alone = append(alone, commthread.Nap(longest, true, fruitless)/time.Microsecond)
 	}
-	assert.Equal(t, []time.Duration{100, 200, 400, 800, 1600, 3200, 3200, 3200}, at)
+	assert.Equal(t, []time.Duration{100, 200, 400, 800, 1600, 3200, 3200, 3200}, shared)
+	assert.Equal(t, []time.Duration{100, 200, 400, 400, 400, 400, 400, 400}, alone)
 }
 
 // storm has four goroutines, a chain of comm tasks and the submitter play ping-pong.

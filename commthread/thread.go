@@ -57,8 +57,7 @@ import (
 //     the asking body starved.
 //   - Polling by workers that share cores: the poller keeps the core from the thread that it
 //     waits for.
-//   - A fixed time between polls on a shared core: 50 us cost 17 to 32 % of the core, 0.2 ms 6 % and more; 2 ms
-//     are late for the handshake of a long message.
+//   - A fixed time between polls on a shared core: 50 us cost 17 to 32 % of the core, 0.2 ms 6 %.
 //   - That time from the measured cost of a sleep: it does not show what the worker loses.
 //   - MPI_THREAD_MULTIPLE: MPI libraries hold global locks. Two threads in Allreduce were half
 //     as fast as one after the other (ompi#2427).
