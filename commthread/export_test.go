@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/executor"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -54,15 +55,30 @@ func OnYield(f func()) (restore func()) {
 	return func() { yield = osthread.Yield }
 }
 
-// Nap returns how long a thread with a pending call sleeps after a number of fruitless polls.
-func Nap(longest time.Duration, ownCore bool, fruitless int) time.Duration {
+// Sleeper is where a thread sleeps between polls.
+type Sleeper struct {
+	OwnCore bool // it shares no core with a worker
+	Lends   bool // workers poll between their tasks
+	Busy    bool // a worker computes
+}
+
+// Nap returns how long the thread sleeps with a pending call after a number of fruitless polls.
+func (s Sleeper) Nap(longest time.Duration, fruitless int) time.Duration {
 	t := new(Thread)
 	t.period, t.posted, t.window, t.idle.sleeps = longest, 1, 2, fruitless
-	if ownCore {
+	t.lends, t.port = s.Lends, workers{busy: s.Busy}
+	if s.OwnCore {
 		t.claim = new(osthread.Claim)
 	}
 	return t.nap()
 }
+
+type workers struct {
+	executor.Port
+	busy bool
+}
+
+func (w workers) Busy() bool { return w.busy }
 
 // UnderWay counts the entries of a report: calls that are posted, made by bodies or handed
 // over, and ready comm tasks that wait for their turn. It does not read the calls, which the

@@ -39,7 +39,26 @@ type noted struct {
 	order uint64
 }
 
-const maxMessages = 1 << 20 // of a log
+const (
+	maxMessages   = 1 << 20 // of a log
+	chunkMessages = 128
+)
+
+// messageList is a list of messages in chunks of chunkMessages. A slice that grows would be copied to new memory, whose
+// page faults take milliseconds of the body whose message is recorded.
+type messageList [][]noted
+
+func (l *messageList) add(m noted) {
+	last := len(*l) - 1
+	if last < 0 || len((*l)[last]) == chunkMessages {
+		if (last+1)*chunkMessages == maxMessages {
+			return
+		}
+		*l = append(*l, make([]noted, 0, chunkMessages))
+		last++
+	}
+	(*l)[last] = append((*l)[last], m)
+}
 
 // now returns the time since the start of the log.
 func (t *Thread) now() time.Duration {
@@ -118,24 +137,24 @@ func (t *Thread) note(k *engine.Call, number uint64, p *posting) {
 			m.Peer = k.Comm.World(peer)
 		}
 	}
-	if len(t.messages) < maxMessages {
-		t.messages = append(t.messages, noted{m, p.order})
-	}
+	t.messages.add(noted{m, p.order})
 }
 
-// numberReceives numbers the receives: the receives from one sender with one tag got their
-// messages in the order in which they were posted. The caller holds t.mu.
-func (t *Thread) numberReceives() {
-	slices.SortFunc(t.messages, func(a, b noted) int { return cmp.Compare(a.order, b.order) })
+// numbered returns the messages in the order in which they were posted, receives with numbers:
+// those from one sender with one tag got their messages in that order. The caller holds t.mu.
+func (t *Thread) numbered() []noted {
+	all := slices.Concat(t.messages...)
+	slices.SortFunc(all, func(a, b noted) int { return cmp.Compare(a.order, b.order) })
 	counts := map[pair]uint64{}
-	for i := range t.messages {
-		m := &t.messages[i]
+	for i := range all {
+		m := &all[i]
 		if strings.HasSuffix(m.Kind, "recv") && !m.Failed && m.Peer >= 0 {
 			from := pair{comm: m.Comm, from: m.Peer, tag: m.Tag}
 			counts[from]++
 			m.Seq = counts[from]
 		}
 	}
+	return all
 }
 
 // Log returns the event log of the runtime with the messages of the thread, or nil without
@@ -156,8 +175,7 @@ func (t *Thread) addMessages(l *dataflow.Log) {
 	l.Rank, l.Ranks = t.world.Rank(), t.world.Size()
 	l.Host, _ = os.Hostname()
 	shift := time.Duration(t.origin - t.port.Origin()) // the log may have been reset since
-	t.numberReceives()
-	for _, n := range t.messages {
+	for _, n := range t.numbered() {
 		m := n.Message
 		m.Ready, m.Posted, m.Done = m.Ready+shift, m.Posted+shift, m.Done+shift
 		if m.Posted >= 0 {

@@ -125,6 +125,29 @@ func TestLog_messages_match(t *testing.T) {
 	assert.Error(t, match(logs))
 }
 
+// Nothing is lost or out of order where there are many messages.
+func TestLog_many_messages(t *testing.T) {
+	const n = 1000
+	succeed(t, 1, setup{rts: []dataflow.Option{dataflow.Trace(0)}}, func(r rank) error {
+		for i := range n {
+			x, y := i, 0
+			if err := r.Sendrecv2(&x, &y); err != nil {
+				return err
+			}
+		}
+		next := map[string]uint64{}
+		for _, m := range r.ct.Log().Messages {
+			if next[m.Kind]++; m.Seq != next[m.Kind] {
+				return fmt.Errorf("message %d is %+v", next[m.Kind], m)
+			}
+		}
+		if next["send"] != n || next["recv"] != n {
+			return fmt.Errorf("messages %v", next)
+		}
+		return nil
+	})
+}
+
 // Times are those since the start of the log, also after it was reset.
 func TestLog_reset(t *testing.T) {
 	succeed(t, 1, setup{rts: []dataflow.Option{dataflow.Trace(0)}}, func(r rank) error {

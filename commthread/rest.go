@@ -35,11 +35,6 @@ type idleState struct {
 
 func (s *idleState) busy() { s.since, s.sleeps = 0, 0 }
 
-// nextPoll returns the time to the next poll with pending calls.
-func (s *idleState) nextPoll(longest time.Duration) time.Duration {
-	return longest >> max(0, pollDoublings-s.sleeps)
-}
-
 const (
 	spinAlone   = 100 * time.Microsecond // before the first sleep, on its own core
 	spinShared  = 2 * time.Microsecond
@@ -52,7 +47,8 @@ const (
 	longestPoll = 2 * time.Millisecond   // between polls with pending calls
 	noEnd       = time.Hour
 
-	pollDoublings = 5 // from the first fruitless poll to longestPoll
+	pollDoublings = 5  // from the first fruitless poll to longestPoll
+	idlePolls     = 32 // before the time doubles, while no worker computes
 )
 
 var yield = osthread.Yield // tests count it
@@ -102,10 +98,8 @@ func (t *Thread) nap() time.Duration {
 	case busy && t.relieved():
 		d = max(relief, t.period)
 	case t.announces:
-	case busy && t.claim == nil:
-		d = t.idle.nextPoll(t.period)
-	case busy: // it has a core to itself, and takes nothing from a worker
-		d = min(t.idle.nextPoll(t.period), t.period/8)
+	case busy:
+		d = t.nextPoll()
 	case t.needsHeartbeat || t.windows > 0:
 		d = heartbeat
 	default:
@@ -115,6 +109,18 @@ func (t *Thread) nap() time.Duration {
 		d = min(d, helpPeriod)
 	}
 	return d
+}
+
+// nextPoll returns the time to the next poll with pending calls.
+func (t *Thread) nextPoll() time.Duration {
+	doublings, longest := t.idle.sleeps, t.period/8
+	switch {
+	case t.claim == nil && !t.port.Busy(): // no worker computes
+		doublings /= idlePolls
+	case t.claim == nil && t.lends: // workers poll between their tasks, too
+		longest = t.period
+	}
+	return min(t.period>>pollDoublings<<min(doublings, pollDoublings), longest)
 }
 
 // resting is nap on an armed engine that must be called again after due, unless a worker

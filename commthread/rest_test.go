@@ -44,17 +44,25 @@ func TestRest_no_wake_is_lost(t *testing.T) {
 	}
 }
 
-// Each fruitless poll doubles the time to the next one, up to the longest, or an eighth of it where the thread
-// takes no core from a worker.
+// Each fruitless poll doubles the time to the next one, up to the longest if a worker computes on the same core and polls between
+// its tasks, and up to an eighth of it otherwise; while no worker computes it takes 32 polls.
 func TestRest_polls_less_and_less(t *testing.T) {
-	const longest = 3200 * time.Microsecond
-	var shared, alone []time.Duration
-	for fruitless := range 8 {
-		shared = append(shared, commthread.Nap(longest, false, fruitless)/time.Microsecond)
-		alone = append(alone, commthread.Nap(longest, true, fruitless)/time.Microsecond)
+	for _, c := range []struct {
+		sleeper commthread.Sleeper
+		polls   int // in a row with the same time
+		want    [7]int
+	}{
+		{commthread.Sleeper{Lends: true, Busy: true}, 1, [7]int{100, 200, 400, 800, 1600, 3200, 3200}},
+		{commthread.Sleeper{Busy: true}, 1, [7]int{100, 200, 400, 400, 400, 400, 400}},
+		{commthread.Sleeper{OwnCore: true, Busy: true}, 1, [7]int{100, 200, 400, 400, 400, 400, 400}},
+		{commthread.Sleeper{OwnCore: true}, 1, [7]int{100, 200, 400, 400, 400, 400, 400}},
+		{commthread.Sleeper{Lends: true}, 32, [7]int{100, 200, 400, 400, 400, 400, 400}},
+		{commthread.Sleeper{}, 32, [7]int{100, 200, 400, 400, 400, 400, 400}},
+	} {
+		for i := range c.polls * len(c.want) {
+			assert.EqualValues(t, c.want[i/c.polls], c.sleeper.Nap(3200*time.Microsecond, i)/time.Microsecond, "%+v after %d polls", c.sleeper, i)
+		}
 	}
-	assert.Equal(t, []time.Duration{100, 200, 400, 800, 1600, 3200, 3200, 3200}, shared)
-	assert.Equal(t, []time.Duration{100, 200, 400, 400, 400, 400, 400, 400}, alone)
 }
 
 // storm has four goroutines, a chain of comm tasks and the submitter play ping-pong.

@@ -80,7 +80,7 @@ type Thread struct {
 	leaseQueue
 	pending  entryList // operations posted and not completed
 	checks   []*check  // kept by Watch; of the holder, changed under mu
-	messages []noted
+	messages messageList
 	watches  []func() // end what Attend began
 }
 
