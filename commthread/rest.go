@@ -11,10 +11,13 @@ import (
 // An engine that announces arrivals (in-process ranks) is armed before the engine is freed,
 // and sets wakeRequested (engine.Announcer); between.go tells when that wakes the thread. If the
 // engine must be polled, the thread sleeps for 62 us after the first fruitless poll, because a handshake
-// may need several, and after each further one twice as long as before, up to 2 ms (0.25 ms on its own
-// core): polling steals from the worker on the same core. A wake-up costs the worker 25 to 45 us on virtual machines; the thread itself uses less than
-// 8. LINPACK with 8000 equations under Open MPI on two cores of an Intel Xeon is 1.07 times as fast as with
-// a poll every 0.2 ms on 1x2, and 1.06 times on 2x1 (medians of nine pairs of runs). Without pending
+// may need several, and after each further one twice as long as before, up to 2 ms: polling steals from the worker
+// on the same core. A wake-up costs the worker 25 to 45 us on virtual machines; the thread itself uses less
+// than 8. LINPACK with 8000 equations under Open MPI on two cores of an Intel Xeon is 1.07 times as fast as with
+// a poll every 0.2 ms on 1x2, and 1.06 times on 2x1 (medians of nine pairs of runs). The time stays
+// below 0.25 ms where the thread has a core of its own, where workers do not poll between their tasks, and while
+// no worker computes; then it also doubles after 32 polls only. Where it doubled each time, LINPACK
+// with four ranks on two cores (Zen 5) took 1.5 to 1.7 times as long. Without pending
 // calls the thread polls once per millisecond if it has sent a message since the last collective
 // operation or a window is open, because a peer may need its progress; otherwise it sleeps
 // until it gets work.
