@@ -45,13 +45,13 @@ const (
 )
 
 // messageList is a list of messages in chunks of chunkMessages. A slice that grows would be copied to new memory, whose
-// page faults take milliseconds of the body whose message is recorded.
+// page faults took 1 to 2 ms of the body whose message is recorded.
 type messageList [][]noted
 
 func (l *messageList) add(m noted) {
 	last := len(*l) - 1
 	if last < 0 || len((*l)[last]) == chunkMessages {
-		if (last+1)*chunkMessages == maxMessages {
+		if (last+1)*chunkMessages >= maxMessages {
 			return
 		}
 		*l = append(*l, make([]noted, 0, chunkMessages))

@@ -14,10 +14,10 @@ import (
 // may need several, and after each further one twice as long as before, up to 2 ms: polling steals from the worker
 // on the same core. A wake-up costs the worker 25 to 45 us on virtual machines; the thread itself uses less
 // than 8. LINPACK with 8000 equations under Open MPI on two cores of an Intel Xeon is 1.07 times as fast as with
-// a poll every 0.2 ms on 1x2, and 1.06 times on 2x1 (medians of nine pairs of runs). The time stays
-// below 0.25 ms where the thread has a core of its own, where workers do not poll between their tasks, and while
+// a poll every 0.2 ms on 1x2, and 1.06 times on 2x1 (medians of nine pairs of runs). The time is
+// at most 0.25 ms where the thread has a core of its own, where workers do not poll between their tasks, and while
 // no worker computes; then it also doubles after 32 polls only. Where it doubled each time, LINPACK
-// with four ranks on two cores (Zen 5) took 1.5 to 1.7 times as long. Without pending
+// with four ranks on two cores (Zen 5) took 1.5 to 1.7 times as long as with the present rule. Without pending
 // calls the thread polls once per millisecond if it has sent a message since the last collective
 // operation or a window is open, because a peer may need its progress; otherwise it sleeps
 // until it gets work.
