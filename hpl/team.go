@@ -48,6 +48,7 @@ func newTeam(size int) *team {
 		t.spin = 5 * time.Microsecond // others need the core
 	}
 	t.restore = osthread.RaiseProcs(size)
+	osthread.CalmMonitor() // a driver that waits for messages keeps it busy, too
 	if size > 1 && !t.claim.Oversubscribed() {
 		t.pinDriver()
 	}

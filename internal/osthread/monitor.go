@@ -1,12 +1,19 @@
 package osthread
 
-// CalmMonitor gives the monitor thread of the Go runtime (sysmon) the nice value 19, 1.5 % of a
+import (
+	"runtime"
+	"sync"
+)
+
+// CalmMonitor gives the monitor thread of the Go runtime (sysmon) the policy SCHED_IDLE, 0.3 % of a
 // core. It then waits for a core that computes; before, it took the core at each of its wake-ups.
 //
 // The reason: a locked goroutine never advances the tick of its P. So the monitor takes the
-// P at every sleep in a system call, and each time returns to a period of 20 us (retake in
-// the runtime's proc.go, Go 1.26). Beside a sleeping comm thread it took 3 to 4 ms of every
-// 30 ms of a worker, in turns of 14 us.
+// P at every sleep in a system call, and each time returns to a period of 20 us for 50 looks (retake
+// and sysmon in the runtime's proc.go, Go 1.26). Beside a sleeping comm thread it took 3 to 4 ms of every
+// 30 ms of a worker, in turns of 14 us. With the nice value 19 it still interrupted a panel of LINPACK every
+// 0.7 ms, and each interruption kept both ranks of a process column from their next pivot: without, 2x1
+// under Open MPI, N = 1000, took 0.88 of the time.
 //
 // SCHED_BATCH would be worse than nothing. Such a thread waits its turn, too, but while it waits and
 // would be next, no thread that wakes up gets the core before the kernel's next tick (function
@@ -15,9 +22,37 @@ package osthread
 // one then waited 3.6 ms in 27 of 100 cases; with a monitor of nice value 19, or none, in 0.4.
 //
 // It lasts for the process, and needs no privilege. The price: if all cores compute, the
-// runtime notices a long-running goroutine, or a P in a system call, later: a thread of nice value 19 that
-// asked for the core every 70 us got it every 1 to 1.6 ms beside a computing one. Any goroutine; a few
-// system calls. It reports whether it
-// found the thread. If not (outside Linux, or if the thread was running at each of a few
+// runtime notices a long-running goroutine, or a P in a system call, later, by some 10 ms; and a thread that the
+// monitor starts has its policy, for good. It starts one where a goroutine blocks in a system call, others wait for
+// a P, and no thread is idle. So CalmMonitor has the runtime make 16 idle threads first. Any goroutine; a few
+// system calls, and the first time a millisecond. It reports whether it
+// found the monitor. If not (outside Linux, or if the thread was running at each of a few
 // looks), nothing changes, and a later call may find it.
-func CalmMonitor() bool { return here() == nil && calmMonitor() }
+func CalmMonitor() bool {
+	if here() != nil {
+		return false
+	}
+	spare()
+	return calmMonitor()
+}
+
+const spareThreads = 16
+
+// spare leaves the runtime idle threads that the monitor has not started: a goroutine that is locked to
+// its thread needs one of its own, which stays when the goroutine has ended.
+var spare = sync.OnceFunc(func() {
+	var locked, ended sync.WaitGroup
+	end := make(chan struct{})
+	locked.Add(spareThreads)
+	for range spareThreads {
+		ended.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			locked.Done()
+			<-end
+		})
+	}
+	locked.Wait()
+	close(end)
+	ended.Wait()
+})

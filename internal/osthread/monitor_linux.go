@@ -46,8 +46,6 @@ func stepBack(tid int) error {
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {
 		return err // the program chose another policy
 	}
-	attr.Nice = lowest
+	attr.Policy = unix.SCHED_IDLE
 	return unix.SchedSetAttr(tid, attr, 0)
 }
-
-const lowest = 19 // of the nice values

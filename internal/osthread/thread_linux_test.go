@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -121,7 +123,7 @@ func TestYield(t *testing.T) {
 }
 
 // CalmMonitor changes a thread of this process that runs no goroutine, and the kernel
-// confirms the nice value; the caller's thread keeps its own.
+// confirms the policy; the caller's thread keeps its own.
 func TestCalmMonitor(t *testing.T) {
 	if !CalmMonitor() {
 		t.Skip("the monitor thread was not found: it runs, or /proc does not tell")
@@ -141,11 +143,62 @@ func TestCalmMonitor(t *testing.T) {
 	assert.NotEqual(t, os.Getpid(), tid)
 	attr, err := unix.SchedGetAttr(tid, 0)
 	require.NoError(t, err)
-	assert.EqualValues(t, lowest, attr.Nice)
-	assert.EqualValues(t, unix.SCHED_NORMAL, attr.Policy)
-	mine, err := unix.SchedGetAttr(0, 0)
+	assert.EqualValues(t, unix.SCHED_IDLE, attr.Policy)
+	assert.Equal(t, 1, idleThreads(t), "only the monitor is calmed")
+}
+
+// idleThreads returns how many threads of this process have the policy SCHED_IDLE.
+func idleThreads(t *testing.T) (n int) {
+	threads, err := os.ReadDir("/proc/self/task")
 	require.NoError(t, err)
-	assert.Less(t, mine.Nice, int32(lowest), "only the monitor is calmed")
+	for _, x := range threads {
+		tid, err := strconv.Atoi(x.Name())
+		require.NoError(t, err)
+		if attr, err := unix.SchedGetAttr(tid, 0); err == nil && attr.Policy == unix.SCHED_IDLE { // otherwise it has just ended
+			n++
+		}
+	}
+	return n
+}
+
+// Goroutines that block in system calls, while others compute, take idle threads; the calmed monitor starts none, which would have
+// its policy.
+func TestCalmMonitor_leaves_idle_threads(t *testing.T) {
+	if !CalmMonitor() {
+		t.Skip("the monitor thread was not found: it runs, or /proc does not tell")
+	}
+	var blocked, ended sync.WaitGroup
+	var over atomic.Bool
+	for range 2 * runtime.GOMAXPROCS(0) {
+		ended.Go(func() {
+			for !over.Load() {
+				runtime.Gosched()
+			}
+		})
+	}
+	var ends []int
+	for range spareThreads - 2 {
+		var pipe [2]int
+		require.NoError(t, unix.Pipe(pipe[:]))
+		ends = append(ends, pipe[:]...)
+		blocked.Add(1)
+		ended.Go(func() {
+			blocked.Done()
+			_, err := unix.Read(pipe[0], make([]byte, 1))
+			assert.NoError(t, err)
+		})
+	}
+	blocked.Wait()
+	time.Sleep(50 * time.Millisecond) // the monitor takes the Ps
+	assert.Equal(t, 1, idleThreads(t))
+	over.Store(true)
+	for i := 1; i < len(ends); i += 2 {
+		assert.NoError(t, unix.Close(ends[i])) // ends a read
+	}
+	ended.Wait()
+	for i := 0; i < len(ends); i += 2 {
+		assert.NoError(t, unix.Close(ends[i]))
+	}
 }
 
 // A larger value is always allowed, and the kernel confirms it; the way back needs a
