@@ -1,10 +1,5 @@
 package osthread
 
-import (
-	"runtime"
-	"sync"
-)
-
 // CalmMonitor gives the monitor thread of the Go runtime (sysmon) the policy SCHED_IDLE, 0.3 % of a
 // core. It then waits for a core that computes; before, it took the core at each of its wake-ups.
 //
@@ -23,36 +18,9 @@ import (
 //
 // It lasts for the process, and needs no privilege. The price: if all cores compute, the
 // runtime notices a long-running goroutine, or a P in a system call, later: the monitor, which asks for the core every
-// 70 us then, got it 2.3 times in 14 ms. And a thread that the monitor starts has its policy, for good. It starts one where a goroutine blocks in a system call, others wait for
-// a P, and no thread is idle. So CalmMonitor has the runtime make 16 idle threads first. Any goroutine; a few
-// system calls, and the first time a millisecond. It reports whether it
-// found the monitor. If not (outside Linux, or if the thread was running at each of a few
-// looks), nothing changes, and a later call may find it.
-func CalmMonitor() bool {
-	if here() != nil {
-		return false
-	}
-	spare()
-	return calmMonitor()
-}
-
-const spareThreads = 16
-
-// spare leaves the runtime idle threads that the monitor has not started: a goroutine that is locked to
-// its thread needs one of its own, which stays when the goroutine has ended.
-var spare = sync.OnceFunc(func() {
-	var locked, ended sync.WaitGroup
-	end := make(chan struct{})
-	locked.Add(spareThreads)
-	for range spareThreads {
-		ended.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			locked.Done()
-			<-end
-		})
-	}
-	locked.Wait()
-	close(end)
-	ended.Wait()
-})
+// 70 us then, got it 2.3 times in 14 ms. And a thread that the monitor starts has its policy, for good. It
+// starts one where a goroutine blocks in a system call, others wait for a P, and no thread is idle. So
+// CalmMonitor has the runtime make 16 idle threads first. Any goroutine; a few system calls, and the first
+// time 4 to 6 ms on two virtual cores. It reports whether it found the monitor. If not (outside Linux, or if the
+// thread was running at each of a few looks), nothing changes, and a later call may find it.
+func CalmMonitor() bool { return here() == nil && calmMonitor() }

@@ -2,8 +2,10 @@ package osthread
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,6 +15,7 @@ func calmMonitor() bool {
 	const looks = 20
 	for range looks {
 		if tid, ok := monitorThread(); ok {
+			spare()
 			return stepBack(tid) == nil
 		}
 		Sleep(50 * time.Microsecond)
@@ -49,3 +52,24 @@ func stepBack(tid int) error {
 	attr.Policy = unix.SCHED_IDLE
 	return unix.SchedSetAttr(tid, attr, 0)
 }
+
+const spareThreads = 16
+
+// spare leaves the runtime idle threads that the monitor has not started: a goroutine that is locked to
+// its thread needs one of its own, which stays when the goroutine has ended.
+var spare = sync.OnceFunc(func() {
+	var locked, ended sync.WaitGroup
+	end := make(chan struct{})
+	locked.Add(spareThreads)
+	for range spareThreads {
+		ended.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			locked.Done()
+			<-end
+		})
+	}
+	locked.Wait()
+	close(end)
+	ended.Wait()
+})
