@@ -93,7 +93,12 @@ func TestRun(t *testing.T) {
 	o.shortest, o.repeats = shortestTiming/20, 0 // other tests may have the cores
 	sizes, ofTransforms := cacheSizes, transformGrids
 	cacheSizes, transformGrids = []int{1 << 10, 4 << 10, 32 << 10}, [][3]int{{16, 32, 32}, {32, 64, 64}}
-	defer func() { cacheSizes, transformGrids = sizes, ofTransforms }()
+	ofNoise, ofMessages, ofExchanges := noiseTime, shortMessages, exchangeBatches
+	noiseTime, shortMessages, exchangeBatches = ofNoise/20, ofMessages/20, 3
+	defer func() {
+		cacheSizes, transformGrids = sizes, ofTransforms
+		noiseTime, shortMessages, exchangeBatches = ofNoise, ofMessages, ofExchanges
+	}()
 	measured, err := measure(o, newWatch(o.kernels))
 	require.NoError(t, err)
 	require.NoError(t, write(o, measured, nil))

@@ -131,10 +131,13 @@ func medianNoise(all ...noise) noise {
 	return all[len(all)/2]
 }
 
-// noiseNow measures it on all cores at the same time, for a second, by the gaps in a loop that reads the
+var noiseTime = time.Second // how long one measurement of noise takes
+
+// noiseNow measures it on all cores at the same time, for noiseTime, by the gaps in a loop that reads the
 // clock. It returns the means.
 func noiseNow() noise {
-	const lasts, gap = int64(time.Second), int64(5 * time.Microsecond)
+	const gap = int64(5 * time.Microsecond)
+	lasts := int64(noiseTime)
 	var mu sync.Mutex
 	var count, stolen int64 // guarded by mu
 	onCores(func(int) {

@@ -18,7 +18,7 @@ func messages() (net local.Net, rate float64, err error) {
 	const unlimited, bytes, memory = 1e13, 128 << 10, 32 << 20
 	const repeats = 3 // the rate is the median: one in eight was three times the others
 	err = local.Run(2, func(c *mpi.Comm) error {
-		found, err := messagesOf(c, 20_000, 100)
+		found, err := messagesOf(c, shortMessages, 100)
 		if err != nil {
 			return err
 		}
@@ -88,11 +88,14 @@ func messagesOf(c *mpi.Comm, shorts, longs int) (net local.Net, err error) {
 
 const pivotBytes = 3 << 10 // of a pivot's rows in a panel of 192 columns
 
+// The messages between threads that are measured, and the batches of exchanges beside a computation.
+var shortMessages, exchangeBatches = 20_000, 15
+
 // exchangeBeside returns, on rank 0, by how much an exchange of some bytes lengthens a loop in which both ranks
 // multiply, write a message, and read one: the median of batches. What the receiver reads is in the cache of the
 // other core, and counts as part of the exchange. Messages take turns in the memory, in bytes. Collective.
 func exchangeBeside(c *mpi.Comm, bytes, memory, batch int) (took time.Duration, err error) {
-	const batches, m, n = 15, 2048, 8
+	const m, n = 2048, 8
 	k := blas.Default()
 	a, x, y := numbers(m*n), numbers(n), numbers(m)
 	sent, received := mpi.Alloc[float64](memory/8), mpi.Alloc[float64](memory/8)
@@ -118,7 +121,7 @@ func exchangeBeside(c *mpi.Comm, bytes, memory, batch int) (took time.Duration, 
 		return osthread.Nanotime() - begin
 	}
 	var all []int64
-	for range batches {
+	for range exchangeBatches {
 		if err = c.Barrier(); err != nil {
 			return 0, err
 		}
@@ -129,7 +132,7 @@ func exchangeBeside(c *mpi.Comm, bytes, memory, batch int) (took time.Duration, 
 		}
 	}
 	slices.Sort(all)
-	return max(0, time.Duration(all[batches/2])) / time.Duration(batch), nil
+	return max(0, time.Duration(all[exchangeBatches/2])) / time.Duration(batch), nil
 }
 
 // hostRate returns, on rank 0, the rate at which a host moves messages of 256 KiB, in 1e9 bytes per second: by

@@ -2,7 +2,6 @@ package local
 
 import (
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -26,7 +25,7 @@ func TestConformance(t *testing.T) {
 	variants := []struct {
 		name  string
 		ranks []int
-		mixed bool // no code of its own: with the race detector only in the long form
+		mixed bool // no code of its own: in the long form only
 		opts  []Option
 	}{
 		{"plain", []int{5}, false, nil}, // trees of three levels; 1 to 4 ranks: package mpitest
@@ -39,7 +38,7 @@ func TestConformance(t *testing.T) {
 		{"host, eager 0", []int{2}, true, []Option{Eager(0), Network(fast)}},
 	}
 	for _, v := range variants {
-		if v.mixed && invariant.Race && os.Getenv("WEFT_LONG") != "1" {
+		if v.mixed && !long() {
 			continue
 		}
 		for _, n := range v.ranks {
