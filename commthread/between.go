@@ -36,7 +36,7 @@ const (
 
 // service is the state of the service between tasks. Any goroutine.
 type service struct {
-	polled  atomic.Int64 // Nanotime of the last poll between tasks
+	polled  atomic.Int64 // Nanotime of the last poll of a worker
 	passed  atomic.Int64 // Nanotime of the last end of a task while calls were pending
 	short   atomic.Int32 // short tasks in a row, at most enoughShort
 	dueAt   atomic.Int64 // Nanotime at which an armed engine must be polled

@@ -65,6 +65,7 @@ type Sleeper struct {
 // Nap returns how long the thread sleeps with a pending call after a number of fruitless polls.
 func (s Sleeper) Nap(longest time.Duration, fruitless int) time.Duration {
 	t := new(Thread)
+	t.seldom = longest
 	t.period, t.posted, t.window, t.idle.sleeps = longest, 1, 2, fruitless
 	t.lends, t.port = s.Lends, workers{busy: s.Busy}
 	if s.OwnCore {

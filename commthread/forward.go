@@ -47,32 +47,42 @@ func (w *waiter) done() bool {
 
 // Post implements engine.Engine.
 func (f *forwarder) Post(calls []*engine.Call) {
-	if f.post(calls) && f.t.awaits.Load() {
-		f.t.port.Rouse() // the caller may compute now; another worker with its own core polls
+	if t := f.t; !t.mine() {
+		var pcs callers
+		runtime.Callers(2, pcs[:])
+		if f.post(calls, &pcs) && t.awaits.Load() {
+			t.port.Rouse() // the caller may compute now; another worker with its own core polls
+		}
+		return
 	}
+	f.post(calls, nil)
 }
 
-// post is Post, and reports whether the submitting goroutine has posted the calls itself.
-func (f *forwarder) post(calls []*engine.Call) (itself bool) {
+// callers is the call site of a call: its stack.
+type callers [24]uintptr
+
+// post is Post, and reports whether the submitting goroutine has posted the calls itself. site may be nil
+// if the caller waits for them at once.
+func (f *forwarder) post(calls []*engine.Call, site *callers) (itself bool) {
 	t := f.t
 	if t.mine() {
 		t.postCalls(calls)
 		return false
 	}
-	var pcs [10]uintptr
-	runtime.Callers(3, pcs[:])
-	stand := make([]*engine.Call, len(calls))
 	t.mu.Lock()
 	if t.gone.Load() {
 		t.mu.Unlock()
 		t.postCalls(calls)
 		return false
 	}
-	for i, k := range calls {
-		stand[i] = t.standIn(k)
-		t.forwarded[k] = &handed{by: stand[i], pcs: pcs}
+	for _, k := range calls {
+		h := t.standIn(k)
+		if h.pcs[0] = 0; site != nil {
+			h.pcs = *site
+		}
+		t.forwarded[k] = h
+		t.handedOn = append(t.handedOn, &h.call)
 	}
-	t.handedOn = append(t.handedOn, stand)
 	t.lease.wakeRequested.Store(true)
 	t.mu.Unlock()
 	if t.lends && t.port.Polls() && t.lease.take() { // no task has ended: Serve would count one
@@ -113,7 +123,7 @@ func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 	t := f.t
 	w, can := f.Engine.(engine.PostWaiter)
 	if !can || !t.mine() {
-		f.post(calls)
+		f.post(calls, nil)
 		return
 	}
 	switch {
@@ -126,15 +136,19 @@ func (f *forwarder) PostWait(calls []*engine.Call, d time.Duration) {
 	t.postBy(calls, func() { w.PostWait(calls, d) })
 }
 
-// handed is a call that another goroutine has handed over.
+// handed is a call that another goroutine has handed over. It is used again.
 type handed struct {
-	by   *engine.Call // the thread's call in its place
-	pcs  [10]uintptr  // call site
-	wait *waiter      // the waiting goroutine; may be nil
+	call   engine.Call  // the thread's call in its place
+	caller *engine.Call // nil: it has completed
+	pcs    callers      // call site; 0: of a goroutine that is about to wait
+	wait   *waiter      // the waiting goroutine; may be nil
 }
 
 // where returns file:line of the call, outside of the packages that pass it on.
 func (h *handed) where() string {
+	if h.pcs[0] == 0 {
+		return "a place that is not known yet"
+	}
 	frames := runtime.CallersFrames(h.pcs[:])
 	for {
 		f, more := frames.Next()
@@ -147,31 +161,60 @@ func (h *handed) where() string {
 // passesOn reports whether a function is of a package that passes calls on.
 func passesOn(function string) bool {
 	const module = "github.com/weft-hpc/weft/"
-	return slices.ContainsFunc([]string{"mpi.", "internal/engine.", "commthread."}, func(p string) bool { return strings.HasPrefix(function, module+p) })
+	return slices.ContainsFunc([]string{"mpi.", "internal/engine.", "commthread.", "dataflow."}, func(p string) bool { return strings.HasPrefix(function, module+p) })
 }
 
-// standIn returns the call that the thread makes for k. Its end completes k with the lock
-// held, so that a waiter either sees that or is woken.
-func (t *Thread) standIn(k *engine.Call) *engine.Call {
-	s := &engine.Call{
-		Kind: k.Kind, Exclusive: k.Exclusive, Hidden: k.Hidden, Comm: k.Comm, Peer: k.Peer, Tag: k.Tag, Send: k.Send, Recv: k.Recv,
-		Op: k.Op, Win: k.Win, Offset: k.Offset, Count: k.Count, Message: k.Message, Task: k.Task,
-		SendCounts: k.SendCounts, SendDispls: k.SendDispls, RecvCounts: k.RecvCounts, RecvDispls: k.RecvDispls,
+// standIn returns the call that the thread makes for k. The lock is held.
+func (t *Thread) standIn(k *engine.Call) *handed {
+	h := t.freeHanded
+	if n := len(h); n > 0 {
+		t.freeHanded = h[:n-1]
+		h[n-1].fill(k)
+		return h[n-1]
 	}
-	s.OnDone = func(s *engine.Call) {
-		t.port.Moved()
-		t.mu.Lock()
-		h := t.forwarded[k]
-		delete(t.forwarded, k)
-		k.Found, k.Message = s.Found, s.Message
-		k.Complete(s.Status, s.Err)
-		t.mu.Unlock()
-		if h.wait != nil {
-			h.wait.wake()
-		}
-		t.advanced()
+	x := new(handed)
+	x.call.User, x.call.OnDone = x, t.onReturned
+	x.fill(k)
+	return x
+}
+
+// fill makes the thread's call that of k.
+func (h *handed) fill(k *engine.Call) {
+	s := &h.call
+	h.caller = k
+	s.Kind, s.Exclusive, s.Hidden, s.Comm, s.Peer, s.Tag, s.Send, s.Recv = k.Kind, k.Exclusive, k.Hidden, k.Comm, k.Peer, k.Tag, k.Send, k.Recv
+	s.Op, s.Win, s.Offset, s.Count, s.Message, s.Task = k.Op, k.Win, k.Offset, k.Count, k.Message, k.Task
+	s.SendCounts, s.SendDispls, s.RecvCounts, s.RecvDispls = k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls
+}
+
+// returned is the end of a stand-in s. It completes the caller's call with the lock held, so that a waiter
+// either sees that or is woken.
+func (t *Thread) returned(s *engine.Call) {
+	h := s.User.(*handed)
+	t.port.Moved()
+	t.mu.Lock()
+	k, w := h.caller, h.wait
+	delete(t.forwarded, k)
+	k.Found, k.Message = s.Found, s.Message
+	k.Complete(s.Status, s.Err)
+	h.caller, h.wait = nil, nil
+	t.usedHanded = append(t.usedHanded, h)
+	t.mu.Unlock()
+	if w != nil {
+		w.wake()
 	}
-	return s
+	t.advanced()
+}
+
+// reuseHanded makes what has been returned free for other calls. The engine, which may be looking at a call until
+// the callback has returned, is not being called. The lock is held.
+func (t *Thread) reuseHanded() {
+	for _, h := range t.usedHanded {
+		h.call.Reset()
+	}
+	t.freeHanded = append(t.freeHanded, t.usedHanded...)
+	clear(t.usedHanded)
+	t.usedHanded = t.usedHanded[:0]
 }
 
 // sent records, when k is posted, whether the peers may need this rank's progress.
@@ -182,7 +225,7 @@ func (t *Thread) sent(k *engine.Call) {
 // Do implements engine.Engine.
 func (f *forwarder) Do(k *engine.Call) {
 	calls := []*engine.Call{k}
-	f.post(calls)
+	f.post(calls, nil)
 	f.Await(false, calls)
 }
 
@@ -241,11 +284,18 @@ func (x *callWait) InBody(number uint64, label string) {
 
 // enlist has the waiter woken when one of its calls completes.
 func (x *callWait) enlist() {
+	if x.done() {
+		return
+	}
+	var pcs callers
+	runtime.Callers(1, pcs[:])
 	x.t.mu.Lock()
 	defer x.t.mu.Unlock()
 	for _, k := range x.calls {
 		if h := x.t.forwarded[k]; h != nil {
-			h.wait = x.waiter
+			if h.wait = x.waiter; h.pcs[0] == 0 {
+				h.pcs = pcs
+			}
 		}
 	}
 }
@@ -357,7 +407,7 @@ func (f *forwarder) Cancel(k *engine.Call) {
 		f.t.mu.Unlock()
 		switch {
 		case h != nil:
-			f.Engine.Cancel(h.by)
+			f.Engine.Cancel(&h.call)
 		case !k.Done():
 			f.Engine.Cancel(k)
 		}

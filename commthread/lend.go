@@ -40,12 +40,15 @@ func (t *Thread) layOut() {
 // standBy is the sleep of the thread without the engine.
 func (t *Thread) standBy(d time.Duration) {
 	for {
+		since := osthread.Nanotime()
 		if t.announces && t.bell == nil {
 			t.engine.Sleep(d)
 		} else {
 			t.bed.ParkTimeout(d)
 		}
-		if t.lease.regain() {
+		has := t.lease.regain()
+		t.judge(time.Duration(osthread.Nanotime()-since), has && t.service.polled.Load() < since)
+		if has {
 			return
 		}
 		if d = t.absence(); !t.lease.extend(after(d)) {
@@ -54,13 +57,34 @@ func (t *Thread) standBy(d time.Duration) {
 	}
 }
 
-// absence returns the length of the thread's sleeps while a worker has the engine. If the
-// engine must be polled, the thread returns within a period of the worker's release.
-func (t *Thread) absence() time.Duration {
-	if t.announces {
-		return noEnd
+// judge decides, after a sleep of the thread, whether the thread polls alone: after a long sleep in which no
+// worker has polled, until workers have polled during several sleeps in a row. So bodies of tasks that last
+// longer than that keep the shorter period, and shorter ones are not interrupted for nothing.
+func (t *Thread) judge(slept time.Duration, alone bool) {
+	const several = 4
+	switch {
+	case slept < t.period:
+	case alone:
+		if t.served = 0; slept >= t.seldom {
+			t.alone.Store(true)
+		}
+	default:
+		if t.served++; t.served == several {
+			t.alone.Store(false)
+		}
 	}
-	return t.period
+}
+
+// absence returns the length of the thread's sleeps while a worker has the engine. If the
+// engine must be polled, the thread returns so soon after the worker's release.
+func (t *Thread) absence() time.Duration {
+	switch {
+	case t.announces:
+		return noEnd
+	case t.alone.Load():
+		return t.period
+	}
+	return t.seldom
 }
 
 // oblige passes the engine to an asking worker, and returns when the thread has it again.
@@ -128,7 +152,8 @@ func (t *Thread) giveBack() {
 	}
 	d := t.resting(due)
 	if !t.announces {
-		d = max(d, t.period) // its sleep was not longer: see absence
+		d = max(d, t.absence()) // its sleep was not longer
+		t.service.polled.Store(osthread.Nanotime())
 	}
 	t.awaits.Store(t.useful())
 	t.lease.putBack(after(d))

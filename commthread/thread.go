@@ -96,6 +96,7 @@ type fixed struct {
 	place     Placement
 	announces bool          // the engine announces arrivals
 	period    time.Duration // longest between polls while calls are pending
+	seldom    time.Duration // the same, if workers poll meanwhile
 	traced    bool
 	origin    int64 // of the times of messages
 	restore   func() error
@@ -103,13 +104,16 @@ type fixed struct {
 	procs     func()
 	ended     *osthread.Signal
 	unwatch   func() bool // ends the watch for a cancellation
-	group     uint64      // the same in all threads that were started together
+
+	onReturned func(*engine.Call) // returned
+	group      uint64             // the same in all threads that were started together
 }
 
 // holderState belongs to the holder of the lease.
 type holderState struct {
 	holder         uintptr // identity of the worker's goroutine; 0: the thread's own
 	self           uintptr // identity of the thread's own goroutine
+	served         int     // sleeps of the thread in a row in which workers have polled; the thread's
 	fresh          bool    // there are bodies or commands for the thread alone
 	window         int     // pending calls at which posting waits
 	posted         int     // pending calls of comm tasks
@@ -118,6 +122,7 @@ type holderState struct {
 	taken          []*operation       // memory of a batch
 	calls          []*engine.Call     // likewise
 	onDone         func(*engine.Call) // completed
+	postedLast     []*engine.Call     // the array of the calls that were posted last, for handedOn
 	ring           func()             // arrived
 	checking       bool               // a check of checks is being called
 	changed        bool               // calls may have ended since the last check
@@ -138,6 +143,7 @@ type shared struct {
 	bed    osthread.Parker // the thread sleeps in it, if it does not sleep in the engine
 	active atomic.Uintptr  // identity of the goroutine that may call the engine now
 	awaits atomic.Bool     // polling may be of use: something is pending, or was
+	alone  atomic.Bool     // workers do not poll for long times; see judge
 	stop   atomic.Bool
 	gone   atomic.Bool // set with mu held: the thread has ended and takes no more work
 	warned sync.Once
@@ -161,10 +167,12 @@ type programOrder struct {
 // inbox is the work that other goroutines queue for the thread; guarded by Thread.mu.
 type inbox struct {
 	commands  []func()
-	handedOn  [][]*engine.Call         // forwarded calls, to be posted
+	handedOn  []*engine.Call           // forwarded calls, to be posted
 	forwarded map[*engine.Call]*handed // forwarded calls, until they complete
 	inCalls   map[*body][]*engine.Call // the calls that bodies wait for
 	dropped   []*entry                 // to be skipped
+
+	usedHanded, freeHanded []*handed // of calls that have completed; to be used again
 }
 
 // leaseQueue is the order of bodies on the lease; guarded by Thread.mu.
@@ -204,7 +212,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 		programOrder: programOrder{family: map[*mpi.Comm]*commPair{}, domains: map[*task.Domain]*domainOrder{}, bodyOf: map[*task.Record]*entry{}},
 		inbox:        inbox{forwarded: map[*engine.Call]*handed{}, inCalls: map[*body][]*engine.Call{}},
 	}
-	t.onDone, t.ring = t.completed, t.arrived
+	t.onDone, t.onReturned, t.ring = t.completed, t.returned, t.arrived
 	var err error
 	if t.port, err = executor.Attach(rt, (*taskExecutor)(t)); err != nil {
 		return nil, err
@@ -217,7 +225,7 @@ func Start(c *mpi.Comm, rt *dataflow.Runtime, opts ...Option) (*Thread, error) {
 		t.announces = next.Limits().ToldOfArrivals
 		return &forwarder{Engine: next, t: t}
 	})
-	t.period = cmp.Or(o.poll, longestPoll)
+	t.period, t.seldom = cmp.Or(o.poll, longestPoll), cmp.Or(o.poll, seldomPoll)
 	t.procs = osthread.RaiseProcs(1)
 	t.place, t.claim = o.place.choose(rt.Workers())
 	t.layOut()
@@ -409,12 +417,15 @@ func (t *Thread) accept() bool {
 	t.mu.Lock()
 	t.lease.wakeRequested.Store(false)
 	calls, dropped := t.handedOn, t.dropped
-	t.handedOn, t.dropped = nil, nil
+	t.handedOn, t.dropped = t.postedLast[:0], nil
+	t.reuseHanded()
 	t.fresh = len(t.commands)+len(t.startable) > 0
 	t.mu.Unlock()
-	for _, c := range calls {
-		t.postCalls(c)
+	if len(calls) > 0 {
+		t.postCalls(calls)
 	}
+	clear(calls)
+	t.postedLast = calls
 	for _, e := range dropped {
 		t.drop(e)
 	}
