@@ -47,7 +47,9 @@ func (t *Thread) standBy(d time.Duration) {
 			t.bed.ParkTimeout(d)
 		}
 		has := t.lease.regain()
-		t.judge(time.Duration(osthread.Nanotime()-since), has && t.service.polled.Load() < since)
+		if !t.announces {
+			t.judge(time.Duration(osthread.Nanotime()-since), has && t.service.polled.Load() < since)
+		}
 		if has {
 			return
 		}
@@ -57,9 +59,10 @@ func (t *Thread) standBy(d time.Duration) {
 	}
 }
 
-// judge decides, after a sleep of the thread, whether the thread polls alone: after a long sleep in which no
-// worker has polled, until workers have polled during several sleeps in a row. So bodies of tasks that last
-// longer than that keep the shorter period, and shorter ones are not interrupted for nothing.
+// judge follows a sleep of the thread beside an engine that must be polled, and decides how long the next ones
+// are. After one of seldomPoll in which no worker has polled, because the body of a task lasts longer, they are of
+// longestPoll, until workers have polled during several in a row: a long body must not keep a message waiting for
+// its end, and short ones are not interrupted for nothing.
 func (t *Thread) judge(slept time.Duration, alone bool) {
 	const several = 4
 	switch {
@@ -75,8 +78,8 @@ func (t *Thread) judge(slept time.Duration, alone bool) {
 	}
 }
 
-// absence returns the length of the thread's sleeps while a worker has the engine. If the
-// engine must be polled, the thread returns so soon after the worker's release.
+// absence returns the length of the thread's sleeps beside workers that poll between their tasks. A worker that
+// has the engine when the time is over keeps it, and the thread sleeps for as long again.
 func (t *Thread) absence() time.Duration {
 	switch {
 	case t.announces:

@@ -41,9 +41,9 @@ func Window(n int) Option { return func(o *options) { o.window = n } }
 
 // Poll sets the longest time between two polls of the thread while messages are pending on an
 // engine that does not announce arrivals. The first poll comes after 1/32 of it, and each
-// fruitless one doubles the time to the next. A thread polls at least eight times as often where it shares no core
-// with a worker, no worker computes, or workers do not poll between their tasks. Default: 2 ms, and 10 ms while
-// workers poll.
+// fruitless one doubles the time to the next. A thread polls at least eight times as often where
+// it shares no core with a worker, no worker computes, or workers do not poll between their tasks.
+// Default: 2 ms; 10 ms as long as workers poll between tasks that end within 10 ms.
 func Poll(d time.Duration) Option { return func(o *options) { o.poll = d } }
 
 // Lease lets workers without tasks, or with a Leased body, make the calls of the rank in

@@ -9,21 +9,28 @@ import (
 // The loop of the thread polls the engine, and sleeps between polls.
 //
 // An engine that announces arrivals (in-process ranks) is armed before the engine is freed,
-// and sets wakeRequested (engine.Announcer); between.go tells when that wakes the thread. If the
-// engine must be polled, the thread sleeps for 62 us after the first fruitless poll, because a handshake
-// may need several, and after each further one twice as long as before, up to 10 ms while workers poll between
-// their tasks, and up to 2 ms once a task has lasted longer than that (judge): polling steals from the worker
-// on the same core. A wake-up costs the worker 25 to 45 us on virtual machines; the thread itself uses less
-// than 8. LINPACK with 8000 equations under Open MPI on two cores of an Intel Xeon is 1.07 times as fast with
-// at most 2 ms as with 0.2 ms on 1x2, and 1.06 times on 2x1 (medians of nine pairs of runs). With 10 ms in place of
-// 2 ms, on Zen 5, 1000, 2000 and 4000 equations on 2x1 are 1.10, 1.03 and 1.03 times as fast (nine, nine and five pairs), and
-// under MPICH 1000 and 2000 on 1x2 1.08 and 1.07 times (five pairs). The time is
-// at most 0.25 ms where the thread has a core of its own, where workers do not poll between their tasks, and while
-// no worker computes; then it also doubles after 32 polls only. Where it doubled each time, LINPACK
-// with four ranks on two cores (Zen 5) took 1.5 to 1.7 times as long as with the present rule. Without pending
-// calls the thread polls once per millisecond if it has sent a message since the last collective
-// operation or a window is open, because a peer may need its progress; otherwise it sleeps
-// until it gets work.
+// and sets wakeRequested (engine.Announcer); between.go tells when that wakes the thread.
+//
+// If the engine must be polled, the thread sleeps for 62 us after the first fruitless poll,
+// because a handshake may need several, and after each further one twice as long as before:
+//
+//	up to 10 ms    while workers poll between their tasks
+//	up to 2 ms     once the body of a task has lasted longer than that (judge)
+//	up to 0.25 ms  on a core of its own, where workers do not poll between their tasks, and
+//	               while no worker computes; then it doubles after 32 polls only
+//
+// Polling steals from the worker on the same core: a wake-up costs the worker 25 to 45 us on
+// virtual machines, though the thread itself uses less than 8. Measured, medians of pairs of
+// runs of LINPACK on two cores: with at most 2 ms in place of 0.2, 8000 equations under Open
+// MPI are 1.07 times as fast on 1x2 and 1.06 times on 2x1 (Intel Xeon, nine pairs); with 10 ms
+// in place of 2, 1000, 2000 and 4000 equations on 2x1 1.10, 1.03 and 1.03 times (Zen 5; nine,
+// nine and five pairs), and under MPICH 1000 and 2000 on 1x2 1.08 and 1.07 times (five pairs).
+// Where it doubled each time while no worker computed, four ranks on two cores (Zen 5) took 1.5
+// to 1.7 times as long as with the present rule.
+//
+// Without pending calls the thread polls once per millisecond if it has sent a message since
+// the last collective operation or a window is open, because a peer may need its progress;
+// otherwise it sleeps until it gets work.
 //
 // When the runtime has reported a stall and cannot make progress by itself, the thread, or
 // the leased body, waits inside the engine (engine.Stander), which then knows every rank that
@@ -51,7 +58,7 @@ const (
 	helpPeriod  = 500 * time.Microsecond // between two checks for compute tasks
 	crowded     = 500 * time.Microsecond // between the polls of a leased body whose worker shares its core
 	longestPoll = 2 * time.Millisecond   // between polls with pending calls
-	seldomPoll  = 10 * time.Millisecond  // the same, if workers poll meanwhile
+	seldomPoll  = 10 * time.Millisecond  // the same, while workers poll between their tasks
 	noEnd       = time.Hour
 
 	pollDoublings = 5  // from the first fruitless poll to longestPoll

@@ -71,6 +71,7 @@ import (
 type Thread struct {
 	fixed
 	stopped bool // of the goroutine that started the thread
+	served  int  // of the thread's own goroutine: its sleeps in a row in which workers polled; see judge
 	holderState
 	shared
 
@@ -104,16 +105,15 @@ type fixed struct {
 	procs     func()
 	ended     *osthread.Signal
 	unwatch   func() bool // ends the watch for a cancellation
+	group     uint64      // the same in all threads that were started together
 
-	onReturned func(*engine.Call) // returned
-	group      uint64             // the same in all threads that were started together
+	onReturned func(*engine.Call) // the method value returned, made once
 }
 
 // holderState belongs to the holder of the lease.
 type holderState struct {
 	holder         uintptr // identity of the worker's goroutine; 0: the thread's own
 	self           uintptr // identity of the thread's own goroutine
-	served         int     // sleeps of the thread in a row in which workers have polled; the thread's
 	fresh          bool    // there are bodies or commands for the thread alone
 	window         int     // pending calls at which posting waits
 	posted         int     // pending calls of comm tasks
@@ -143,7 +143,7 @@ type shared struct {
 	bed    osthread.Parker // the thread sleeps in it, if it does not sleep in the engine
 	active atomic.Uintptr  // identity of the goroutine that may call the engine now
 	awaits atomic.Bool     // polling may be of use: something is pending, or was
-	alone  atomic.Bool     // workers do not poll for long times; see judge
+	alone  atomic.Bool     // no worker polled during the thread's last sleep of 10 ms; see judge
 	stop   atomic.Bool
 	gone   atomic.Bool // set with mu held: the thread has ended and takes no more work
 	warned sync.Once
