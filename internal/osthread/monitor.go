@@ -3,12 +3,14 @@ package osthread
 // CalmMonitor gives the monitor thread of the Go runtime (sysmon) the policy SCHED_IDLE, 0.3 % of a
 // core. It then waits for a core that computes; before, it took the core at each of its wake-ups.
 //
-// The reason: a locked goroutine never advances the tick of its P. So the monitor takes the
-// P at every sleep in a system call, and each time returns to a period of 20 us for 50 looks (retake
-// and sysmon in the runtime's proc.go, Go 1.26). Beside a sleeping comm thread it took 3 to 4 ms of every
-// 30 ms of a worker, in turns of 14 us. With the nice value 19 it still interrupted a panel of LINPACK every
-// 0.7 ms, and each interruption kept both ranks of a process column from their next pivot: without, 2x1
-// under Open MPI, N = 1000, is 1.11 times as fast (medians of nine rounds).
+// The reason: a locked goroutine never advances the tick of its P, and one that waits in C does not
+// either. So the monitor takes the P at every sleep in a system call and in every such wait, and each
+// time returns to a period of 20 us for 50 looks (retake and sysmon in the runtime's proc.go, Go 1.26).
+// Beside a sleeping comm thread it took 3 to 4 ms of every 30 ms of a worker, in turns of 14 us. With the
+// nice value 19 it still interrupted a panel of LINPACK every 0.7 ms, and each interruption kept both ranks
+// of a process column from their next pivot: without, 2x1 under Open MPI, N = 1000, is 1.11 times as fast
+// (medians of nine rounds). Two ranks that wait for each other's messages inside the library were
+// interrupted all the time: package mpi/system has the figures.
 //
 // SCHED_BATCH would be worse than nothing. Such a thread waits its turn, too, but while it waits and
 // would be next, no thread that wakes up gets the core before the kernel's next tick (function

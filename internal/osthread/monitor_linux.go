@@ -12,36 +12,47 @@ import (
 )
 
 func calmMonitor() bool {
-	const looks = 20
-	for range looks {
-		if tid, ok := monitorThread(); ok {
-			spare()
-			return stepBack(tid) == nil
-		}
-		Sleep(50 * time.Microsecond)
+	tid, ok := monitorThread()
+	if !ok {
+		return false
 	}
-	return false
+	spare()
+	return stepBack(tid) == nil
 }
 
 // monitorThread finds the monitor: the first thread that the runtime starts, so the second
-// in the kernel's list. It spends its life in nanosleep.
+// in the kernel's list. It spends its life in nanosleep, 20 us at a time while goroutines run.
 func monitorThread() (tid int, ok bool) {
-	const tasks = "/proc/self/task/"
+	const tasks, looks = "/proc/self/task/", 100
 	dir, err := os.Open(tasks)
 	if err != nil {
 		return 0, false
 	}
-	defer func() { _ = dir.Close() }() // only read
 	names, _ := dir.Readdirnames(-1)
+	_ = dir.Close() // only read
 	if len(names) < 2 {
 		return 0, false
 	}
-	call, err := os.ReadFile(tasks + names[1] + "/syscall")
-	if err != nil || !strings.HasPrefix(string(call), strconv.Itoa(unix.SYS_NANOSLEEP)+" ") {
+	call, err := os.Open(tasks + names[1] + "/syscall")
+	if err != nil {
 		return 0, false
 	}
-	tid, err = strconv.Atoi(names[1])
-	return tid, err == nil
+	defer func() { _ = call.Close() }() // only read
+	for look := range looks {
+		// Were this goroutine to sleep, and no other to run, the monitor would wait in another call. But
+		// it may need this core to get from one nanosleep into the next.
+		for end := Nanotime() + int64(look)*int64(2*time.Microsecond); Nanotime() < end; {
+			Relax()
+		}
+		Yield()
+		var text [64]byte
+		n, _ := call.ReadAt(text[:], 0)
+		if strings.HasPrefix(string(text[:n]), strconv.Itoa(unix.SYS_NANOSLEEP)+" ") {
+			tid, err = strconv.Atoi(names[1])
+			return tid, err == nil
+		}
+	}
+	return 0, false
 }
 
 func stepBack(tid int) error {

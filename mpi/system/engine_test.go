@@ -3,14 +3,18 @@
 package system
 
 import (
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/mpitest"
 )
@@ -32,6 +36,7 @@ func TestOneRank(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, report.Check(false))
 	typesAreForgotten(t, c)
+	monitorIsCalm(t)
 	require.NoError(t, (*engine.Comm)(c).Engine().Finalize())
 	require.ErrorIs(t, (*engine.Comm)(c).Engine().Finalize(), mpi.ErrState)
 	assert.ErrorIs(t, c.Barrier(), mpi.ErrState, "a call after the end")
@@ -56,6 +61,25 @@ func typesAreForgotten(t *testing.T, c *mpi.Comm) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(e.types), manyTypes)
 	}
+}
+
+// monitorIsCalm finds the one thread that Init has made wait for the others.
+func monitorIsCalm(t *testing.T) {
+	threads, err := os.ReadDir("/proc/self/task")
+	require.NoError(t, err)
+	idle := 0
+	for _, x := range threads {
+		tid, err := strconv.Atoi(x.Name())
+		require.NoError(t, err)
+		if attr, err := unix.SchedGetAttr(tid, 0); err == nil && attr.Policy == unix.SCHED_IDLE { // otherwise it has just ended
+			idle++
+		}
+	}
+	if idle == 0 && !osthread.CalmMonitor() {
+		t.Log("this machine does not show the monitor thread")
+		return
+	}
+	assert.Equal(t, 1, idle, "threads with the policy SCHED_IDLE")
 }
 
 func TestWithin(t *testing.T) {

@@ -27,6 +27,7 @@ import (
 	"unsafe"
 
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/internal/schedule"
 )
@@ -55,7 +56,8 @@ var started atomic.Bool
 // Init starts MPI with MPI_THREAD_SERIALIZED and returns the world communicator. Any
 // goroutine may call it, once in the life of a process, before threads are pinned, because
 // the library's threads inherit the mask. It blocks until all ranks have called it. It
-// removes signal handlers that the library installs over Go's. Errors: a second Init
+// removes signal handlers that the library installs over Go's, and gives the monitor thread of
+// the Go runtime the policy SCHED_IDLE, for the life of the process. Errors: a second Init
 // ([mpi.ErrState]); errors of MPI ([mpi.ErrEngine]). Without a launcher there is one rank.
 func Init() (*mpi.Comm, error) {
 	if !started.CompareAndSwap(false, true) {
@@ -86,6 +88,7 @@ func Init() (*mpi.Comm, error) {
 		world[i] = i
 	}
 	e.enter(0, &communicator{rank: int(rank), world: world, key: 1})
+	osthread.CalmMonitor() // it looks after a goroutine that waits in C every 20 us
 	return (*mpi.Comm)(engine.NewWorld(e)), nil
 }
 
