@@ -45,7 +45,7 @@
 // The monitor thread of the Go runtime becomes SCHED_IDLE (package internal/osthread says how and at
 // which price). It would take the core of a rank that waits in the library every 20 us, and the other
 // rank waits, too: on two virtual cores, where a system call takes 1 us, messages of 8 B and of 1 MiB took
-// 2.2 and 2.1 times as long under Open MPI, and 1.03 and 1.3 times under MPICH.
+// 1.9 times as long under Open MPI, and 1.3 and 1.2 times under MPICH.
 //
 // WEFT_CHECK_COLLECTIVES=1 ([CheckVariable]) compares the collective calls of all ranks.
 //
