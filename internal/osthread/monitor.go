@@ -24,5 +24,5 @@ package osthread
 // starts one where a goroutine blocks in a system call, others wait for a P, and no thread is idle. So
 // CalmMonitor has the runtime make 16 idle threads first. Any goroutine; a few system calls, and the first
 // time 4 to 6 ms on two virtual cores. It reports whether it found the monitor. If not (outside Linux, or if the
-// thread was running at each of a few looks), nothing changes, and a later call may find it.
+// thread was running at each of 100 looks, 10 ms), nothing changes, and a later call may find it.
 func CalmMonitor() bool { return here() == nil && calmMonitor() }
