@@ -85,7 +85,7 @@ func check(goos, goarch string) (int, error) {
 			return n, err
 		}
 		if p.Error != nil {
-			c.errs = append(c.errs, errors.New(p.Error.Err))
+			c.report(errors.New(p.Error.Err))
 		}
 		if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") { // go test writes the main package of a test
 			continue
@@ -110,11 +110,9 @@ type checker struct {
 // add checks a package. Bodies of functions and mistakes count in those of the main module only.
 func (c *checker) add(p listed) {
 	own := p.Module != nil && p.Module.Main
-	report := func(err error) {
-		if own && !c.said[err.Error()] { // the form for a test has the same mistakes
-			c.said[err.Error()] = true
-			c.errs = append(c.errs, err)
-		}
+	report := func(error) {}
+	if own {
+		report = c.report
 	}
 	var files []*ast.File
 	for _, name := range p.GoFiles {
@@ -136,6 +134,14 @@ func (c *checker) add(p listed) {
 	}
 	path, _, _ := strings.Cut(p.ImportPath, " ") // a form for a test is "path [path.test]"
 	c.packages[p.ImportPath], _ = conf.Check(path, c.files, files, nil)
+}
+
+// report keeps a mistake, once: the form of a package for a test has the same ones.
+func (c *checker) report(err error) {
+	if !c.said[err.Error()] {
+		c.said[err.Error()] = true
+		c.errs = append(c.errs, err)
+	}
 }
 
 // importer finds what one package imports.

@@ -88,7 +88,7 @@ func Init() (*mpi.Comm, error) {
 		world[i] = i
 	}
 	e.enter(0, &communicator{rank: int(rank), world: world, key: 1})
-	osthread.CalmMonitor() // it looks after a goroutine that waits in C every 20 us
+	osthread.CalmMonitor() // beside a goroutine that waits in C it never rests
 	return (*mpi.Comm)(engine.NewWorld(e)), nil
 }
 
