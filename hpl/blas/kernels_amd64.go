@@ -24,7 +24,7 @@ var avx512 = primitives{
 	copyMR: copyMRAVX512, copyNR: copyNRAVX512, transpose: transposeAVX512,
 	unpack: unpackAVX512,
 	absMax: absMaxAVX512, indexAbs: indexAbsAVX512,
-	scal: scalAVX512, axpy: axpyAVX512, swap: swapAVX512,
+	scal: scalAVX512, axpy: axpyAVX512, swap: swapAVX512, exchange4: exchange4AVX512,
 	ger4: ger4AVX512, gemvN4: gemvN4AVX512, gemvT4: gemvT4AVX512,
 }
 
@@ -34,7 +34,7 @@ var avx2 = primitives{
 	copyMR: copyMRAVX2, copyNR: copyNRAVX2, transpose: transposeAVX2,
 	unpack: unpackAVX2,
 	absMax: absMaxAVX2, indexAbs: indexAbsAVX2,
-	scal: scalAVX2, axpy: axpyAVX2, swap: swapAVX2,
+	scal: scalAVX2, axpy: axpyAVX2, swap: swapAVX2, exchange4: exchange4AVX2,
 	ger4: ger4AVX2, gemvN4: gemvN4AVX2, gemvT4: gemvT4AVX2,
 }
 
@@ -72,6 +72,9 @@ func axpyAVX512(alpha float64, x, y []float64)
 
 //go:noescape
 func swapAVX512(x, y []float64)
+
+//go:noescape
+func exchange4AVX512(a []float64, lda int, pivots []int, first, rows, step int)
 
 //go:noescape
 func ger4AVX512(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
@@ -114,6 +117,9 @@ func axpyAVX2(alpha float64, x, y []float64)
 
 //go:noescape
 func swapAVX2(x, y []float64)
+
+//go:noescape
+func exchange4AVX2(a []float64, lda int, pivots []int, first, rows, step int)
 
 //go:noescape
 func ger4AVX2(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)

@@ -1189,6 +1189,53 @@ done:
 	VZEROUPPER
 	RET
 
+// func exchange4AVX2(a []float64, lda int, pivots []int, first, rows, step int)
+TEXT ·exchange4AVX2(SB), NOSPLIT, $0-80
+	MOVQ a_base+0(FP), R8
+	MOVQ lda+24(FP), AX
+	LEAQ (R8)(AX*8), R9
+	LEAQ (R9)(AX*8), R10
+	LEAQ (R10)(AX*8), R11
+	MOVQ pivots_base+32(FP), SI
+	MOVQ first+56(FP), BX
+	MOVQ rows+64(FP), CX
+	MOVQ step+72(FP), DX
+	IMUL3Q $16, DX, R12
+	ADDQ BX, R12
+
+row:
+	CMPQ CX, $16
+	JLE exchange
+	MOVQ (SI)(R12*8), AX
+	ADDQ DX, R12
+	PREFETCHT0 (R8)(AX*8)
+	PREFETCHT0 (R9)(AX*8)
+	PREFETCHT0 (R10)(AX*8)
+	PREFETCHT0 (R11)(AX*8)
+
+exchange:
+	MOVQ (SI)(BX*8), AX
+	MOVQ (R8)(AX*8), DI
+	MOVQ (R8)(BX*8), R13
+	MOVQ DI, (R8)(BX*8)
+	MOVQ R13, (R8)(AX*8)
+	MOVQ (R9)(AX*8), DI
+	MOVQ (R9)(BX*8), R13
+	MOVQ DI, (R9)(BX*8)
+	MOVQ R13, (R9)(AX*8)
+	MOVQ (R10)(AX*8), DI
+	MOVQ (R10)(BX*8), R13
+	MOVQ DI, (R10)(BX*8)
+	MOVQ R13, (R10)(AX*8)
+	MOVQ (R11)(AX*8), DI
+	MOVQ (R11)(BX*8), R13
+	MOVQ DI, (R11)(BX*8)
+	MOVQ R13, (R11)(AX*8)
+	ADDQ DX, BX
+	DECQ CX
+	JNE row
+	RET
+
 // func ger4AVX2(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
 TEXT ·ger4AVX2(SB), NOSPLIT, $0-88
 	MOVQ x_base+0(FP), SI

@@ -9,7 +9,7 @@ var portable = primitives{
 	copyMR: copyFour, copyNR: copyFour, transpose: transposeFour,
 	unpack: unpackFour,
 	absMax: absMax, indexAbs: indexAbs,
-	scal: scal, axpy: axpy, swap: swap,
+	scal: scal, axpy: axpy, swap: swap, exchange4: exchange4,
 	ger4: ger4, gemvN4: gemvN4, gemvT4: gemvT4,
 }
 
@@ -123,6 +123,18 @@ func axpy(alpha float64, x, y []float64) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] += alpha * v
+	}
+}
+
+func exchange4(a []float64, lda int, pivots []int, first, rows, step int) {
+	c0, c1, c2, c3 := a[:lda], a[lda:2*lda], a[2*lda:3*lda], a[3*lda:]
+	for i := first; rows > 0; i, rows = i+step, rows-1 {
+		if p := pivots[i]; p != i {
+			c0[i], c0[p] = c0[p], c0[i]
+			c1[i], c1[p] = c1[p], c1[i]
+			c2[i], c2[p] = c2[p], c2[i]
+			c3[i], c3[p] = c3[p], c3[i]
+		}
 	}
 }
 

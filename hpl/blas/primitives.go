@@ -39,6 +39,10 @@ type primitives struct {
 	axpy func(alpha float64, x, y []float64) // y[i] += alpha*x[i], i < len(x)
 	swap func(x, y []float64)                // x[i], y[i] = y[i], x[i], i < len(x)
 
+	// exchange4: rows i and pivots[i] of four columns change places, i = first, first+step and so
+	// on for rows > 0 rows; step is 1 or -1. All pivots are below lda.
+	exchange4 func(a []float64, lda int, pivots []int, first, rows, step int)
+
 	// ger4: a[j*lda+i] += x[i]*cj for i < len(x), j < 4.
 	ger4 func(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
 

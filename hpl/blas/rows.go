@@ -13,27 +13,21 @@ func (t *primitives) Dlaswp(n int, a []float64, lda int, pivots []int, back bool
 	checkMatrix("Dlaswp", "a", rows, n, a, lda)
 	j := 0
 	for ; j+4 <= n; j += 4 {
-		exchangeFour(a[j*lda:], lda, pivots, back)
+		t.exchangeFour(a[j*lda:], lda, pivots, back)
 	}
 	for ; j < n; j++ {
 		exchangeOne(a[j*lda:], pivots, back)
 	}
 }
 
-// exchangeFour does all exchanges in four columns: each column comes into the cache once,
-// and four cache misses are pending at a time.
-func exchangeFour(a []float64, lda int, pivots []int, back bool) {
-	c0, c1, c2, c3 := a[:lda], a[lda:2*lda], a[2*lda:3*lda], a[3*lda:]
-	for s := range pivots {
-		i := s
+// exchangeFour does all exchanges in four columns: each column comes into the cache once.
+func (t *primitives) exchangeFour(a []float64, lda int, pivots []int, back bool) {
+	for s := 0; s < len(pivots); s += maxVector {
+		rows := min(maxVector, len(pivots)-s)
 		if back {
-			i = len(pivots) - 1 - s
-		}
-		if p := pivots[i]; p != i {
-			c0[i], c0[p] = c0[p], c0[i]
-			c1[i], c1[p] = c1[p], c1[i]
-			c2[i], c2[p] = c2[p], c2[i]
-			c3[i], c3[p] = c3[p], c3[i]
+			t.exchange4(a, lda, pivots, len(pivots)-1-s, rows, -1)
+		} else {
+			t.exchange4(a, lda, pivots, s, rows, 1)
 		}
 	}
 }

@@ -23,6 +23,7 @@ func main() {
 		f.scal()
 		f.axpy()
 		f.swap()
+		f.exchange4()
 		f.ger4()
 		f.gemvN4()
 		f.gemvT4()

@@ -195,6 +195,42 @@ func (f *file) swap() {
 	f.end()
 }
 
+// ahead is how many exchanges before its own a line is prefetched: more misses are pending than
+// between instructions that wait for each other's places.
+const ahead = 16
+
+// exchange4 goes through the rows in either direction.
+func (f *file) exchange4() {
+	f.fn("exchange4", "(a []float64, lda int, pivots []int, first, rows, step int)", 80)
+	f.fourColumns("a_base+0(FP)", "lda+24(FP)")
+	f.op("MOVQ pivots_base+32(FP), SI")
+	f.op("MOVQ first+56(FP), BX")
+	f.op("MOVQ rows+64(FP), CX")
+	f.op("MOVQ step+72(FP), DX")
+	f.op("IMUL3Q $%d, DX, R12", ahead)
+	f.op("ADDQ BX, R12")
+	f.label("row")
+	f.op("CMPQ CX, $%d", ahead)
+	f.op("JLE exchange")
+	f.op("MOVQ (SI)(R12*8), AX")
+	f.op("ADDQ DX, R12")
+	for _, c := range columns {
+		f.op("PREFETCHT0 (%s)(AX*8)", c)
+	}
+	f.label("exchange")
+	f.op("MOVQ (SI)(BX*8), AX")
+	for _, c := range columns {
+		f.op("MOVQ (%s)(AX*8), DI", c)
+		f.op("MOVQ (%s)(BX*8), R13", c)
+		f.op("MOVQ DI, (%s)(BX*8)", c)
+		f.op("MOVQ R13, (%s)(AX*8)", c)
+	}
+	f.op("ADDQ DX, BX")
+	f.op("DECQ CX")
+	f.op("JNE row")
+	f.op("RET")
+}
+
 // fourColumns puts the addresses of four columns into R8 to R11.
 func (f *file) fourColumns(a, lda string) {
 	f.op("MOVQ %s, R8", a)
