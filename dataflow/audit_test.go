@@ -12,12 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/dataflow"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/tasks"
 )
 
 // long reports whether the run may take minutes.
 func long() bool { return os.Getenv("WEFT_LONG") == "1" }
+
+// fewer returns the number of equal runs of a test, which the race detector makes slow.
+func fewer(n int) int {
+	if invariant.Race && !long() {
+		return n / 3
+	}
+	return n
+}
 
 // hangs ends the test binary with all stacks if the test is not over after a
 // minute, or half an hour in a long run.

@@ -376,10 +376,11 @@ func TestCommutative_many_locks(t *testing.T) {
 // The report names the lock that a task waits for, and its holder.
 func TestStall_names_a_commutative_lock(t *testing.T) {
 	var x int64
-	end := make(chan struct{})
+	both, end := make(chan struct{}), make(chan struct{})
 	require.NoError(t, run(t, func(rt *dataflow.Runtime) error {
-		rt.Spawn("has it", hold(end), tasks.With(tasks.Commutative, &x))
+		rt.Spawn("has it", func(ctx *tasks.Context) error { <-both; return hold(end)(ctx) }, tasks.With(tasks.Commutative, &x))
 		rt.Spawn("wants it", func(*tasks.Context) error { x++; return nil }, tasks.With(tasks.Commutative, &x))
+		close(both)
 		s := stallOf(t, rt.Wait())
 		contains(t, s.Report, fmt.Sprintf(`waits for the commutative lock of [%p +8 B], which task 1 "has it"`, &x))
 		close(end)

@@ -137,7 +137,7 @@ func TestMemory_is_bounded(t *testing.T) {
 	case long():
 		n = 100_000_000
 	case invariant.Race || testing.Short():
-		n = 300_000
+		n = 100_000
 	}
 	cells := make([]byte, 16*n+16) // never touched
 	write := tasks.Declare2("write", func(_, _ []byte) {}, tasks.Input, tasks.Output)

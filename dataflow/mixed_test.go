@@ -115,7 +115,7 @@ func runMixed(ctx *tasks.Context, _, _, _, _ []uint64, m *mixedTask, x *[8]uint6
 // neverHangs runs random programs, drawn from a stream of seeds, in every mode. Each must end
 // in time and leave no trace, and its error, if any, be an allowed one; Verify has others.
 func neverHangs(t *testing.T, stream uint64, draw func(*rand.Rand) (program any, body func(*dataflow.Runtime) error), allowed func(error) bool) {
-	programs := 300 // the hangs that this test has found came at 5 and 298
+	programs := fewer(300) // the hangs that this test has found came at 5 and 298
 	if long() {
 		programs *= 100
 	}

@@ -695,7 +695,7 @@ func fuzzConfigs() []*config {
 // Random programs with everything that the runtime offers leave the same memory
 // in every configuration.
 func TestRandom_programs_agree(t *testing.T) {
-	randomPrograms(t, 60, limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
+	randomPrograms(t, fewer(60), limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
 		parallel := parallelConfigs(seed)
 		if !long() { // every second one
 			i := uint64(0)
@@ -708,7 +708,7 @@ func TestRandom_programs_agree(t *testing.T) {
 // So they do while the other workers leave most tasks to the submitter.
 func TestRandom_programs_agree_held_back(t *testing.T) {
 	defer dataflow.TakeAllBodiesForShort()()
-	randomPrograms(t, 20, limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
+	randomPrograms(t, fewer(20), limits{tasks: 60, depth: 3}, func(seed uint64, p *program) {
 		var all []*config
 		for _, workers := range []int{2, 3, 4} {
 			c := newConfig("held back", workers, seed)
@@ -721,7 +721,7 @@ func TestRandom_programs_agree_held_back(t *testing.T) {
 
 // Many small programs, so that a failure is small.
 func TestRandom_small_programs_agree(t *testing.T) {
-	randomPrograms(t, 200, limits{tasks: 8, depth: 2}, func(seed uint64, p *program) {
+	randomPrograms(t, fewer(200), limits{tasks: 8, depth: 2}, func(seed uint64, p *program) {
 		agree(t, p, slices.Concat(serialConfigs(), seededConfigs(seed, 2),
 			[]*config{newConfig("parallel", 2, seed), newConfig("window 1", 2, seed, dataflow.Window(1))})...)
 	})

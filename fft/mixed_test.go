@@ -6,11 +6,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/internal/codelet"
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // Lengths with small factors and others use Bluestein's method for the others only, and agree
 // with the definition in all layouts.
 func TestMixed(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	for _, set := range codelet.Sets() {
 		for _, n := range []int{34, 17 * 13, 19 * 16, 289 * 3, 2 * 2053} {
 			x, ok := lineOf(n, set).(*mixed)

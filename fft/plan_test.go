@@ -212,6 +212,9 @@ func TestPlan_bad_input(t *testing.T) {
 // Contiguous pencils of a length with a large prime factor are transformed one by one: interleaved, their padded
 // sequences would not stay in a cache. Interleaved pencils, and those of a length with few steps for its first pass, stay together.
 func TestPencilsAlone(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	const count, gap = 16, 3
 	set := codelet.Best()
 	for _, c := range []struct {

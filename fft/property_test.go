@@ -88,6 +88,9 @@ func TestTransform_keeps_the_energy(t *testing.T) {
 }
 
 func TestTransform_round_trip(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	for _, n := range append(lengths, 1<<18, 3*5*7*1024, 100003) {
 		x := numbers(n, 1)
 		p, err := New(n)

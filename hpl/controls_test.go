@@ -126,7 +126,7 @@ func TestNaN(t *testing.T) {
 	for _, v := range variants {
 		for _, g := range grids {
 			for _, at := range [][2]int{{0, 0}, {99, 0}, {50, 99}, {99, 99}, {33, 100}} {
-				if i++; !sampled(i, 3) {
+				if i++; !sampled(i, 3*raceShare) {
 					continue
 				}
 				cfg := blocking(100)

@@ -25,7 +25,7 @@ func sampled(i, share int) bool {
 }
 
 // raceShare is 1; under the race detector, one of raceShare equal runs is run.
-var raceShare = map[bool]int{false: 1, true: 4}[invariant.Race]
+var raceShare = map[bool]int{false: 1, true: 6}[invariant.Race]
 
 // On any grid and with any block width the pivots are the same, and so is the solution up
 // to rounding. N is not a multiple of most NBs.
@@ -89,7 +89,7 @@ func TestFactorizations(t *testing.T) {
 		for form := range 9 {
 			for _, nbmin := range []int{1, 2, 4, 8, 100} {
 				for _, ndiv := range []int{2, 3, 4} {
-					if i++; !sampled(i, 6) {
+					if i++; !sampled(i, 6*raceShare) {
 						continue
 					}
 					cfg := blocking(60)
@@ -116,7 +116,7 @@ func TestLookAhead(t *testing.T) {
 	for _, g := range [][2]int{{1, 2}, {1, 3}, {2, 2}, {1, 4}, {2, 3}, {3, 2}, {5, 1}} {
 		for depth := range 8 {
 			for bcast := Ring; bcast <= LongModified; bcast++ {
-				if i++; !sampled(i, 6) {
+				if i++; !sampled(i, 6*raceShare) {
 					continue
 				}
 				cfg := blocking(70)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -13,6 +14,9 @@ import (
 // Panels cover all columns in order, none lies in two blocks, and those of a block are as wide as its first one,
 // but for the last. Towards the end of the matrix they do not become wider: the memory of a panel serves later ones.
 func TestDivision(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	for _, n := range []int{0, 1, 31, 32, 100, 192, 1000, 4096} {
 		for _, nb := range []int{1, 24, 33, 100, 192} {
 			for _, cores := range []int{1, 2, 7, 64, 2048} {

@@ -21,9 +21,10 @@ func smallCorpus(spoil func(map[string][]byte)) (string, error) {
 }
 
 // Advice changes nothing that it must not, and what it changes gives the same bytes.
+// WEFT_LONG=1 runs it; .ci/run runs all programs of the corpus.
 func TestCorpus(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds and runs programs")
+	if os.Getenv("WEFT_LONG") != "1" {
+		t.Skip("WEFT_LONG=1 runs it: it builds and runs programs")
 	}
 	t.Parallel() // its programs mostly wait for a network
 	out, err := smallCorpus(nil)

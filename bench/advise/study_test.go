@@ -17,10 +17,9 @@ import (
 
 // The whole way, small: advice, change, build, runs, tables.
 func TestMeasure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds and runs programs")
+	if os.Getenv("WEFT_LONG") != "1" {
+		t.Skip("WEFT_LONG=1 runs it: it builds and runs programs")
 	}
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "study")
 	out, complaints, code := advised("-measure", "-quick", "-dims", "1", "-reps", "1", "-loop", "0.02", "-others=false", "-out", name)
 	require.Zero(t, code, complaints)

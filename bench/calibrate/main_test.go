@@ -93,11 +93,11 @@ func TestRun(t *testing.T) {
 	o.shortest, o.repeats = shortestTiming/20, 0 // other tests may have the cores
 	sizes, ofTransforms := cacheSizes, transformGrids
 	cacheSizes, transformGrids = []int{1 << 10, 4 << 10, 32 << 10}, [][3]int{{16, 32, 32}, {32, 64, 64}}
-	ofNoise, ofMessages, ofExchanges := noiseTime, shortMessages, exchangeBatches
-	noiseTime, shortMessages, exchangeBatches = ofNoise/20, ofMessages/20, 3
+	ofNoise, ofMessages, ofExchanges, ofRows, ofPace := noiseTime, shortMessages, exchangeBatches, rowMoves, paceRates
+	noiseTime, shortMessages, exchangeBatches, rowMoves, paceRates = ofNoise/20, ofMessages/20, 3, 10, 40
 	defer func() {
 		cacheSizes, transformGrids = sizes, ofTransforms
-		noiseTime, shortMessages, exchangeBatches = ofNoise, ofMessages, ofExchanges
+		noiseTime, shortMessages, exchangeBatches, rowMoves, paceRates = ofNoise, ofMessages, ofExchanges, ofRows, ofPace
 	}()
 	measured, err := measure(o, newWatch(o.kernels))
 	require.NoError(t, err)

@@ -430,13 +430,13 @@ func (t *timer) rowFactors() (scatter, exchange float64) {
 // is. As in LINPACK, the columns are then updated, which writes all of them and needs the caches for its
 // operands: without that, rows of a matrix of 8 MB come three times as fast on a Zen 5 core.
 func (t *timer) rowsTime(n int, move func(a, w []float64, lda int, rows []int)) float64 {
-	const lda, passes, moves = 1024 + 8, 3, 100 // an odd number of cache lines; passes and moves, at least
+	const lda, passes = 1024 + 8, 3 // an odd number of cache lines; passes, at least
 	whole := max(1, (n+lda*rowColumns/2)/(lda*rowColumns))
 	a, w, rows := numbers(lda*rowColumns*whole), make([]float64, rowCount*rowColumns), make([]int, rowCount)
 	left, right := make([]float64, t.kernels.PackedA(lda, rowCount)), make([]float64, t.kernels.PackedB(rowCount, rowColumns))
 	random := rand.New(rand.NewPCG(1, 1))
 	var times []float64
-	for block := 0; len(times) < max(moves, passes*whole); block++ {
+	for block := 0; len(times) < max(rowMoves, passes*whole); block++ {
 		for i := range rows {
 			rows[i] = i + random.IntN(lda-rowCount)
 		}
@@ -459,6 +459,8 @@ func (t *timer) rowsTime(n int, move func(a, w []float64, lda int, rows []int)) 
 }
 
 const rowColumns, rowCount = 128, 96
+
+var rowMoves = 100 // timings of rows, at least
 
 // rowTime returns the ns of an element of a row of a panel that is copied alone, between passes
 // over a column, as in the exchange of a pivot.

@@ -21,8 +21,7 @@ type pace struct {
 	rates []float64 // the last ones
 }
 
-// paceRates is how many of them.
-const paceRates = 400
+var paceRates = 400 // how many of them are kept
 
 // productPace watches a core by a product that is small enough to leave a cache of the core as it is.
 func productPace(k blas.Kernels) *pace {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/invariant"
 )
 
 // reads is the brute-force definition of the patterns, one pair of points at a time,
@@ -83,6 +85,9 @@ func everyShape(f func(s shape)) {
 }
 
 func TestPatterns_agree_with_brute_force(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	everyShape(func(s shape) {
 		for set := range s.sets() {
 			for p := range s.width {
@@ -105,6 +110,9 @@ func TestPatterns_agree_with_brute_force(t *testing.T) {
 }
 
 func TestPoints_stay_within_the_width(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	everyShape(func(s shape) {
 		assert.Zero(t, s.widthAt(-1))
 		assert.Zero(t, s.offset(-1))
@@ -123,6 +131,9 @@ func TestPoints_stay_within_the_width(t *testing.T) {
 }
 
 func TestClip_keeps_what_exists_one_step_before(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	everyShape(func(s shape) {
 		for step := range s.steps {
 			for p := s.offset(step); p < s.offset(step)+s.widthAt(step); p++ {

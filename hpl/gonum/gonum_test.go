@@ -349,6 +349,9 @@ func (w wrong) Dtrsv(uplo kernels.UpLo, ta kernels.Transpose, diag kernels.Diag,
 
 // The negative control: every method is compared, and goes through the kernels.
 func TestAgainstGonum_finds_wrong_kernels(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	b, l := blasWith(wrong{kernels.Portable()}), lapackWith(wrong{kernels.Portable()})
 	b.sizes, l.sizes = all, all
 	found := map[string]bool{}

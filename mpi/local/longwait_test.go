@@ -23,7 +23,7 @@ func (r reports) Write(b []byte) (int, error) {
 // patient reports long waits after a short time.
 func patient(to reports) Option {
 	return func(w *World) error {
-		w.looks, w.tellAfter, w.warnings = 5*time.Millisecond, 40*time.Millisecond, to
+		w.looks, w.tellAfter, w.warnings = 20*time.Millisecond, 40*time.Millisecond, to
 		return nil
 	}
 }

@@ -86,7 +86,7 @@ func TestSizes(t *testing.T) {
 
 // Random messages with random waits: every receive gets the message that the order assigns.
 func TestRandomTraffic(t *testing.T) {
-	const ranks, rounds = 3, 40
+	ranks, rounds := 3, few(40, 10)
 	every(t, ranks, func(c *mpi.Comm) error {
 		mine := rand.New(rand.NewPCG(uint64(c.Rank()), 9))
 		for round := range rounds {

@@ -19,6 +19,7 @@ import (
 	"github.com/weft-hpc/weft/hpl"
 	"github.com/weft-hpc/weft/hpl/blas"
 	"github.com/weft-hpc/weft/internal/commandline"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 	"github.com/weft-hpc/weft/mpi/world"
@@ -332,6 +333,9 @@ func TestRun_without_a_threshold(t *testing.T) {
 }
 
 func TestRun_sizes_the_matrix(t *testing.T) {
+	if invariant.Race {
+		t.Skip("it measures the kernels")
+	}
 	var solved hpl.Config
 	p := Program{system: files("proc/meminfo", "MemAvailable:    100000 kB\n"), solve: func(comm *mpi.Comm, c hpl.Config) (hpl.Result, error) {
 		if comm.Rank() == 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -70,6 +71,9 @@ var bracket = must(mpi.NewOp("bracket", false, func(acc, in []text) {
 // Reduce to any root, Allreduce and ReduceScatter combine along one tree for every length,
 // so results are the same to the last bit.
 func TestReductionsFollowTheTree(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	for _, p := range sizes {
 		for _, n := range []int{1, 5, 200} {
 			for kind, root := range map[engine.CallKind]int{engine.CallReduce: p - 1, engine.CallAllreduce: 0, engine.CallReduceScatter: 0} {
@@ -113,6 +117,9 @@ func checkTree(t *testing.T, kind engine.CallKind, p, n, root int) {
 
 // The number of messages and bytes agrees with the table in doc.go.
 func TestMessagesAndBytes(t *testing.T) {
+	if invariant.Race {
+		t.Skip("one goroutine")
+	}
 	const p, long = 8, 1 << 20
 	for _, c := range []struct {
 		name            string
