@@ -81,6 +81,21 @@ func BenchmarkDlaswp(b *testing.B) {
 	})
 }
 
+func BenchmarkGatherRows(b *testing.B) {
+	eachBench(b, func(b *testing.B, k blas.Kernels) {
+		const m, n, count = 4000, 192, 192
+		a, w, rows := numbers(m*n), make([]float64, n*count), make([]int, count)
+		for i := range rows {
+			rows[i] = (i * 7919) % m
+		}
+		for b.Loop() {
+			k.GatherRows(n, a, m, rows, w)
+			k.ScatterRows(n, w, rows, a, m)
+		}
+		b.SetBytes(4 * 8 * count * n)
+	})
+}
+
 func BenchmarkPack(b *testing.B) {
 	eachBench(b, func(b *testing.B, k blas.Kernels) {
 		const m, depth = 1000, 192

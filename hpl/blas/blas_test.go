@@ -50,19 +50,21 @@ func TestWrongArguments(t *testing.T) {
 	x := make([]float64, 100)
 	each(t, func(t *testing.T, k blas.Kernels) {
 		for says, call := range map[string]func(){
-			"blas: Dgemm: lda is 4, and matrix a has 5 rows":      func() { k.Dgemm(false, false, 5, 5, 5, 1, x, 4, x, 5, 1, x, 5) },
-			"blas: Dgemm: c has 10 elements":                      func() { k.Dgemm(false, false, 5, 5, 5, 1, x, 5, x, 5, 1, x[:10], 5) },
-			"blas: Dgemm: matrix a is -1 x 5":                     func() { k.Dgemm(false, false, -1, 5, 5, 1, x, 5, x, 5, 1, x, 5) },
-			"blas: Dgemm: lda is 0":                               func() { k.Dgemm(false, false, 0, 5, 5, 1, x, 0, x, 5, 1, x, 5) },
-			"blas: Dtrsm: a has 24 elements":                      func() { k.Dtrsm(false, false, false, false, 5, 2, 1, x[:24], 5, x, 5) },
-			"blas: PackA: packed A has 24 elements":               func() { k.PackA(x[:24], false, 25, 1, x, 25) },
-			"blas: GemmPacked: packed B has 3 elements":           func() { k.GemmPacked(1, 1, 20, 1, make([]float64, 480), x[:3], x, 1) },
-			"blas: SolvePacked: packed Triangle has 1 elements":   func() { k.SolvePacked(5, 5, x[:1], x) },
-			"blas: PackTriangle: op(A) is upper triangular":       func() { k.PackTriangle(make([]float64, 2000), true, false, true, 5, x, 5) },
-			"blas: Idamax: incx is 0":                             func() { k.Idamax(5, x, 0) },
-			"blas: Daxpy: y has 4 elements":                       func() { k.Daxpy(5, 1, x, 1, x[:4], 1) },
-			"blas: Dlaswp: pivots[1] is 9, and rows go from 0 to": func() { k.Dlaswp(2, x, 9, []int{1, 9}, false) },
-			"blas: Dlatcpy: ldb is 2":                             func() { k.Dlatcpy(3, 4, x, 4, x, 2) },
+			"blas: Dgemm: lda is 4, and matrix a has 5 rows":         func() { k.Dgemm(false, false, 5, 5, 5, 1, x, 4, x, 5, 1, x, 5) },
+			"blas: Dgemm: c has 10 elements":                         func() { k.Dgemm(false, false, 5, 5, 5, 1, x, 5, x, 5, 1, x[:10], 5) },
+			"blas: Dgemm: matrix a is -1 x 5":                        func() { k.Dgemm(false, false, -1, 5, 5, 1, x, 5, x, 5, 1, x, 5) },
+			"blas: Dgemm: lda is 0":                                  func() { k.Dgemm(false, false, 0, 5, 5, 1, x, 0, x, 5, 1, x, 5) },
+			"blas: Dtrsm: a has 24 elements":                         func() { k.Dtrsm(false, false, false, false, 5, 2, 1, x[:24], 5, x, 5) },
+			"blas: PackA: packed A has 24 elements":                  func() { k.PackA(x[:24], false, 25, 1, x, 25) },
+			"blas: GemmPacked: packed B has 3 elements":              func() { k.GemmPacked(1, 1, 20, 1, make([]float64, 480), x[:3], x, 1) },
+			"blas: SolvePacked: packed Triangle has 1 elements":      func() { k.SolvePacked(5, 5, x[:1], x) },
+			"blas: PackTriangle: op(A) is upper triangular":          func() { k.PackTriangle(make([]float64, 2000), true, false, true, 5, x, 5) },
+			"blas: Idamax: incx is 0":                                func() { k.Idamax(5, x, 0) },
+			"blas: Daxpy: y has 4 elements":                          func() { k.Daxpy(5, 1, x, 1, x[:4], 1) },
+			"blas: GatherRows: rows[0] is -1, and rows go from 0 to": func() { k.GatherRows(8, x, 1, []int{-1}, x) },
+			"blas: ScatterRows: rows[1] is 9, and rows go from 0 to": func() { k.ScatterRows(2, x, []int{1, 9}, x, 9) },
+			"blas: Dlaswp: pivots[1] is 9, and rows go from 0 to":    func() { k.Dlaswp(2, x, 9, []int{1, 9}, false) },
+			"blas: Dlatcpy: ldb is 2":                                func() { k.Dlatcpy(3, 4, x, 4, x, 2) },
 		} {
 			assert.Contains(t, panicText(call), says)
 		}
@@ -164,9 +166,9 @@ func TestNothingIsAllocatedPerCall(t *testing.T) {
 	})
 }
 
-// Many exchanges, some of them with rows that are exchanged later, and back.
+// More exchanges than one call in assembly does, some of them with rows that are exchanged later, and back.
 func TestDlaswp_many(t *testing.T) {
-	const rows, pivots, columns, lda = 1500, 1100, 5, 1501
+	const rows, pivots, columns, lda = 5500, 5000, 5, 5501
 	r := rand.New(rand.NewPCG(3, 3))
 	to := make([]int, pivots)
 	for i := range to {
@@ -188,5 +190,30 @@ func TestDlaswp_many(t *testing.T) {
 		assert.Equal(t, want, got)
 		k.Dlaswp(columns, got, lda, to, true)
 		assert.Equal(t, before, got)
+	})
+}
+
+// So with rows that are copied, some of them twice.
+func TestGatherRows_many(t *testing.T) {
+	const rows, columns, lda = 900, 19, 901
+	r := rand.New(rand.NewPCG(4, 4))
+	from, order := make([]int, rows), r.Perm(rows)
+	for i := range from {
+		from[i] = r.IntN(rows)
+	}
+	a := make([]float64, lda*columns)
+	for i := range a {
+		a[i] = float64(i)
+	}
+	each(t, func(t *testing.T, k blas.Kernels) {
+		w, to := make([]float64, rows*columns), make([]float64, len(a))
+		k.GatherRows(columns, a, lda, from, w)
+		k.ScatterRows(columns, w, order, to, lda)
+		for i := range rows {
+			for j := range columns {
+				require.Equal(t, a[from[i]+j*lda], w[i*columns+j])
+				require.Equal(t, w[i*columns+j], to[order[i]+j*lda])
+			}
+		}
 	})
 }

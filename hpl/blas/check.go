@@ -16,6 +16,18 @@ func checkMatrix(routine, name string, m, n int, a []float64, ld int) {
 	}
 }
 
+// checkRows panics unless all rows are from 0 to lda-1, and returns how many rows a matrix
+// that has them needs.
+func checkRows(routine, name string, rows []int, lda int) (need int) {
+	for i, row := range rows {
+		if row < 0 || row >= lda {
+			panic(fmt.Sprintf("blas: %s: %s[%d] is %d, and rows go from 0 to lda-1 = %d", routine, name, i, row, lda-1))
+		}
+		need = max(need, row+1)
+	}
+	return need
+}
+
 // checkVector panics unless n elements, inc apart, fit the slice.
 func checkVector(routine, name string, n int, x []float64, inc int) {
 	if inc < 1 {

@@ -25,6 +25,7 @@ var avx512 = primitives{
 	unpack: unpackAVX512,
 	absMax: absMaxAVX512, indexAbs: indexAbsAVX512,
 	scal: scalAVX512, axpy: axpyAVX512, swap: swapAVX512, exchange4: exchange4AVX512,
+	gather8: gather8AVX512, scatter8: scatter8AVX512,
 	ger4: ger4AVX512, gemvN4: gemvN4AVX512, gemvT4: gemvT4AVX512,
 }
 
@@ -35,6 +36,7 @@ var avx2 = primitives{
 	unpack: unpackAVX2,
 	absMax: absMaxAVX2, indexAbs: indexAbsAVX2,
 	scal: scalAVX2, axpy: axpyAVX2, swap: swapAVX2, exchange4: exchange4AVX2,
+	gather8: gather8AVX2, scatter8: scatter8AVX2,
 	ger4: ger4AVX2, gemvN4: gemvN4AVX2, gemvT4: gemvT4AVX2,
 }
 
@@ -75,6 +77,12 @@ func swapAVX512(x, y []float64)
 
 //go:noescape
 func exchange4AVX512(a []float64, lda int, pivots []int, first, rows, step int)
+
+//go:noescape
+func gather8AVX512(a []float64, lda int, rows []int, w []float64, ldw int)
+
+//go:noescape
+func scatter8AVX512(a []float64, lda int, rows []int, w []float64, ldw int)
 
 //go:noescape
 func ger4AVX512(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
@@ -120,6 +128,12 @@ func swapAVX2(x, y []float64)
 
 //go:noescape
 func exchange4AVX2(a []float64, lda int, pivots []int, first, rows, step int)
+
+//go:noescape
+func gather8AVX2(a []float64, lda int, rows []int, w []float64, ldw int)
+
+//go:noescape
+func scatter8AVX2(a []float64, lda int, rows []int, w []float64, ldw int)
 
 //go:noescape
 func ger4AVX2(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)

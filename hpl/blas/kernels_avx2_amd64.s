@@ -1236,6 +1236,106 @@ exchange:
 	JNE row
 	RET
 
+// func gather8AVX2(a []float64, lda int, rows []int, w []float64, ldw int)
+TEXT ·gather8AVX2(SB), NOSPLIT, $0-88
+	MOVQ lda+24(FP), AX
+	MOVQ a_base+0(FP), R8
+	LEAQ (R8)(AX*8), R9
+	LEAQ (R9)(AX*8), R10
+	LEAQ (R10)(AX*8), R11
+	LEAQ (R11)(AX*8), R12
+	LEAQ (R12)(AX*8), R13
+	LEAQ (R13)(AX*8), R15
+	LEAQ (R15)(AX*8), DX
+	MOVQ rows_base+32(FP), SI
+	MOVQ rows_len+40(FP), CX
+	MOVQ w_base+56(FP), DI
+	MOVQ ldw+80(FP), BX
+	SHLQ $3, BX
+
+row:
+	CMPQ CX, $6
+	JLE move
+	MOVQ 48(SI), AX
+	PREFETCHT0 (R8)(AX*8)
+	PREFETCHT0 (R9)(AX*8)
+	PREFETCHT0 (R10)(AX*8)
+	PREFETCHT0 (R11)(AX*8)
+	PREFETCHT0 (R12)(AX*8)
+	PREFETCHT0 (R13)(AX*8)
+	PREFETCHT0 (R15)(AX*8)
+	PREFETCHT0 (DX)(AX*8)
+
+move:
+	MOVQ (SI), AX
+	VMOVSD (R8)(AX*8), X0
+	VMOVHPD (R9)(AX*8), X0, X0
+	VMOVUPD X0, 0(DI)
+	VMOVSD (R10)(AX*8), X0
+	VMOVHPD (R11)(AX*8), X0, X0
+	VMOVUPD X0, 16(DI)
+	VMOVSD (R12)(AX*8), X0
+	VMOVHPD (R13)(AX*8), X0, X0
+	VMOVUPD X0, 32(DI)
+	VMOVSD (R15)(AX*8), X0
+	VMOVHPD (DX)(AX*8), X0, X0
+	VMOVUPD X0, 48(DI)
+	ADDQ $8, SI
+	ADDQ BX, DI
+	DECQ CX
+	JNE row
+	RET
+
+// func scatter8AVX2(a []float64, lda int, rows []int, w []float64, ldw int)
+TEXT ·scatter8AVX2(SB), NOSPLIT, $0-88
+	MOVQ lda+24(FP), AX
+	MOVQ a_base+0(FP), R8
+	LEAQ (R8)(AX*8), R9
+	LEAQ (R9)(AX*8), R10
+	LEAQ (R10)(AX*8), R11
+	LEAQ (R11)(AX*8), R12
+	LEAQ (R12)(AX*8), R13
+	LEAQ (R13)(AX*8), R15
+	LEAQ (R15)(AX*8), DX
+	MOVQ rows_base+32(FP), SI
+	MOVQ rows_len+40(FP), CX
+	MOVQ w_base+56(FP), DI
+	MOVQ ldw+80(FP), BX
+	SHLQ $3, BX
+
+row:
+	CMPQ CX, $6
+	JLE move
+	MOVQ 48(SI), AX
+	PREFETCHT0 (R8)(AX*8)
+	PREFETCHT0 (R9)(AX*8)
+	PREFETCHT0 (R10)(AX*8)
+	PREFETCHT0 (R11)(AX*8)
+	PREFETCHT0 (R12)(AX*8)
+	PREFETCHT0 (R13)(AX*8)
+	PREFETCHT0 (R15)(AX*8)
+	PREFETCHT0 (DX)(AX*8)
+
+move:
+	MOVQ (SI), AX
+	VMOVUPD 0(DI), X0
+	VMOVSD X0, (R8)(AX*8)
+	VMOVHPD X0, (R9)(AX*8)
+	VMOVUPD 16(DI), X0
+	VMOVSD X0, (R10)(AX*8)
+	VMOVHPD X0, (R11)(AX*8)
+	VMOVUPD 32(DI), X0
+	VMOVSD X0, (R12)(AX*8)
+	VMOVHPD X0, (R13)(AX*8)
+	VMOVUPD 48(DI), X0
+	VMOVSD X0, (R15)(AX*8)
+	VMOVHPD X0, (DX)(AX*8)
+	ADDQ $8, SI
+	ADDQ BX, DI
+	DECQ CX
+	JNE row
+	RET
+
 // func ger4AVX2(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
 TEXT ·ger4AVX2(SB), NOSPLIT, $0-88
 	MOVQ x_base+0(FP), SI

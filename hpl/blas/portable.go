@@ -10,6 +10,7 @@ var portable = primitives{
 	unpack: unpackFour,
 	absMax: absMax, indexAbs: indexAbs,
 	scal: scal, axpy: axpy, swap: swap, exchange4: exchange4,
+	gather8: gather8, scatter8: scatter8,
 	ger4: ger4, gemvN4: gemvN4, gemvT4: gemvT4,
 }
 
@@ -135,6 +136,26 @@ func exchange4(a []float64, lda int, pivots []int, first, rows, step int) {
 			c2[i], c2[p] = c2[p], c2[i]
 			c3[i], c3[p] = c3[p], c3[i]
 		}
+	}
+}
+
+func gather8(a []float64, lda int, rows []int, w []float64, ldw int) {
+	a0, a1, a2, a3 := a, a[lda:], a[2*lda:], a[3*lda:]
+	a4, a5, a6, a7 := a[4*lda:], a[5*lda:], a[6*lda:], a[7*lda:]
+	for i, row := range rows {
+		line := (*[rowTile]float64)(w[i*ldw:])
+		line[0], line[1], line[2], line[3] = a0[row], a1[row], a2[row], a3[row]
+		line[4], line[5], line[6], line[7] = a4[row], a5[row], a6[row], a7[row]
+	}
+}
+
+func scatter8(a []float64, lda int, rows []int, w []float64, ldw int) {
+	a0, a1, a2, a3 := a, a[lda:], a[2*lda:], a[3*lda:]
+	a4, a5, a6, a7 := a[4*lda:], a[5*lda:], a[6*lda:], a[7*lda:]
+	for i, row := range rows {
+		line := (*[rowTile]float64)(w[i*ldw:])
+		a0[row], a1[row], a2[row], a3[row] = line[0], line[1], line[2], line[3]
+		a4[row], a5[row], a6[row], a7[row] = line[4], line[5], line[6], line[7]
 	}
 }
 

@@ -43,6 +43,9 @@ type primitives struct {
 	// on for rows > 0 rows; step is 1 or -1. All pivots are below lda.
 	exchange4 func(a []float64, lda int, pivots []int, first, rows, step int)
 
+	// gather8: w[i*ldw+j] = a[j*lda+rows[i]] for j < 8 and at least one row; scatter8 is the reverse.
+	gather8, scatter8 func(a []float64, lda int, rows []int, w []float64, ldw int)
+
 	// ger4: a[j*lda+i] += x[i]*cj for i < len(x), j < 4.
 	ger4 func(x []float64, c0, c1, c2, c3 float64, a []float64, lda int)
 

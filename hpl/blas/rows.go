@@ -1,15 +1,7 @@
 package blas
 
-import "fmt"
-
 func (t *primitives) Dlaswp(n int, a []float64, lda int, pivots []int, back bool) {
-	rows := len(pivots)
-	for i, p := range pivots {
-		if p < 0 || p >= lda {
-			panic(fmt.Sprintf("blas: Dlaswp: pivots[%d] is %d, and rows go from 0 to lda-1 = %d", i, p, lda-1))
-		}
-		rows = max(rows, p+1)
-	}
+	rows := max(len(pivots), checkRows("Dlaswp", "pivots", pivots, lda))
 	checkMatrix("Dlaswp", "a", rows, n, a, lda)
 	j := 0
 	for ; j+4 <= n; j += 4 {
@@ -75,18 +67,17 @@ func (t *primitives) Dlatcpy(m, n int, a []float64, lda int, b []float64, ldb in
 // block: their lines stay in the cache until they are full.
 const copyBlock = 32
 
-// rowTile is the number of columns copied together: they fill a cache line of w.
-const rowTile = 8
+// rowTile is the number of columns moved together, which fill a cache line of w, and moveRows
+// that of rows.
+const rowTile, moveRows = 8, maxVector / rowTile
 
 func (t *primitives) GatherRows(n int, a []float64, lda int, rows []int, w []float64) {
+	checkMatrix("GatherRows", "a", checkRows("GatherRows", "rows", rows, lda), n, a, lda)
+	checkVector("GatherRows", "w", len(rows)*n, w, 1)
 	j := 0
 	for ; j+rowTile <= n; j += rowTile {
-		a0, a1, a2, a3 := a[j*lda:], a[(j+1)*lda:], a[(j+2)*lda:], a[(j+3)*lda:]
-		a4, a5, a6, a7 := a[(j+4)*lda:], a[(j+5)*lda:], a[(j+6)*lda:], a[(j+7)*lda:]
-		for i, row := range rows {
-			line := (*[rowTile]float64)(w[i*n+j:])
-			line[0], line[1], line[2], line[3] = a0[row], a1[row], a2[row], a3[row]
-			line[4], line[5], line[6], line[7] = a4[row], a5[row], a6[row], a7[row]
+		for i := 0; i < len(rows); i += moveRows {
+			t.gather8(a[j*lda:], lda, rows[i:min(i+moveRows, len(rows))], w[i*n+j:], n)
 		}
 	}
 	for ; j < n; j++ {
@@ -97,14 +88,12 @@ func (t *primitives) GatherRows(n int, a []float64, lda int, rows []int, w []flo
 }
 
 func (t *primitives) ScatterRows(n int, w []float64, rows []int, a []float64, lda int) {
+	checkMatrix("ScatterRows", "a", checkRows("ScatterRows", "rows", rows, lda), n, a, lda)
+	checkVector("ScatterRows", "w", len(rows)*n, w, 1)
 	j := 0
 	for ; j+rowTile <= n; j += rowTile {
-		a0, a1, a2, a3 := a[j*lda:], a[(j+1)*lda:], a[(j+2)*lda:], a[(j+3)*lda:]
-		a4, a5, a6, a7 := a[(j+4)*lda:], a[(j+5)*lda:], a[(j+6)*lda:], a[(j+7)*lda:]
-		for i, row := range rows {
-			line := (*[rowTile]float64)(w[i*n+j:])
-			a0[row], a1[row], a2[row], a3[row] = line[0], line[1], line[2], line[3]
-			a4[row], a5[row], a6[row], a7[row] = line[4], line[5], line[6], line[7]
+		for i := 0; i < len(rows); i += moveRows {
+			t.scatter8(a[j*lda:], lda, rows[i:min(i+moveRows, len(rows))], w[i*n+j:], n)
 		}
 	}
 	for ; j < n; j++ {

@@ -24,6 +24,8 @@ func main() {
 		f.axpy()
 		f.swap()
 		f.exchange4()
+		f.gather8()
+		f.scatter8()
 		f.ger4()
 		f.gemvN4()
 		f.gemvT4()

@@ -231,6 +231,59 @@ func (f *file) exchange4() {
 	f.op("RET")
 }
 
+// gather8 and scatter8 move two elements with each access of w.
+func (f *file) gather8() {
+	f.fn("gather8", "(a []float64, lda int, rows []int, w []float64, ldw int)", 88)
+	f.eightColumns(func(at int, c, d string) {
+		f.op("VMOVSD (%s)(AX*8), X0", c)
+		f.op("VMOVHPD (%s)(AX*8), X0, X0", d)
+		f.op("VMOVUPD X0, %d(DI)", at)
+	})
+}
+
+func (f *file) scatter8() {
+	f.fn("scatter8", "(a []float64, lda int, rows []int, w []float64, ldw int)", 88)
+	f.eightColumns(func(at int, c, d string) {
+		f.op("VMOVUPD %d(DI), X0", at)
+		f.op("VMOVSD X0, (%s)(AX*8)", c)
+		f.op("VMOVHPD X0, (%s)(AX*8)", d)
+	})
+}
+
+// eightColumns writes a loop over rows, which moves the elements of two columns at a time:
+// those at some bytes behind DI, and those in row AX of columns c and d.
+func (f *file) eightColumns(move func(at int, c, d string)) {
+	const ahead = 6 // rows
+	all := []string{"R8", "R9", "R10", "R11", "R12", "R13", "R15", "DX"}
+	f.op("MOVQ lda+24(FP), AX")
+	f.op("MOVQ a_base+0(FP), %s", all[0])
+	for j := 1; j < len(all); j++ {
+		f.op("LEAQ (%s)(AX*8), %s", all[j-1], all[j])
+	}
+	f.op("MOVQ rows_base+32(FP), SI")
+	f.op("MOVQ rows_len+40(FP), CX")
+	f.op("MOVQ w_base+56(FP), DI")
+	f.op("MOVQ ldw+80(FP), BX")
+	f.op("SHLQ $3, BX")
+	f.label("row")
+	f.op("CMPQ CX, $%d", ahead)
+	f.op("JLE move")
+	f.op("MOVQ %d(SI), AX", 8*ahead)
+	for _, c := range all {
+		f.op("PREFETCHT0 (%s)(AX*8)", c)
+	}
+	f.label("move")
+	f.op("MOVQ (SI), AX")
+	for j := 0; j < len(all); j += 2 {
+		move(8*j, all[j], all[j+1])
+	}
+	f.op("ADDQ $8, SI")
+	f.op("ADDQ BX, DI")
+	f.op("DECQ CX")
+	f.op("JNE row")
+	f.op("RET")
+}
+
 // fourColumns puts the addresses of four columns into R8 to R11.
 func (f *file) fourColumns(a, lda string) {
 	f.op("MOVQ %s, R8", a)
