@@ -24,7 +24,7 @@ type options struct {
 func Kernels(set *codelet.Set) Option { return func(o *options) { o.set = set } }
 
 // Stream says whether the output bypasses the caches on its way to memory: that pays if the
-// output is not read soon. By default it bypasses them if it is larger than the caches.
+// output is not read soon. By default it bypasses them if it is larger than two third-level caches.
 func Stream(on bool) Option { return func(o *options) { o.stream = &on } }
 
 func collect(list []Option) options {

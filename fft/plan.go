@@ -84,13 +84,10 @@ func lineOf(n int, set *codelet.Set) line {
 // apart: then wider pieces of rows are better, and the scratch memory takes a part of the
 // L2 cache. A row of it has 8 to 16 numbers, or 16 to 64. Rows are far apart if all rows
 // together span more than farSpan.
-//
-// streamPoints is the size of an output that no cache holds.
 const (
 	scratchPoints = 1 << 10
 	farPoints     = 1 << 13
 	farSpan       = 1 << 15
-	streamPoints  = 1 << 20
 )
 
 // chooseWidth chooses the number of pencils to transform together.
@@ -121,7 +118,7 @@ func (p *Plan) choose() {
 	if p.line == nil { // modelled
 		return
 	}
-	p.stream = p.out.Dist == 1 && p.out.span(p.n, p.count) >= streamPoints
+	p.stream = p.out.Dist == 1 && codelet.Streams(p.out.span(p.n, p.count))
 	p.group = max(1, min(p.count, 1024/p.n))
 	around := 0
 	s, ok := p.line.(*smooth)

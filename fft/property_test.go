@@ -247,7 +247,10 @@ func TestPlan_stream(t *testing.T) {
 		require.NoError(t, p.Forward(got, x))
 		require.True(t, slices.Equal(want, got), "n %d", n)
 	}
-	large, err := NewMany(64, 1<<15, Interleaved(1<<15), Interleaved(1<<15))
+	large, err := NewMany(64, 1<<25, Interleaved(1<<25), Interleaved(1<<25)) // 32 GiB, which are not there
 	require.NoError(t, err)
 	require.True(t, large.stream)
+	large, err = NewMany(64, 1<<13, Interleaved(1<<13), Interleaved(1<<13))
+	require.NoError(t, err)
+	require.False(t, large.stream, "8 MiB")
 }

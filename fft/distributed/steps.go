@@ -229,7 +229,7 @@ func (g *geometry) plans(f *planes, items int, rowwise, columnwise bool) (err er
 	if !columnwise {
 		return nil
 	}
-	f.streams = g.p1 == 1 && items*n*m >= streamPoints
+	f.streams = g.p1 == 1 && codelet.Streams(items*n*m)
 	stream := fft.Stream(f.streams)
 	if !f.assembled && !rowwise {
 		if f.colsFromArray, err = fft.NewMany(n, m, fft.Interleaved(f.rowStride), fft.Interleaved(m), set, stream); err != nil {
@@ -239,10 +239,6 @@ func (g *geometry) plans(f *planes, items int, rowwise, columnwise bool) (err er
 	f.colsFromPlane, err = fft.NewMany(n, m, fft.Interleaved(m), fft.Interleaved(m), set, stream)
 	return err
 }
-
-// streamPoints is the size of an array from which output bypasses the caches: they do not
-// hold enough of it until the next pass.
-const streamPoints = 1 << 20
 
 // rangePoints is about the number of points in a range of columns: enough for a task, but
 // few enough to keep all workers busy.
