@@ -206,6 +206,8 @@ func TestGatherRows_many(t *testing.T) {
 		a[i] = float64(i)
 	}
 	each(t, func(t *testing.T, k blas.Kernels) {
+		k.GatherRows(0, nil, 1, order, nil) // a process without columns
+		k.ScatterRows(0, nil, order, nil, 1)
 		w, to := make([]float64, rows*columns), make([]float64, len(a))
 		k.GatherRows(columns, a, lda, from, w)
 		k.ScatterRows(columns, w, order, to, lda)

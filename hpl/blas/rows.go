@@ -72,6 +72,9 @@ const copyBlock = 32
 const rowTile, moveRows = 8, maxVector / rowTile
 
 func (t *primitives) GatherRows(n int, a []float64, lda int, rows []int, w []float64) {
+	if n == 0 {
+		return
+	}
 	checkMatrix("GatherRows", "a", checkRows("GatherRows", "rows", rows, lda), n, a, lda)
 	checkVector("GatherRows", "w", len(rows)*n, w, 1)
 	j := 0
@@ -88,6 +91,9 @@ func (t *primitives) GatherRows(n int, a []float64, lda int, rows []int, w []flo
 }
 
 func (t *primitives) ScatterRows(n int, w []float64, rows []int, a []float64, lda int) {
+	if n == 0 {
+		return
+	}
 	checkMatrix("ScatterRows", "a", checkRows("ScatterRows", "rows", rows, lda), n, a, lda)
 	checkVector("ScatterRows", "w", len(rows)*n, w, 1)
 	j := 0
