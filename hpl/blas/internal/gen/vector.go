@@ -195,8 +195,8 @@ func (f *file) swap() {
 	f.end()
 }
 
-// ahead is how many exchanges before its own a line is prefetched: more misses are pending than
-// between instructions that wait for each other's places.
+// ahead is how many exchanges lie between the prefetch of a line and its own. Without prefetches only
+// as many cache misses are under way as fit into the processor's window of instructions.
 const ahead = 16
 
 // exchange4 goes through the rows in either direction.
