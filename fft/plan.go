@@ -118,7 +118,7 @@ func (p *Plan) choose() {
 	if p.line == nil { // modelled
 		return
 	}
-	p.stream = p.out.Dist == 1 && codelet.Streams(p.out.span(p.n, p.count))
+	p.stream = p.out.Dist == 1 && p.set.Streams(p.out.span(p.n, p.count))
 	p.group = max(1, min(p.count, 1024/p.n))
 	around := 0
 	s, ok := p.line.(*smooth)

@@ -229,7 +229,7 @@ func (g *geometry) plans(f *planes, items int, rowwise, columnwise bool) (err er
 	if !columnwise {
 		return nil
 	}
-	f.streams = g.p1 == 1 && codelet.Streams(items*n*m)
+	f.streams = g.p1 == 1 && g.set.Streams(items*n*m)
 	stream := fft.Stream(f.streams)
 	if !f.assembled && !rowwise {
 		if f.colsFromArray, err = fft.NewMany(n, m, fft.Interleaved(f.rowStride), fft.Interleaved(m), set, stream); err != nil {

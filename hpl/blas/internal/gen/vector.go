@@ -253,7 +253,7 @@ func (f *file) scatter8() {
 // eightColumns writes a loop over rows, which moves the elements of two columns at a time:
 // those at some bytes behind DI, and those in row AX of columns c and d.
 func (f *file) eightColumns(move func(at int, c, d string)) {
-	const ahead = 6 // rows
+	const rowsAhead = 6 // as ahead
 	all := []string{"R8", "R9", "R10", "R11", "R12", "R13", "R15", "DX"}
 	f.op("MOVQ lda+24(FP), AX")
 	f.op("MOVQ a_base+0(FP), %s", all[0])
@@ -266,9 +266,9 @@ func (f *file) eightColumns(move func(at int, c, d string)) {
 	f.op("MOVQ ldw+80(FP), BX")
 	f.op("SHLQ $3, BX")
 	f.label("row")
-	f.op("CMPQ CX, $%d", ahead)
+	f.op("CMPQ CX, $%d", rowsAhead)
 	f.op("JLE move")
-	f.op("MOVQ %d(SI), AX", 8*ahead)
+	f.op("MOVQ %d(SI), AX", 8*rowsAhead)
 	for _, c := range all {
 		f.op("PREFETCHT0 (%s)(AX*8)", c)
 	}
