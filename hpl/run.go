@@ -156,8 +156,8 @@ func Bytes(cfg Config) (total int64) {
 			_, cols := axes(&cfg, row, col)
 			sizes := driverSizes(&cfg, k, col)
 			words := 0
-			if cfg.tasks() { // a buffer for every block column
-				words = k.PackedB(jb, cols.local())
+			if cfg.tasks() { // a buffer for every block column, and for every worker
+				words = k.PackedB(jb, cols.local()) + cfg.Workers*k.PackedB(jb, min(cfg.NB+1, cols.local()))
 				for _, first := range ahead {
 					words += panelLen(&cfg, k, row, first, d.widest(first))
 				}

@@ -91,8 +91,10 @@ type taskRun struct {
 	ct           *commthread.Thread // nil if there is one rank
 	slots        []*panel           // memory of panels
 	blockColumns []*blockColumn     // from left to right
-	buffers      buffers            // of all block columns
-	exchangeTime time.Duration      // of a short exchange, the same on all ranks; without end if it was not measured
+	widest       int                // columns of the widest of them
+	buffers      buffers            // of all of them
+	u            [][]float64        // U packed, of the widest, for updates that are one task: one per worker
+	column, row  time.Duration      // of a short exchange in the process column, and row: the same on all ranks; without end if it was not measured
 }
 
 // runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The
@@ -175,38 +177,54 @@ var (
 // beginHere starts the clock on a worker. After a barrier outside of tasks the communication thread
 // would have to wake it, on each rank at another time.
 func beginHere(_ *tasks.Context, t *taskRun) error {
-	if err := t.tryExchange(); err != nil {
+	if err := t.tryExchanges(); err != nil {
 		return err
 	}
 	return t.start()
 }
 
-// tryExchange measures short exchanges along the process column, for Joins: the mean of a few, because one is
-// as fast as the other rank is early. Collective: all ranks take the longest time. Where a rank has several workers
-// nothing is measured, because they run what an exchange delays.
-func (t *taskRun) tryExchange() error {
-	t.exchangeTime = math.MaxInt64
-	if t.grid.p == 1 || !t.with(Joins) {
+// tryExchanges measures short exchanges in the process column, for Joins, and in the process row, for Parts.
+// Collective: all ranks take the longest times. Where a rank has several workers nothing is measured, because they
+// run what an exchange delays.
+func (t *taskRun) tryExchanges() error {
+	t.column, t.row = math.MaxInt64, math.MaxInt64
+	joins := t.grid.p > 1 && t.with(Joins)
+	parts := t.grid.q > 1 && t.with(Parts) && 8*t.cfg.NB*(t.cfg.N/t.cfg.P) >= partBytes
+	if !joins && !parts {
 		return nil
 	}
-	one := []int64{int64(t.rt.Workers())}
-	if err := t.grid.all.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max); err != nil || one[0] > 1 {
+	all, workers := t.grid.all, []int64{int64(t.rt.Workers())}
+	if err := all.Allreduce(mpi.InPlace, mpi.Of(workers), mpi.Max); err != nil || workers[0] > 1 {
 		return err
 	}
+	times, err := []int64{math.MaxInt64, math.MaxInt64}, error(nil)
+	if joins {
+		times[0], err = shortExchange(t.grid.pivots)
+	}
+	if parts && err == nil {
+		times[1], err = shortExchange(t.grid.panels)
+	}
+	if err == nil {
+		err = all.Allreduce(mpi.InPlace, mpi.Of(times), mpi.Max)
+	}
+	t.column, t.row = time.Duration(times[0]), time.Duration(times[1])
+	return err
+}
+
+// shortExchange returns the mean nanoseconds of a few exchanges of one number between all ranks of c. One alone is
+// as fast as the other ranks are early.
+func shortExchange(c *mpi.Comm) (int64, error) {
 	const tries = 4
-	before := int64(0)
+	one, start := []int64{0}, int64(0)
 	for range 1 + tries { // the first one makes the ranks meet
-		if err := t.grid.pivots.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max); err != nil {
-			return err
+		if err := c.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max); err != nil {
+			return 0, err
 		}
-		if before == 0 {
-			before = osthread.Nanotime()
+		if start == 0 {
+			start = osthread.Nanotime()
 		}
 	}
-	one[0] = (osthread.Nanotime() - before) / tries
-	err := t.grid.all.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max)
-	t.exchangeTime = time.Duration(one[0])
-	return err
+	return (osthread.Nanotime() - start) / tries, nil
 }
 
 // spawnReport spawns the report of a panel that has been applied everywhere, on request.

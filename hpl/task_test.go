@@ -255,10 +255,20 @@ func TestTaskLog(t *testing.T) {
 func TestTaskPanels(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 10: 1, 300: 15, 8000: 42, 20000: 34, 60000: 39, 1000000: 64} {
 		cfg := Default(n)
-		cfg.NB = 192
+		cfg.NB, cfg.Workers = 192, 2
 		if n < 1000 {
 			cfg.NB = 20
 		}
 		assert.Equal(t, want, taskPanels(&cfg), n)
+	}
+}
+
+// With one worker, there is memory for two panels, and one for each other rank.
+func TestTaskPanels_one_worker(t *testing.T) {
+	cfg := Default(8000)
+	cfg.NB = 192
+	for ranks, want := range map[int]int{1: 2, 2: 3, 16: 17, 100: 42} {
+		cfg.Workers, cfg.Q = 1, ranks
+		assert.Equal(t, want, taskPanels(&cfg), ranks)
 	}
 }

@@ -153,33 +153,48 @@ func (t *taskRun) unpackRows(p *panel, b *blockColumn) {
 	p.swaps.Unpack(t.kernels, b.last-b.from(p), b.work, b.raw, p.jb, t.matrix.at(0, b.from(p)), t.matrix.ld)
 }
 
-// solveShared computes U from the rows that have arrived. Columns are independent.
+// solveShared computes U from the rows that have arrived.
 func solveShared(ctx *tasks.Context, t *taskRun, h head, b *blockColumn) error {
-	p := h.panel
 	defer t.watch.since(osthread.Nanotime(), timeUpdate)
+	t.arrive(h.panel, b)
+	t.solvePart(ctx, h.panel, b, b.from(h.panel), b.last, b.u)
+	return nil
+}
+
+// arrive takes the rows that an exchange has brought, if there was one.
+func (t *taskRun) arrive(p *panel, b *blockColumn) {
 	if t.grid.p > 1 && t.with(Exchanges) {
 		t.unpackRows(p, b)
 	}
+}
+
+// solvePart computes U in columns [first, last) of b. Columns are independent.
+func (t *taskRun) solvePart(ctx *tasks.Context, p *panel, b *blockColumn, first, last int, u []float64) {
 	workers := shared{ctx, 1}
 	if t.urgent(p, b) {
 		workers = t.sharing(ctx)
 	}
-	first := b.from(p)
-	workers.parts(b.last-first, t.solveGrain(p), func(_, from, to int) {
+	workers.parts(last-first, t.solveGrain(p), func(_, from, to int) {
 		var raw []float64
 		if t.grid.p == 1 {
 			t.swapHere(p, first+from, first+to)
 		} else {
-			raw = b.raw[from*p.jb:]
+			raw = b.raw[(first-b.from(p)+from)*p.jb:]
 		}
-		t.solve(p, first+from, first+to, raw, b.u[from*p.jb:])
+		t.solve(p, first+from, first+to, raw, u[from*p.jb:])
 	})
-	return nil
 }
 
-// updateColumn is solve and multiply of all rows.
+// updateColumn is solve and multiply of all rows. It takes the columns of one block column at a time, and packs U in
+// memory of the worker, where it stays in the caches.
 func updateColumn(ctx *tasks.Context, t *taskRun, p *panel, b *blockColumn) error {
-	err := solveShared(ctx, t, head{p}, b)
-	multiplyColumn(t, strips{p, 0, p.m2}, b)
-	return err
+	defer t.watch.since(osthread.Nanotime(), timeUpdate)
+	t.arrive(p, b)
+	u := t.u[ctx.Worker()]
+	for first := b.from(p); first < b.last; first += t.widest {
+		last := min(first+t.widest, b.last)
+		t.solvePart(ctx, p, b, first, last, u)
+		t.multiply(p, 0, p.m2, first, last, u)
+	}
+	return nil
 }

@@ -52,7 +52,7 @@ const (
 // alone, unless no other process column waits for the panel and one update of all columns is short.
 func (t *taskRun) lastJoined(p *panel, i int) int {
 	end := len(t.blockColumns)
-	if t.exchangeTime > fastExchange {
+	if t.column > fastExchange {
 		return i
 	}
 	n := exchangeWorth / max(1, t.cfg.N/t.cfg.P*t.cfg.NB*p.jb)
@@ -83,12 +83,14 @@ const (
 )
 
 // inParts returns the number of parts in which a panel travels (Parts): the update of the next
-// panel's column with the first rows need not wait for the last ones.
+// panel's column with the first rows need not wait for the last ones. On a fast network it does not wait long, and the
+// parts cost more.
 func (t *taskRun) inParts(p *panel) int {
-	if t.grid.q == 1 || !t.with(Parts) {
+	least := cmp.Or(t.hooks.partBytes, partBytes)
+	if t.grid.q == 1 || !t.with(Parts) || t.row <= fastExchange && least == partBytes {
 		return 1
 	}
-	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
+	return min(maxParts, max(1, 8*len(p.msg)/least))
 }
 
 // leastStrips is how many strips of rows are worth a task.
