@@ -39,27 +39,40 @@ func (t *taskRun) late(p *panel, b *blockColumn) bool {
 	return t.with(Late) && t.grid.p > 1 && next%t.grid.q == t.grid.col && t.blockIn(b) > next+t.grid.q
 }
 
-// exchangeWorth is how many multiplications are worth an exchange of rows and its tasks, some 200 microseconds: those cost a
-// rank some 50 microseconds beside the messages. With 10 million in place of 40, N = 1000 takes 1.03 to 1.08 of the
-// time on 2x1 under Open MPI and MPICH (Xeon, both instruction sets, medians of five or seven). With P = 1, where an update
-// has no messages, joining gained nothing: 0.91 to 1.03 on 1x2, N = 250 to 2000. fastExchange is how long a short
-// exchange takes on a fast network.
+// What updates of several block columns at once are worth (Joins), in multiplications:
 const (
+	// An exchange of rows and its tasks cost a rank some 50 microseconds beside the messages, and this many take some
+	// 200. With 10 million in place of 40, N = 1000 takes 1.03 to 1.08 of the time on 2x1 under Open MPI and MPICH (Xeon,
+	// both instruction sets, medians of five or seven).
 	exchangeWorth = 40_000_000
-	fastExchange  = 20 * time.Microsecond
+
+	// A task costs some microseconds. Joined, N = 250, 500 and 1000 are 1.02, 1.05 and 1.02 times as fast on 1x1 with two
+	// workers (Xeon, medians of fifteen). On 1x2 joining gained nothing: 0.91 to 1.03.
+	taskWorth = 8_000_000
 )
 
+// fastExchange is how long a short exchange takes on a fast network.
+const fastExchange = 20 * time.Microsecond
+
 // lastJoined returns the number of the last block column that p updates together with block column i
-// (Joins): if updates are short, ranks have one worker, and the network is fast, the tasks of an exchange
-// cost more than what they overlap. All processes of a column find the same. The next panel's column stays
-// alone, unless no other process column waits for the panel and one update of all columns is short.
+// (Joins), the same in all processes of a column. Where there is one process, short updates are joined, but two are
+// left for each worker. Otherwise, if updates are short, ranks have one worker, and the network is fast, the tasks of an
+// exchange of rows cost more than what they overlap. The next panel's column stays alone, unless no other process column
+// waits for the panel and one update of all columns is short.
 func (t *taskRun) lastJoined(p *panel, i int) int {
-	end := len(t.blockColumns)
+	end, next := len(t.blockColumns), t.urgent(p, t.blockColumns[i])
+	if t.grid.all.Size() == 1 {
+		if next || !t.with(Joins) {
+			return i
+		}
+		n := min(taskWorth/max(1, p.m2*t.cfg.NB*p.jb), (end-i)/(2*t.cfg.Workers))
+		return i + max(1, n) - 1
+	}
 	if t.column > fastExchange {
 		return i
 	}
 	n := exchangeWorth / max(1, t.cfg.N/t.cfg.P*t.cfg.NB*p.jb)
-	if n <= 1 || t.urgent(p, t.blockColumns[i]) && (t.grid.q > 1 || i+n < end) {
+	if n <= 1 || next && (t.grid.q > 1 || i+n < end) {
 		return i
 	}
 	return min(i+n, end) - 1

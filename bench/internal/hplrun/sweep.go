@@ -179,6 +179,9 @@ func (r *rank) runs() int { return r.options.reps * len(r.options.drivers) * r.f
 
 // show tells on a terminal how far a run is.
 func (r *rank) show(c hpl.Config, p hpl.Progress) {
+	if r.progress == nil {
+		return
+	}
 	left := 0.0
 	if p.Fraction > 0 {
 		left = p.Elapsed.Seconds() * (1 - p.Fraction) / p.Fraction
