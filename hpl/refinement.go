@@ -8,19 +8,20 @@ import (
 // Refinement is what the driver Task does beyond TaskPlain, as a set of bits, and Narrow, which all drivers do.
 // Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
-// Time of a run without a refinement / with it (xhpl -ablate), 2026-11-28, the first six rows 2026-11-29: 1.10 means that without it runs take 10 % longer. Simulated
-// machines repeat exactly; js21 has NB = 128 and cluster NB = 192. The other rows are medians of eleven runs on two cores of an AMD EPYC (Zen 5), of
-// five on two hosts; a dash: it makes no difference there, and what was measured was noise, up to 8 %:
+// Time of a run without a refinement / with it (xhpl -ablate): 1.10 means that without it runs take 10 % longer. The first eight rows are
+// medians of eleven runs on two cores of an Intel Xeon (480 MiB of third-level cache), 2026-11-29; those of two hosts medians of five on an AMD
+// EPYC (Zen 5), 2026-11-28, before panels travelled in parts on slow networks only. Simulated machines repeat exactly; js21 has NB = 128 and cluster
+// NB = 192. A dash: it makes no difference there, and what was measured was noise, up to 4 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases
-//	1x1, 2 workers, N = 1000                  1.06  1.02      -          -     -    1.03    1.03       -
-//	1x1, 2 workers, N = 2000                  1.03  1.01      -          -     -    1.02    0.98       -
-//	1x2, N = 1000                             1.03  0.89   0.95          -     -       -    0.96    1.26
-//	2x1, N = 1000                             0.98  1.02      -       1.13  1.08       -    0.98    1.57
-//	1x2, 1 Gbit/s, N = 2000                   0.99  0.99   1.03          -     -       -    1.01    1.01
-//	2x1, 1 Gbit/s, N = 2000                   1.02  0.99      -       0.98  1.00       -    0.99    1.11
-//	1x2, Open MPI, N = 1000                   1.04  0.97   0.98          -     -       -    1.00    2.04
-//	2x1, Open MPI, N = 2000                   1.04  1.01      -       1.00  1.00       -    0.99    1.52
+//	1x1, 2 workers, N = 1000                  1.01  1.05      -          -     -    0.99    1.01       -
+//	1x1, 2 workers, N = 2000                  1.04  0.99      -          -     -    0.99    0.98       -
+//	1x2, N = 1000                             1.00  0.99      -          -     -       -    0.99    1.11
+//	2x1, N = 1000                             0.96  1.00      -       1.15  0.98       -    1.00    1.29
+//	1x2, 1 Gbit/s, N = 2000                   1.00  1.00   1.06          -     -       -    1.00    1.02
+//	2x1, 1 Gbit/s, N = 2000                   1.01  1.01      -       1.00  1.02       -    1.00    1.06
+//	1x2, Open MPI, N = 1000                   1.01  1.00      -          -     -       -    0.98    1.72
+//	2x1, Open MPI, N = 2000                   0.98  0.99      -       1.19  1.00       -    0.99    1.77
 //	1x2, two hosts, N = 2000                  0.99  1.01   1.06          -     -       -    1.00    1.03
 //	2x1, two hosts, N = 2000                  1.00  0.96      -       0.95  0.96       -    1.03    2.58
 //	cluster, 1x1, 16 workers, N = 4096        1.03  1.00      -          -     -    1.32    1.02       -
@@ -31,22 +32,24 @@ import (
 //	js21, 8x16, 4 workers, N = 16384          1.06  1.00   1.00       1.19  1.01    1.00    1.33    1.01
 //	js21, 16x32, 1 worker, N = 16384          1.08  1.00   1.01       1.13  0.99    1.01    1.30    1.00
 //
-// Joins apply where updates are short, P > 1, ranks have one worker and the network is fast. On the 512 processes of the last row they
-// gain 1.02; in process, 2x1, NB = 48, N = 250, 500, 1000, medians of 44 runs of 2026-11-26, on ib 1.14, 1.18, 1.17 and
-// at 10 Gbit/s 1.02, 1.00, 1.05. At 1 Gbit/s they lost 4 to 14 % before they depended on the network.
+// Joins apply in one process where updates are short, N = 250, 500, 1000: 1.02, 1.05, 1.02 (medians of fifteen, Xeon). They also apply
+// where P > 1, ranks have one worker and the network is fast, N = 1000 on 2x1: 1.03 to 1.08 against joins of a quarter of the length,
+// which gained, in process, NB = 48, N = 250, 500, 1000, medians of 44 runs of 2026-11-26, on ib 1.14, 1.18, 1.17 and
+// at 10 Gbit/s 1.02, 1.00, 1.05. At 1 Gbit/s they lost 4 to 14 % before they depended on the network. On the 512 processes of the last row
+// 1.00; those of a quarter of the length gained 1.02.
 //
 // Narrow gains look-ahead 1.14 on js21, 16x32, N = 16384, and tasks with 64 workers on 1x1, N = 4000, 1.26; on two cores only the
 // last block is narrow.
 //
 // Cuts are worth time on one process with two workers only; they keep the graph small, which large simulated runs need.
-// Exchanges are worth something on two ranks only without a network.
+// Exchanges are worth something on two ranks only without a network, and within one machine under MPI.
 type Refinement uint
 
 // The refinements: Narrow of all drivers, the others of Task.
 const (
 	Priorities Refinement = 1 << iota // block columns from left to right; without it, only the next panel's is preferred
 	Cuts                              // only urgent updates, and the last ones, are cut by rows; without it, all are
-	Parts                             // a long panel travels in parts
+	Parts                             // a long panel travels in parts, on slow networks or where ranks have several workers
 	Joins                             // short updates of several block columns are one; without it, each is alone
 	Exchanges                         // an exchange of rows is started and watched; without it, a body of the communication thread waits for it
 	Late                              // an exchange that is not needed soon waits for the next panel

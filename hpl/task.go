@@ -33,7 +33,7 @@ import (
 // Where the matrix is small, an update is of several block columns at once, with one exchange of
 // rows. An update is one task, or solve and as many multiply tasks by rows as there are workers:
 // for the next panel's column, and for all when few columns are left. Idle workers take part in
-// factor, and in the solve of the next panel's column. A long panel travels in parts, which are
+// factor, and in the solve of the next panel's column. On a slow network a long panel travels in parts, which are
 // rows of L2: the update for the next panel begins with the first part, and in a ring of
 // processes a rank forwards a part before the next one arrives.
 //
