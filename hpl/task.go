@@ -94,7 +94,7 @@ type taskRun struct {
 	widest       int                // columns of the widest of them
 	buffers      buffers            // of all of them
 	u            [][]float64        // U packed, of the widest, for updates that are one task: one per worker
-	column, row  time.Duration      // of a short exchange in the process column, and row: the same on all ranks; without end if it was not measured
+	column, row  time.Duration      // of an exchange of 64 KiB in the process column, and row: the same on all ranks; without end if it was not measured
 }
 
 // runTask factors the matrix as a graph of tasks, which graph spawns, and solves. The
@@ -183,7 +183,7 @@ func beginHere(_ *tasks.Context, t *taskRun) error {
 	return t.start()
 }
 
-// tryExchanges measures short exchanges in the process column, for Joins, and in the process row, for Parts.
+// tryExchanges measures exchanges in the process column, for Joins, and in the process row, for Parts.
 // Collective: all ranks take the longest times. Where a rank has several workers nothing is measured, because they
 // run what an exchange delays.
 func (t *taskRun) tryExchanges() error {
@@ -199,10 +199,10 @@ func (t *taskRun) tryExchanges() error {
 	}
 	times, err := []int64{math.MaxInt64, math.MaxInt64}, error(nil)
 	if joins {
-		times[0], err = shortExchange(t.grid.pivots)
+		times[0], err = exchange64K(t.grid.pivots)
 	}
 	if parts && err == nil {
-		times[1], err = shortExchange(t.grid.panels)
+		times[1], err = exchange64K(t.grid.panels)
 	}
 	if err == nil {
 		err = all.Allreduce(mpi.InPlace, mpi.Of(times), mpi.Max)
@@ -211,13 +211,14 @@ func (t *taskRun) tryExchanges() error {
 	return err
 }
 
-// shortExchange returns the mean nanoseconds of a few exchanges of one number between all ranks of c. One alone is
-// as fast as the other ranks are early.
-func shortExchange(c *mpi.Comm) (int64, error) {
-	const tries = 4
-	one, start := []int64{0}, int64(0)
+// exchange64K returns the mean nanoseconds of a few exchanges of 64 KiB between neighbours in c, a ring. One alone is as
+// fast as the other ranks are early. Its length makes slow links visible that have a short latency.
+func exchange64K(c *mpi.Comm) (int64, error) {
+	const tries, tag = 4, 0
+	mine, theirs := make([]byte, 64<<10), make([]byte, 64<<10)
+	to, from, start := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size(), int64(0)
 	for range 1 + tries { // the first one makes the ranks meet
-		if err := c.Allreduce(mpi.InPlace, mpi.Of(one), mpi.Max); err != nil {
+		if _, err := c.Sendrecv(mpi.Of(mine), to, tag, mpi.Of(theirs), from, tag); err != nil {
 			return 0, err
 		}
 		if start == 0 {
