@@ -8,10 +8,10 @@ import (
 // Refinement is what the driver Task does beyond TaskPlain, as a set of bits, and Narrow, which all drivers do.
 // Config.Without takes some of it away, to measure what it is worth; the result has the same bits, without Narrow up to rounding.
 //
-// Time of a run without a refinement / with it (xhpl -ablate): 1.10 means that without it runs take 10 % longer. The first eight rows are
-// medians of eleven runs on two cores of an Intel Xeon (480 MiB of third-level cache), 2026-11-29; those of two hosts medians of five on an AMD
-// EPYC (Zen 5), 2026-11-28, before panels travelled in parts on slow networks only. Simulated machines repeat exactly; js21 has NB = 128 and cluster
-// NB = 192. A dash: it makes no difference there, and what was measured was noise, up to 4 %:
+// Time of a run without a refinement / with it (xhpl -ablate): 1.10 means that without it runs take 10 % longer. The first ten rows are
+// medians of eleven runs, of five on two hosts (Open MPI, 1 Gbit/s), on two cores of an Intel Xeon (480 MiB of third-level cache), 2026-11-29.
+// Simulated machines, 2026-11-28, repeat exactly; js21 has NB = 128 and cluster NB = 192. A dash: it makes no difference there, and what was
+// measured was noise, up to 4 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases
 //	1x1, 2 workers, N = 1000                  1.01  1.05      -          -     -    0.99    1.01       -
@@ -22,8 +22,8 @@ import (
 //	2x1, 1 Gbit/s, N = 2000                   1.01  1.01      -       1.00  1.02       -    1.00    1.06
 //	1x2, Open MPI, N = 1000                   1.01  1.00      -          -     -       -    0.98    1.72
 //	2x1, Open MPI, N = 2000                   0.98  0.99      -       1.19  1.00       -    0.99    1.77
-//	1x2, two hosts, N = 2000                  0.99  1.01   1.06          -     -       -    1.00    1.03
-//	2x1, two hosts, N = 2000                  1.00  0.96      -       0.95  0.96       -    1.03    2.58
+//	1x2, two hosts, N = 2000                  0.99  0.97   1.03          -     -       -    0.98    1.04
+//	2x1, two hosts, N = 2000                  1.02  0.96      -       1.01  1.00       -    0.98    2.45
 //	cluster, 1x1, 16 workers, N = 4096        1.03  1.00      -          -     -    1.32    1.02       -
 //	cluster, 1x1, 64 workers, N = 8000        1.08  1.00      -          -     -    1.69    1.00       -
 //	cluster, 1x4, 16 workers, N = 4000        1.00  1.00   1.00          -     -    1.11    1.33       -
