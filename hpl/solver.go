@@ -84,7 +84,7 @@ type hooks struct {
 	// For the driver Task.
 	runtime   []dataflow.Option
 	panels    int // upper bound of taskPanels, at least 2; 0: none
-	partBytes int // replaces the constant partBytes; 0: does not
+	partBytes int // replaces the constant partBytes, on fast networks, too; 0: does not
 }
 
 // newSolver allocates the matrix, on all ranks of the grid or on none. Collective.

@@ -2,6 +2,7 @@ package hpl
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -114,6 +115,40 @@ func TestParts(t *testing.T) {
 	}}
 	_, err := onGrid(cfg, h)
 	require.NoError(t, err)
+}
+
+// On a fast network a long panel travels whole.
+func TestParts_network(t *testing.T) {
+	s := &solver{grid: &grid{q: 2}}
+	p := &panel{msg: make([]float64, 3*partBytes/8)}
+	for row, want := range map[time.Duration]int{0: 1, tooFastForParts: 1, tooFastForParts + 1: 3, math.MaxInt64: 3} {
+		assert.Equal(t, want, (&taskRun{solver: s, row: row}).inParts(p), row)
+	}
+}
+
+// Short updates are joined in one process, and where an exchange of rows is fast.
+func TestJoins(t *testing.T) {
+	joined := func(p, workers int, column time.Duration, without Refinement) (last []int) {
+		cfg := blocking(200)
+		cfg.P, cfg.NB, cfg.Workers, cfg.Without = p, 20, workers, without|Narrow
+		_, err := onGrid(cfg, hooks{with: func(s *solver) {
+			r := &taskRun{solver: s, column: column}
+			assert.NoError(t, r.allocate())
+			defer r.free()
+			p := &panel{memory: r.slots[0].memory}
+			r.setPanel(p, 0)
+			if s.grid.all.Rank() == 0 {
+				last = []int{r.lastJoined(p, 1), r.lastJoined(p, 2)}
+			}
+		}})
+		require.NoError(t, err)
+		return last
+	}
+	assert.Equal(t, []int{1, 5}, joined(1, 1, 0, 0), "8 of the 10 block columns, half of them at a time")
+	assert.Equal(t, []int{1, 3}, joined(1, 2, 0, 0))
+	assert.Equal(t, []int{1, 2}, joined(1, 1, 0, Joins))
+	assert.Equal(t, []int{9, 9}, joined(2, 1, fastForJoins, 0))
+	assert.Equal(t, []int{1, 2}, joined(2, 1, fastForJoins+1, 0))
 }
 
 // The last block column, with the right side, has any width.

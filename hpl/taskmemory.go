@@ -26,9 +26,9 @@ func (b *blockColumn) from(p *panel) int { return max(b.first, p.right) }
 // run when only panels remain.
 //
 // Ranks with one worker have memory for two panels, and for one more for each other rank that may delay them: what is
-// used again soon is still in the caches. On 1x2 and 2x1, N = 500, 1000 and 2000, three panels are as fast as 64 or up to
-// 7 % faster (Xeon with a third-level cache of 480 MiB, four networks and two MPI libraries, medians of five or nine).
-// On simulated machines 16 ranks need some 16 panels: with three they take 8 % longer.
+// used again soon is still in the caches. On 1x2 and 2x1, N = 500, 1000 and 2000, three panels are 0.98 to 1.07 times as
+// fast as one for each block (Xeon with a third-level cache of 480 MiB, four networks and, on 1x2, two MPI libraries,
+// medians of five or nine). More ranks need more: 4x4 on a simulated js21, N = 8192, takes 7 % longer with three than with 16.
 func taskPanels(cfg *Config) int {
 	const enough = 1 << 30 // bytes
 	rows := int64(cfg.N / cfg.P)

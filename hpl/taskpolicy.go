@@ -41,12 +41,12 @@ func (t *taskRun) late(p *panel, b *blockColumn) bool {
 
 // What updates of several block columns at once are worth (Joins), in multiplications:
 const (
-	// An exchange of rows and its tasks cost a rank some 50 microseconds beside the messages, and this many take some
-	// 200. With 10 million in place of 40, N = 1000 takes 1.03 to 1.08 of the time on 2x1 under Open MPI and MPICH (Xeon,
-	// both instruction sets, medians of five or seven).
+	// An exchange of rows and its tasks cost a rank some 50 microseconds beside the messages, and this many take about a
+	// millisecond. With 10 million in place of 40, N = 1000 takes 1.03 to 1.08 of the time on 2x1 under Open MPI and MPICH
+	// (Xeon, both instruction sets, medians of five or seven).
 	exchangeWorth = 40_000_000
 
-	// A task costs some microseconds. Joined, N = 250, 500 and 1000 are 1.02, 1.05 and 1.02 times as fast on 1x1 with two
+	// A task costs some microseconds, and this many take 0.2 milliseconds or so. Joined, N = 250, 500 and 1000 are 1.02, 1.05 and 1.02 times as fast on 1x1 with two
 	// workers (Xeon, medians of fifteen). On 1x2 joining gained nothing: 0.91 to 1.03.
 	taskWorth = 8_000_000
 )
@@ -106,11 +106,11 @@ const (
 // panel's column with the first rows need not wait for the last ones. On a fast network it does not wait long, and the
 // parts cost more.
 func (t *taskRun) inParts(p *panel) int {
-	least := cmp.Or(t.hooks.partBytes, partBytes)
-	if t.grid.q == 1 || !t.with(Parts) || t.row <= tooFastForParts && least == partBytes {
+	fast := t.row <= tooFastForParts && t.hooks.partBytes == 0
+	if t.grid.q == 1 || !t.with(Parts) || fast {
 		return 1
 	}
-	return min(maxParts, max(1, 8*len(p.msg)/least))
+	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
 }
 
 // leastStrips is how many strips of rows are worth a task.
