@@ -164,6 +164,9 @@ func Bytes(cfg Config) (total int64) {
 			} else {
 				words = cfg.Workers*sizes.u + inFlight*panelLen(&cfg, k, row, 0, d.widest(0))
 			}
+			if cfg.probes() {
+				words += probeLen
+			}
 			if cfg.P > 1 {
 				words += sizes.work + sizes.raw
 			}

@@ -94,6 +94,7 @@ type taskRun struct {
 	widest       int                // columns of the widest of them
 	buffers      buffers            // of all of them
 	u            [][]float64        // U packed, of the widest, for updates that are one task: one per worker
+	probe        []float64          // for tryExchanges; nil where it measures nothing
 	column, row  time.Duration      // of an exchange of 64 KiB in the process column, and row: the same on all ranks; without end if it was not measured
 }
 
@@ -188,6 +189,9 @@ func beginHere(_ *tasks.Context, t *taskRun) error {
 // run what an exchange delays.
 func (t *taskRun) tryExchanges() error {
 	t.column, t.row = math.MaxInt64, math.MaxInt64
+	if t.cfg.Variant == TaskPlain {
+		return nil
+	}
 	joins := t.grid.p > 1 && t.with(Joins)
 	parts := t.grid.q > 1 && t.with(Parts) && 8*t.cfg.NB*(t.cfg.N/t.cfg.P) >= partBytes
 	if !joins && !parts {
@@ -199,10 +203,10 @@ func (t *taskRun) tryExchanges() error {
 	}
 	times, err := []int64{math.MaxInt64, math.MaxInt64}, error(nil)
 	if joins {
-		times[0], err = exchange64K(t.grid.pivots)
+		times[0], err = exchange64K(t.grid.pivots, t.probe)
 	}
 	if parts && err == nil {
-		times[1], err = exchange64K(t.grid.panels)
+		times[1], err = exchange64K(t.grid.panels, t.probe)
 	}
 	if err == nil {
 		err = all.Allreduce(mpi.InPlace, mpi.Of(times), mpi.Max)
@@ -211,11 +215,14 @@ func (t *taskRun) tryExchanges() error {
 	return err
 }
 
+// probeLen is 64 KiB to send, and 64 KiB to receive.
+const probeLen = 2 * 64 << 10 / 8
+
 // exchange64K returns the mean nanoseconds of a few exchanges of 64 KiB between neighbours in c, a ring. One alone is as
-// fast as the other ranks are early. Its length makes slow links visible that have a short latency.
-func exchange64K(c *mpi.Comm) (int64, error) {
+// fast as the other ranks are early. Its length makes slow links visible that have a short latency. probe is its memory.
+func exchange64K(c *mpi.Comm, probe []float64) (int64, error) {
 	const tries, tag = 4, 0
-	mine, theirs := make([]byte, 64<<10), make([]byte, 64<<10)
+	mine, theirs := probe[:probeLen/2], probe[probeLen/2:]
 	to, from, start := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size(), int64(0)
 	for range 1 + tries { // the first one makes the ranks meet
 		if _, err := c.Sendrecv(mpi.Of(mine), to, tag, mpi.Of(theirs), from, tag); err != nil {

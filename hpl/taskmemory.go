@@ -41,6 +41,9 @@ func taskPanels(cfg *Config) int {
 	return n
 }
 
+// probes reports whether a rank has memory for tryExchanges.
+func (c *Config) probes() bool { return c.Variant == Task && c.Workers == 1 && c.P*c.Q > 1 }
+
 // panelSlots is taskPanels, or fewer in a test.
 func (t *taskRun) panelSlots() int {
 	n := taskPanels(&t.cfg)
@@ -96,6 +99,9 @@ func (t *taskRun) allocateBuffers() (err error) {
 	}
 	all := &t.buffers
 	all.u, err = t.cfg.alloc(max(1, u), true)
+	if err == nil && t.cfg.probes() {
+		t.probe, err = t.cfg.alloc(probeLen, true)
+	}
 	for range t.cfg.Workers {
 		if err == nil {
 			var one []float64
@@ -143,6 +149,9 @@ func (t *taskRun) free() {
 	t.buffers.each(func(x []float64) { _ = blas.Free(x) })
 	for _, u := range t.u {
 		_ = blas.Free(u)
+	}
+	if t.probe != nil {
+		_ = blas.Free(t.probe)
 	}
 }
 
