@@ -1,10 +1,15 @@
 package hpl
 
 import (
+	"errors"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/mpi"
+	"github.com/weft-hpc/weft/mpi/local"
 )
 
 // The states and values of netlib's HPL_dmatgen with its seed.
@@ -87,6 +92,32 @@ func TestLeadingDimension(t *testing.T) {
 			if align%256 != 0 {
 				require.NotZero(t, ld%256, "m %d align %d", m, align)
 			}
+		}
+	}
+}
+
+// L2 starts at a cache line in every panel, where kernels read it a vector at a time, and ends in its memory.
+func TestPanelAlignment(t *testing.T) {
+	for _, grid := range []struct{ p, q int }{{1, 1}, {2, 1}} {
+		for _, nb := range []int{1, 7, 8, 30, 48} {
+			cfg := Default(200)
+			cfg.NB, cfg.P, cfg.Q, cfg.Workers = nb, grid.p, grid.q, 1
+			require.NoError(t, local.Run(grid.p, func(c *mpi.Comm) error {
+				g, err := newGrid(c, &cfg)
+				require.NoError(t, err)
+				s, err := newSolver(g, cfg, hooks{})
+				require.NoError(t, err)
+				p, err := s.newPanel(0)
+				require.NoError(t, err)
+				for k := range s.panels() {
+					s.setPanel(p, k)
+					if p.m2 > 0 {
+						assert.Zero(t, uintptr(unsafe.Pointer(&p.l2[0]))%(8*lineWords), "NB %d, panel %d", nb, k)
+						assert.Same(t, &p.l2[0], &p.memory[len(p.upper())])
+					}
+				}
+				return errors.Join(p.free(), s.free())
+			}))
 		}
 	}
 }

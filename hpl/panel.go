@@ -45,6 +45,7 @@ func (m *matrix) place(k, j, end int) placement {
 type panel struct {
 	placement
 	memory []float64 // all of it, from Config.alloc
+	before int       // numbers in memory before msg
 	msg    []float64
 	info   []float64 // parts of msg
 	rows   []float64
@@ -59,6 +60,10 @@ type panel struct {
 	next int // first local column to which the driver has not applied the panel
 }
 
+// lineWords is the length of a cache line. L2 starts at one: kernels read a vector at a time, and LINPACK took 1.05
+// times as long where each vector of 64 bytes was in two lines (AVX-512, Xeon).
+const lineWords = 8
+
 // messageLen returns the length of a panel's message in float64s.
 func messageLen(k blas.Kernels, jb, m2 int) int {
 	return 1 + jb + jb*jb + k.PackedA(m2, jb)
@@ -68,7 +73,7 @@ func messageLen(k blas.Kernels, jb, m2 int) int {
 func panelLen(cfg *Config, k blas.Kernels, row, first, jb int) int {
 	rows, _ := axes(cfg, row, 0)
 	jb = min(jb, cfg.N)
-	n := messageLen(k, jb, rows.local()-rows.before(first)) + k.PackedTriangle(jb)
+	n := messageLen(k, jb, rows.local()-rows.before(first)) + k.PackedTriangle(jb) + lineWords - 1
 	if cfg.P > 1 {
 		n += jb * jb
 	}
@@ -102,6 +107,8 @@ func (s *solver) setPanel(p *panel, k int) {
 	if s.grid.p > 1 {
 		p.work = take(p.jb * p.jb)
 	}
+	take(-(len(p.memory) - len(rest) + p.head()) & (lineWords - 1))
+	p.before = len(p.memory) - len(rest)
 	p.msg = rest[:messageLen(s.kernels, p.jb, p.m2)]
 	p.info, p.rows = take(1), take(p.jb)
 	if s.model != nil {
@@ -114,7 +121,7 @@ func (s *solver) setPanel(p *panel, k int) {
 func (p *panel) head() int { return 1 + p.jb + p.jb*p.jb }
 
 // upper returns the memory before L2.
-func (p *panel) upper() []float64 { return p.memory[:len(p.tri)+len(p.work)+p.head()] }
+func (p *panel) upper() []float64 { return p.memory[:p.before+p.head()] }
 
 // strips are rows of L2, counted as by solver.multiply: what one multiplication reads of a panel. top is
 // the first row of a strip, and so is bottom, or it is the end.

@@ -1,5 +1,7 @@
 package blas
 
+import "unsafe"
+
 func (t *primitives) Dgemm(ta, tb Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	rows, columns := stored(ta, m, k)
 	checkMatrix("Dgemm", "a", rows, columns, a, lda)
@@ -42,23 +44,30 @@ func (t *primitives) gemmBlock(o operand, buffer []float64, across bool, m, n in
 		direct = m / t.mr * t.mr
 	}
 	for i := 0; i < direct; i += step {
-		t.tiles(min(step, direct-i), n, o.k, o.alpha, a[i:], t.mr, lda, o.b, t.nr*o.k, c[i:], ldc)
+		t.tiles(min(step, direct-i), n, o.k, o.alpha, a[i:], t.mr, lda, o.b, t.nr*o.k, c[i:], ldc, nil)
 	}
 	for i := direct; i < m; i += step {
 		mc := min(step, m-i)
 		t.packA(buffer, across, mc, o.k, a[index(across, i, 0, lda):], lda)
-		t.tiles(mc, n, o.k, o.alpha, buffer, t.mr*o.k, t.mr, o.b, t.nr*o.k, c[i:], ldc)
+		t.tiles(mc, n, o.k, o.alpha, buffer, t.mr*o.k, t.mr, o.b, t.nr*o.k, c[i:], ldc, nil)
 	}
 }
 
 // tiles multiplies strips of A, as apart, whose columns are lda apart, with strips of
-// B, bs apart.
-func (t *primitives) tiles(m, n, k int, alpha float64, a []float64, as, lda int, b []float64, bs int, c []float64, ldc int) {
+// B, bs apart. Meanwhile as much of next comes to the L2 cache, if it is not nil.
+func (t *primitives) tiles(m, n, k int, alpha float64, a []float64, as, lda int, b []float64, bs int, c []float64, ldc int, next []float64) {
+	place, step := address(b), 0
+	if next != nil {
+		all := (m + t.mr - 1) / t.mr * ((n + t.nr - 1) / t.nr)
+		place, step = address(next), (8*min(m*k, len(next))+all-1)/all
+	}
 	rows := max(maxColumn/k/t.mr, 1) * t.mr
 	for j := 0; j < n; j += t.nr {
 		nr, strip, column := min(t.nr, n-j), b[j/t.nr*bs:], c[j*ldc:]
 		for i := 0; i < m; i += rows {
-			t.gemmColumn(min(rows, m-i), nr, k, alpha, a[i/t.mr*as:], as, lda, strip, column[i:], ldc)
+			some := min(rows, m-i)
+			t.gemmColumn(some, nr, k, alpha, a[i/t.mr*as:], as, lda, strip, column[i:], ldc, place, step)
+			place += uintptr((some + t.mr - 1) / t.mr * step)
 		}
 	}
 }
@@ -75,10 +84,24 @@ func (t *primitives) GemmPacked(m, n, k int, alpha float64, ap, bp, c []float64,
 	for p := 0; p < k; p += depth {
 		kc := min(depth, k-p)
 		for i := 0; i < m; i += step {
-			t.tiles(min(step, m-i), n, kc, alpha, ap[i*k+p*t.mr:], t.mr*k, t.mr, bp[p*t.nr:], t.nr*k, c[i:], ldc)
+			t.tiles(min(step, m-i), n, kc, alpha, ap[i*k+p*t.mr:], t.mr*k, t.mr, bp[p*t.nr:], t.nr*k, c[i:], ldc, following(ap, m, k, i+step, kc))
 		}
 	}
 }
+
+// following returns the packed block of A that starts at row i, or the first one if that is the end: the
+// next product often has the same A. nil: its kc columns are not contiguous.
+func following(ap []float64, m, k, i, kc int) []float64 {
+	switch {
+	case kc < k:
+		return nil
+	case i < m:
+		return ap[i*k:]
+	}
+	return ap
+}
+
+func address(x []float64) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }
 
 // evenly returns the length of the pieces, at most limit, into which n is divided evenly.
 func evenly(n, limit int) int {

@@ -43,7 +43,7 @@ var avx2 = primitives{
 // The functions in assembly; the fields of primitives say what they compute.
 
 //go:noescape
-func gemmColumnAVX512(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
+func gemmColumnAVX512(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int, next uintptr, step int)
 
 //go:noescape
 func trsmTileAVX512(k int, l, x, y []float64)
@@ -94,7 +94,7 @@ func gemvN4AVX512(c0, c1, c2, c3 float64, a []float64, lda int, y []float64)
 func gemvT4AVX512(a []float64, lda int, x, y []float64)
 
 //go:noescape
-func gemmColumnAVX2(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
+func gemmColumnAVX2(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int, next uintptr, step int)
 
 //go:noescape
 func trsmTileAVX2(k int, l, x, y []float64)

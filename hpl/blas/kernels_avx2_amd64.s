@@ -31,8 +31,8 @@ DATA ·maskTable+176(SB)/8, $0
 DATA ·maskTable+184(SB)/8, $0
 GLOBL ·maskTable(SB), RODATA|NOPTR, $192
 
-// func gemmColumnAVX2(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
-TEXT ·gemmColumnAVX2(SB), NOSPLIT, $0-128
+// func gemmColumnAVX2(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int, next uintptr, step int)
+TEXT ·gemmColumnAVX2(SB), NOSPLIT, $0-144
 	MOVQ m+0(FP), R14
 	MOVQ a_base+32(FP), R15
 	MOVQ lda+64(FP), R8
@@ -48,6 +48,10 @@ tile:
 	LEAQ (R11)(R8*8), R11
 	MOVQ b_base+72(FP), BX
 	MOVQ k+16(FP), CX
+	MOVQ next+128(FP), AX
+	MOVQ step+136(FP), R13
+	ADDQ AX, R13
+	MOVQ R13, next+128(FP)
 	LEAQ 96(DI), R12
 	CMPQ CX, $64
 	CMOVQGE DI, R12
@@ -73,6 +77,9 @@ first:
 	PREFETCHT0 64(R12)
 	PREFETCHT0 88(R12)
 	ADDQ R10, R12
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	ADDQ $128, AX
 	VMOVUPD 0(SI), Y0
 	VMOVUPD 32(SI), Y1
 	VMOVUPD 64(SI), Y2

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func gemmColumnAVX512(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
-TEXT ·gemmColumnAVX512(SB), NOSPLIT, $0-128
+// func gemmColumnAVX512(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int, next uintptr, step int)
+TEXT ·gemmColumnAVX512(SB), NOSPLIT, $0-144
 	MOVQ m+0(FP), R14
 	MOVQ a_base+32(FP), R15
 	MOVQ lda+64(FP), R8
@@ -21,6 +21,10 @@ tile:
 	LEAQ (R11)(R8*8), R11
 	MOVQ b_base+72(FP), BX
 	MOVQ k+16(FP), CX
+	MOVQ next+128(FP), AX
+	MOVQ step+136(FP), R13
+	ADDQ AX, R13
+	MOVQ R13, next+128(FP)
 	LEAQ 192(DI), R12
 	CMPQ CX, $64
 	CMOVQGE DI, R12
@@ -59,6 +63,10 @@ first:
 	PREFETCHT0 128(R12)
 	PREFETCHT0 184(R12)
 	ADDQ R10, R12
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	ADDQ $192, AX
 	VMOVUPD 0(SI), Z0
 	VMOVUPD 64(SI), Z1
 	VMOVUPD 128(SI), Z2

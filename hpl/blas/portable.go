@@ -15,7 +15,7 @@ var portable = primitives{
 }
 
 // gemmColumn multiplies tile by tile.
-func gemmColumn(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int) {
+func gemmColumn(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int, _ uintptr, _ int) {
 	for i, s := 0, 0; i < m; i, s = i+4, s+as {
 		gemmTile(min(4, m-i), n, k, alpha, a[s:], lda, b, c[i:], ldc)
 	}

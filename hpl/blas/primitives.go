@@ -12,8 +12,10 @@ type primitives struct {
 
 	// gemmColumn: C += alpha*A*B, for n <= nr columns of C; m, k > 0. A consists of strips of
 	// mr rows, as elements apart: element (i, p) of the first strip is a[p*lda+i], and there are
-	// mr of them in each column whatever m is; (p, j) of B is b[p*nr+j], with nr in each row.
-	gemmColumn func(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int)
+	// mr of them in each column whatever m is; (p, j) of B is b[p*nr+j], with nr in each row. A hint: the L2 cache
+	// should hold some lines from next on, and with each further tile the lines step bytes further;
+	// next may be any address.
+	gemmColumn func(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int, next uintptr, step int)
 
 	// trsmTile: Y := T^-1 * (Y - L*X), for mr rows of Y and k rows of X, each of nr
 	// contiguous elements. l holds L, mr x k, by columns, then T, mr x mr, lower
