@@ -5,9 +5,14 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"runtime"
 	"testing"
+	"unsafe"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-hpc/weft/internal/pages"
 )
 
 func numbers(n int, seed uint64) []complex128 {
@@ -316,6 +321,27 @@ func TestRows_stream(t *testing.T) {
 				p.Out = p.Out[1:]
 				require.False(t, p.streams(&s.table[radix], s), "not aligned")
 			}
+		}
+	}
+}
+
+// Aligned memory is zero, starts at a cache line, or at a huge page if it is long, and has no more than was asked for.
+func TestAligned(t *testing.T) {
+	for _, n := range []int{1, 5, hugeBytes/16 - 1, hugeBytes / 16, pages.HugeSize/16 + 1} {
+		at := uintptr(64)
+		if 16*n >= hugeBytes {
+			at = pages.HugeSize
+		}
+		for range 2 { // the second one may be memory used before
+			x := Aligned(n)
+			assert.Len(t, x, n)
+			assert.Equal(t, n, cap(x))
+			assert.Zero(t, uintptr(unsafe.Pointer(&x[0]))%at, "%d numbers", n)
+			for i := range x {
+				require.Zero(t, x[i])
+				x[i] = 1
+			}
+			runtime.GC()
 		}
 	}
 }

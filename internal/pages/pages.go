@@ -38,6 +38,13 @@ func Map(n int, huge bool) ([]byte, error) {
 	return b[:n], nil
 }
 
+// HugeSize is the size of a huge page in bytes on most systems.
+const HugeSize = 2 << 20
+
+// AdviseHuge asks the kernel for huge pages in b, which starts at a multiple of HugeSize and may be Go memory; what has been
+// touched already may stay as it is. Any goroutine; a system call.
+func AdviseHuge(b []byte) { adviseHuge(b) }
+
 // Unmap frees a mapping: b is the slice from Map, not a part of it. A later access through
 // any slice crashes the program, unless the memory is on the Go heap. Any goroutine; one
 // system call. Errors: b is no live mapping.
