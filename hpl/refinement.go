@@ -10,7 +10,7 @@ import (
 //
 // Time of a run without a refinement / with it (xhpl -ablate): 1.10 means that without it runs take 10 % longer. The first ten rows are
 // medians of eleven runs, of five on two hosts (Open MPI, 1 Gbit/s), on two cores of an Intel Xeon (480 MiB of third-level cache), 2026-11-30.
-// Simulated machines, 2026-11-28, repeat exactly; js21 has NB = 128 and cluster NB = 192. A dash: it makes no difference there, and what was
+// Simulated machines, 2026-11-30 (the last row 2026-11-28), repeat exactly; js21 has NB = 128 and cluster NB = 192. A dash: it makes no difference there, and what was
 // measured was noise, up to 5 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases
@@ -28,7 +28,7 @@ import (
 //	cluster, 1x1, 64 workers, N = 8000        1.08  1.00      -          -     -    1.69    1.00       -
 //	cluster, 1x4, 16 workers, N = 4000        1.00  1.00   1.00          -     -    1.11    1.33       -
 //	cluster, 2x2, 16 workers, N = 8000        1.11  1.00   1.00       2.44  0.98    1.18    1.17    1.00
-//	js21, 4x4, 4 workers, N = 4096            1.00  1.01   1.00       1.32  1.06    1.01    1.32    1.01
+//	js21, 4x4, 4 workers, N = 4096            1.00  1.01   1.00       1.32  1.06    1.01    1.31    1.00
 //	js21, 8x16, 4 workers, N = 16384          1.06  1.00   1.00       1.19  1.01    1.00    1.33    1.01
 //	js21, 16x32, 1 worker, N = 16384          1.08  1.00   1.01       1.13  0.99    1.01    1.30    1.00
 //
