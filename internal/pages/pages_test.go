@@ -36,15 +36,22 @@ func TestMap_refuses(t *testing.T) {
 	}
 }
 
-// WarmHeap leaves the heap free memory that the system has allocated.
+// WarmHeap leaves the heap free memory that the system has allocated. Beside other programs the runtime's
+// scavenger, which runs in the background, may return it before the test looks, so one of some attempts counts.
 func TestWarmHeap(t *testing.T) {
 	kept := func() int {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return int(m.HeapIdle - m.HeapReleased)
 	}
-	debug.FreeOSMemory()
-	before := kept()
-	pages.WarmHeap()
-	assert.Greater(t, kept(), before+2<<20)
+	most := 0
+	for range 20 {
+		debug.FreeOSMemory()
+		before := kept()
+		pages.WarmHeap()
+		if most = max(most, kept()-before); most > 2<<20 {
+			return
+		}
+	}
+	t.Errorf("at most %d bytes are left", most)
 }
