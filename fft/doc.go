@@ -47,8 +47,8 @@
 //
 // Plans are immutable; tables are made once, on first use, under a sync.Once. Scratch
 // memory comes from a pool of the plan, so plans are safe for concurrent use, and nothing
-// is allocated in the steady state. Tables and scratch memory of 512 KiB and more, of transforms of 32 768 points
-// or more, take whole huge pages of 2 MiB, if the system has them. Nothing here starts a goroutine or blocks. The tasks of a
+// is allocated in the steady state. Tables and scratch memory of 512 KiB and more take
+// whole huge pages of 2 MiB, if the system has them. Nothing here starts a goroutine or blocks. The tasks of a
 // [Grid] run on the workers of their runtime.
 //
 // # Accuracy

@@ -31,24 +31,30 @@ func TestBlocking(t *testing.T) {
 func TestNextBlock(t *testing.T) {
 	const m, k, cacheLine = 500, 96, 64
 	for _, table := range append(vectorized(), &portable) {
-		recorder, fetched := *table, map[uintptr]bool{}
+		ap, bp := make([]float64, table.PackedA(m, k)), make([]float64, table.PackedB(k, k))
+		block := table.mc(k) * k
+		fetched := map[int]map[uintptr]bool{} // lines, by the block that was multiplied meanwhile
+		recorder := *table
 		recorder.gemmColumn = func(m, n, k int, alpha float64, a []float64, as, lda int, b, c []float64, ldc int, next uintptr, step int) {
+			at := int(address(a)-address(ap)) / 8 / block
+			if fetched[at] == nil {
+				fetched[at] = map[uintptr]bool{}
+			}
 			for i := 0; i < m; i += table.mr {
 				for line := next; line < next+uintptr((table.mr+7)/8*table.nr*cacheLine); line += cacheLine {
-					fetched[line/cacheLine] = true
+					fetched[at][line/cacheLine] = true
 				}
 				next += uintptr(step)
 			}
 		}
-		ap, bp := make([]float64, table.PackedA(m, k)), make([]float64, table.PackedB(k, k))
-		for first := 0; first < m; first += table.mc(k) {
-			rows := min(table.mc(k), m-first)
-			next := following(ap, m, k, first+rows, k)
-			recorder.tiles(rows, k, k, 1, ap[first*k:], table.mr*k, table.mr, bp, table.nr*k, make([]float64, m*k), m, next)
-			for i := range min(rows*k, len(next)) {
-				require.True(t, fetched[address(next[i:])/cacheLine], "%s: block %d, element %d", table.name, first, i)
+		recorder.GemmPacked(m, k, k, 1, ap, bp, make([]float64, m*k), m)
+		blocks := (m*k + block - 1) / block
+		require.Len(t, fetched, blocks, table.name)
+		for at := range blocks {
+			next := ap[(at+1)%blocks*block:]
+			for i := range min(block, m*k-at*block, len(next)) {
+				require.True(t, fetched[at][address(next[i:])/cacheLine], "%s: block %d, element %d", table.name, at, i)
 			}
-			clear(fetched)
 		}
 	}
 	assert.Nil(t, following(make([]float64, 24*800), 24, 800, 0, 400), "half of the columns: not contiguous")
