@@ -138,6 +138,20 @@ func (x strips) end() int {
 	return x.bottom * x.jb
 }
 
+// leastStrips is how many strips of rows are worth a task.
+const leastStrips = 8
+
+// splitRows splits the rows of L2 into n parts of whole strips, or fewer.
+func (s *solver) splitRows(p *panel, n int) (parts []strips) {
+	mr, _ := s.kernels.Strips()
+	all := (p.m2 + mr - 1) / mr
+	n = max(1, min(n, all/leastStrips))
+	for i := range n {
+		parts = append(parts, strips{p, all * i / n * mr, min(p.m2, all*(i+1)/n*mr)})
+	}
+	return parts
+}
+
 // unpack decodes p's message, once it has arrived: pivots, packed triangle, plan of row
 // exchanges. Every process calls it before it applies p.
 func (s *solver) unpack(p *panel) error {

@@ -68,20 +68,12 @@ func (t *taskRun) spawnPanel(k int) *panel {
 
 // splitMessages cuts the messages that bring a panel to this process, and forward it, into parts that
 // end where those of splitRows do. The memory that they access orders them.
-func (t *taskRun) splitMessages(p *panel, messages []route.Step) (all []route.Step) {
-	parts := t.splitRows(p, t.inParts(p))
-	for _, m := range messages {
-		for _, x := range parts[1:] {
-			if at := p.head() + x.top*p.jb; m.At < at && at < m.At+m.Len {
-				first := m
-				first.Len = at - m.At
-				all = append(all, first)
-				m.At, m.Len = at, m.Len-first.Len
-			}
-		}
-		all = append(all, m)
+func (t *taskRun) splitMessages(p *panel, messages []route.Step) []route.Step {
+	var ends []int
+	for _, x := range t.splitRows(p, t.inParts(p))[1:] {
+		ends = append(ends, p.head()+x.top*p.jb)
 	}
-	return all
+	return route.Cut(messages, ends)
 }
 
 // spawnUpdates spawns the updates with p that are late, if next is there, the panel for which they
@@ -94,16 +86,6 @@ func (t *taskRun) spawnUpdates(p, next *panel) {
 		}
 		i = last + 1
 	}
-}
-
-// firstRight returns the number of the first block column with columns right of p.
-func (t *taskRun) firstRight(p *panel) int {
-	for i, b := range t.blockColumns {
-		if b.last > p.right {
-			return i
-		}
-	}
-	return len(t.blockColumns)
 }
 
 // spawnUpdate spawns the update of one block column, or of joined ones.
@@ -147,12 +129,6 @@ func exchangeRows(ctx *tasks.Context, t *taskRun, p *panel, b *blockColumn, _ []
 	return nil
 }
 
-// unpackRows takes the rows that have arrived.
-func (t *taskRun) unpackRows(p *panel, b *blockColumn) {
-	defer t.watch.since(osthread.Nanotime(), timeSwap)
-	p.swaps.Unpack(t.kernels, b.last-b.from(p), b.work, b.raw, p.jb, t.matrix.at(0, b.from(p)), t.matrix.ld)
-}
-
 // solveShared computes U from the rows that have arrived.
 func solveShared(ctx *tasks.Context, t *taskRun, h head, b *blockColumn) error {
 	defer t.watch.since(osthread.Nanotime(), timeUpdate)
@@ -164,7 +140,8 @@ func solveShared(ctx *tasks.Context, t *taskRun, h head, b *blockColumn) error {
 // arrive takes the rows that an exchange has brought, if there was one.
 func (t *taskRun) arrive(p *panel, b *blockColumn) {
 	if t.grid.p > 1 && t.with(Exchanges) {
-		t.unpackRows(p, b)
+		defer t.watch.since(osthread.Nanotime(), timeSwap)
+		p.swaps.Unpack(t.kernels, b.last-b.from(p), b.work, b.raw, p.jb, t.matrix.at(0, b.from(p)), t.matrix.ld)
 	}
 }
 

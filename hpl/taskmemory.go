@@ -20,6 +20,16 @@ type blockColumn struct {
 // from returns the first column of b that panel p updates; b.last is the end.
 func (b *blockColumn) from(p *panel) int { return max(b.first, p.right) }
 
+// firstRight returns the number of the first block column with columns right of p.
+func (t *taskRun) firstRight(p *panel) int {
+	for i, b := range t.blockColumns {
+		if b.last > p.right {
+			return i
+		}
+	}
+	return len(t.blockColumns)
+}
+
 // taskPanels returns the number of panels for which the drivers with tasks have memory: as many as fit in max(1 GiB,
 // 1/8 of the local matrix), at least 4 (2 are netlib's look-ahead 1) and at most 64. Panels
 // and their messages shrink more slowly than updates, so panels far ahead leave updates to

@@ -95,8 +95,7 @@ func (t *taskRun) cut(p *panel, b *blockColumn) []strips {
 	return t.splitRows(p, 1)
 }
 
-// partBytes is the least part of a panel worth a message, and maxParts the largest number
-// of parts: each costs both ranks a few turns of the comm thread.
+// partBytes is the least part of a panel worth a message, and maxParts the largest number of parts: each costs time.
 const (
 	partBytes = 512 << 10
 	maxParts  = 4
@@ -113,30 +112,7 @@ func (t *taskRun) inParts(p *panel) int {
 	return min(maxParts, max(1, 8*len(p.msg)/cmp.Or(t.hooks.partBytes, partBytes)))
 }
 
-// leastStrips is how many strips of rows are worth a task.
-const leastStrips = 8
-
-// splitRows splits the rows of L2 into n parts of whole strips, or fewer.
-func (t *taskRun) splitRows(p *panel, n int) (parts []strips) {
-	mr, _ := t.kernels.Strips()
-	all := (p.m2 + mr - 1) / mr
-	n = max(1, min(n, all/leastStrips))
-	for i := range n {
-		parts = append(parts, strips{p, all * i / n * mr, min(p.m2, all*(i+1)/n*mr)})
-	}
-	return parts
-}
-
-// sharing lets idle workers take part in the body of ctx (Shares).
-func (t *taskRun) sharing(ctx *tasks.Context) shared {
-	if !t.with(Shares) {
-		return shared{ctx, 1}
-	}
-	return shared{ctx, t.cfg.Workers}
-}
-
-// solveWorth is how many multiplications of a triangle are worth a part of a shared solve: some
-// 20 microseconds.
+// solveWorth is how many multiplications of a triangle are worth a part of a shared solve: some 20 microseconds.
 const solveWorth = 400_000
 
 // solveGrain returns how many columns those are.

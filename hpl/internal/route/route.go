@@ -25,6 +25,23 @@ type Step struct {
 // overlaps reports whether the two messages share an element of the buffer.
 func (s Step) overlaps(r Step) bool { return s.At < r.At+r.Len && r.At < s.At+s.Len }
 
+// Cut returns the steps with each message cut into shorter ones at the elements of the buffer in at, which ascend. Both ranks of a
+// message cut it alike.
+func Cut(steps []Step, at []int) (all []Step) {
+	for _, s := range steps {
+		for _, end := range at {
+			if s.At < end && end < s.At+s.Len {
+				first := s
+				first.Len = end - s.At
+				all = append(all, first)
+				s.At, s.Len = end, s.Len-first.Len
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
 // Run is a route in progress. It belongs to one goroutine, which may communicate.
 type Run struct {
 	c     *mpi.Comm

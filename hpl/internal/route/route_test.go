@@ -24,6 +24,16 @@ func relay(c *mpi.Comm, n int) (steps []Step) {
 	return steps
 }
 
+// A message is cut at elements inside it, not at its ends, and keeps its peer and direction.
+func TestCut(t *testing.T) {
+	steps := []Step{{Peer: 1, At: 0, Len: 10}, {Send: true, Peer: 2, At: 4, Len: 3}}
+	require.Equal(t, steps, Cut(steps, nil))
+	require.Equal(t, steps, Cut(steps, []int{0, 10, 12}))
+	require.Equal(t, []Step{{Peer: 1, At: 0, Len: 4}, {Peer: 1, At: 4, Len: 1}, {Peer: 1, At: 5, Len: 2}, {Peer: 1, At: 7, Len: 3},
+		{Send: true, Peer: 2, At: 4, Len: 1}, {Send: true, Peer: 2, At: 5, Len: 2}}, Cut(steps, []int{4, 5, 7}))
+	require.Equal(t, 10, steps[0].Len, "the argument was changed")
+}
+
 func TestRelay(t *testing.T) {
 	require.NoError(t, local.Run(4, func(c *mpi.Comm) error {
 		x := make([]float64, 20)
