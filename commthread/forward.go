@@ -183,7 +183,7 @@ func (h *handed) fill(k *engine.Call) {
 	s := &h.call
 	h.caller = k
 	s.Kind, s.Exclusive, s.Hidden, s.Comm, s.Peer, s.Tag, s.Send, s.Recv = k.Kind, k.Exclusive, k.Hidden, k.Comm, k.Peer, k.Tag, k.Send, k.Recv
-	s.Op, s.Win, s.Offset, s.Count, s.Message, s.Task = k.Op, k.Win, k.Offset, k.Count, k.Message, k.Task
+	s.Op, s.Win, s.Offset, s.Tile, s.Rows, s.LD, s.Count, s.Message, s.Task = k.Op, k.Win, k.Offset, k.Tile, k.Rows, k.LD, k.Count, k.Message, k.Task
 	s.SendCounts, s.SendDispls, s.RecvCounts, s.RecvDispls = k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls
 }
 

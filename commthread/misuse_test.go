@@ -56,6 +56,7 @@ func misuses(r rank, other *mpi.Comm, w *mpi.Win) map[string]struct {
 		"get from rank 3":        {func(_ *mpi.Comm, cl tasks.Clause) { ct.Get(rt, w, b, 3, 0, cl) }, "no such rank"},
 		"accumulate nothing":     {func(_ *mpi.Comm, cl tasks.Clause) { ct.Accumulate(rt, w, b, nil, 0, 0, cl) }, "predefined"},
 		"notify number 99":       {func(_ *mpi.Comm, cl tasks.Clause) { ct.PutNotify(rt, w, b, 0, 0, 99, cl) }, "notifications"},
+		"tile of half a column":  {func(_ *mpi.Comm, cl tasks.Clause) { ct.PutTileNotify(rt, w, b, 0, 0, 3, 3, 1, cl) }, "no tile"},
 		"await -1 notifications": {func(_ *mpi.Comm, cl tasks.Clause) { ct.AwaitNotify(rt, w, mpi.Buffer{}, 0, -1, cl) }, "negative"},
 		"lazy from nowhere":      {func(_ *mpi.Comm, cl tasks.Clause) { ct.LazyRecv(rt, nil, b, 0, 0, nil, cl) }, "the endpoint is nil"},
 		"lazy to nowhere":        {func(_ *mpi.Comm, cl tasks.Clause) { ct.LazySend(rt, nil, b, 0, 0, nil, cl) }, "the endpoint is nil"},
@@ -101,7 +102,7 @@ func TestMisuse_every_method(t *testing.T) {
 			}
 			n++
 		}
-		assert.Equal(t, 35, n)
+		assert.Equal(t, 36, n)
 		return nil
 	})
 }

@@ -293,6 +293,16 @@ func (t *Thread) PutNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at,
 	}, cl)
 }
 
+// PutTileNotify is PutNotify into a tile of the target's window: columns of rows elements that start ld elements apart, the first at
+// element at (mpi.Win.PutTileNotify).
+func (t *Thread) PutTileNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at, rows, ld, id int, cl ...tasks.Clause) {
+	t.oneSided(in, w, engine.CallNotify, func(o *operation) {
+		o.call.Send, o.call.Peer, o.call.Offset, o.call.Tag = engine.Buffer(b), target, at, id
+		o.call.Tile, o.call.Rows, o.call.LD = true, rows, ld
+		o.access(b, deps.In)
+	}, cl)
+}
+
 // Get spawns a task that reads b from the window of rank target, from element at on.
 func (t *Thread) Get(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target, at int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallGet, func(o *operation) {

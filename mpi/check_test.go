@@ -189,18 +189,20 @@ func TestBadAccesses(t *testing.T) {
 			class error
 			call  error
 		}{
-			"the communicator has ranks 0 to 1":                      {mpi.ErrRank, w.Put(mpi.Of(f2), 2, 0)},
-			"elements 9 to 11 of the window of rank 0, which has 10": {mpi.ErrWindow, w.Put(mpi.Of(f2), 0, 9)},
-			"elements -1 to 1 of the window of rank 1, which has 20": {mpi.ErrWindow, w.Get(mpi.Of(f2), 1, -1)},
-			"the window holds float64, the buffer int64":             {mpi.ErrKind, w.Get(mpi.Of(i2), 1, 0)},
-			"InPlace is for collective operations":                   {mpi.ErrBuffer, w.Put(mpi.InPlace, 1, 0)},
-			"Accumulate takes the predefined operations and Replace": {mpi.ErrKind, w.Accumulate(mpi.Of(f2), nil, 0, 0)},
-			`operation "bor" is not defined on float64`:              {mpi.ErrKind, w.Accumulate(mpi.Of(f2), mpi.Bor, 0, 0)},
-			"notifications go from 0 to 63":                          {mpi.ErrTag, w.PutNotify(mpi.Of(f2), 0, 0, 64)},
-			"await-notify on world, rank":                            {mpi.ErrTag, w.AwaitNotify(-1, 1)},
-			"the count is negative":                                  {mpi.ErrCount, w.AwaitNotify(1, -1)},
-			"lock on world":                                          {mpi.ErrRank, w.Lock(-3, true)},
-			"flush on world":                                         {mpi.ErrRank, w.Flush(-4)},
+			"the communicator has ranks 0 to 1":                       {mpi.ErrRank, w.Put(mpi.Of(f2), 2, 0)},
+			"elements 9 to 11 of the window of rank 0, which has 10":  {mpi.ErrWindow, w.Put(mpi.Of(f2), 0, 9)},
+			"elements -1 to 1 of the window of rank 1, which has 20":  {mpi.ErrWindow, w.Get(mpi.Of(f2), 1, -1)},
+			"the window holds float64, the buffer int64":              {mpi.ErrKind, w.Get(mpi.Of(i2), 1, 0)},
+			"InPlace is for collective operations":                    {mpi.ErrBuffer, w.Put(mpi.InPlace, 1, 0)},
+			"Accumulate takes the predefined operations and Replace":  {mpi.ErrKind, w.Accumulate(mpi.Of(f2), nil, 0, 0)},
+			`operation "bor" is not defined on float64`:               {mpi.ErrKind, w.Accumulate(mpi.Of(f2), mpi.Bor, 0, 0)},
+			"notifications go from 0 to 63":                           {mpi.ErrTag, w.PutNotify(mpi.Of(f2), 0, 0, 64)},
+			"2 elements are no tile with 3 rows":                      {mpi.ErrCount, w.PutTileNotify(mpi.Of(f2), 0, 0, 3, 3, 1)},
+			"1 x 2 elements with leading dimension 9, from element 1": {mpi.ErrWindow, w.PutTileNotify(mpi.Of(f2), 0, 1, 1, 9, 1)},
+			"await-notify on world, rank":                             {mpi.ErrTag, w.AwaitNotify(-1, 1)},
+			"the count is negative":                                   {mpi.ErrCount, w.AwaitNotify(1, -1)},
+			"lock on world":                                           {mpi.ErrRank, w.Lock(-3, true)},
+			"flush on world":                                          {mpi.ErrRank, w.Flush(-4)},
 		} {
 			require.ErrorIs(t, x.call, x.class, text)
 			require.ErrorContains(t, x.call, text)

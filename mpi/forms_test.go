@@ -12,7 +12,7 @@ import (
 
 // describe returns the fields that a caller fills in, as text.
 func describe(k *engine.Call) string {
-	return fmt.Sprint(k.Kind, k.Peer, k.Tag, k.Send, k.Recv, k.Op, k.Offset, k.Count, k.Exclusive, k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls, k.Win != nil)
+	return fmt.Sprint(k.Kind, k.Peer, k.Tag, k.Send, k.Recv, k.Op, k.Offset, k.Tile, k.Rows, k.LD, k.Count, k.Exclusive, k.SendCounts, k.SendDispls, k.RecvCounts, k.RecvDispls, k.Win != nil)
 }
 
 // form is an operation with a blocking and a non-blocking method.
@@ -68,6 +68,7 @@ func windowForms(w *mpi.Win) []form {
 		{engine.CallAccumulate, func(*mpi.Comm) error { return w.Accumulate(b, mpi.Replace, 0, 4) },
 			func(*mpi.Comm) *mpi.Request { return w.Iaccumulate(b, mpi.Replace, 0, 4) }},
 		{engine.CallNotify, func(*mpi.Comm) error { return w.PutNotify(b, 0, 4, 63) }, func(*mpi.Comm) *mpi.Request { return w.IputNotify(b, 0, 4, 63) }},
+		{engine.CallNotify, func(*mpi.Comm) error { return w.PutTileNotify(b, 0, 3, 1, 2, 63) }, func(*mpi.Comm) *mpi.Request { return w.IputTileNotify(b, 0, 3, 1, 2, 63) }},
 		{engine.CallAwaitNotify, func(*mpi.Comm) error { return w.AwaitNotify(63, 2) }, func(*mpi.Comm) *mpi.Request { return w.IawaitNotify(63, 2) }},
 		{engine.CallFence, func(*mpi.Comm) error { return w.Fence() }, func(*mpi.Comm) *mpi.Request { return w.Ifence() }},
 		{engine.CallFlush, func(*mpi.Comm) error { return w.Flush(mpi.AllRanks) }, func(*mpi.Comm) *mpi.Request { return w.Iflush(mpi.AllRanks) }},

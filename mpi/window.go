@@ -72,12 +72,14 @@ type access struct {
 	op         *Op
 	peer       int
 	at, tag, n int
+	rows, ld   int
+	tile       bool
 	exclusive  bool
 }
 
 func (a *access) fill(w *Win, k *engine.Call) {
 	k.Kind, k.Win, k.Send, k.Recv, k.Op, k.Peer = a.kind, w.inner(), engine.Buffer(a.send), engine.Buffer(a.recv), (*engine.Op)(a.op), a.peer
-	k.Offset, k.Tag, k.Count, k.Exclusive = a.at, a.tag, a.n, a.exclusive
+	k.Offset, k.Tile, k.Rows, k.LD, k.Tag, k.Count, k.Exclusive = a.at, a.tile, a.rows, a.ld, a.tag, a.n, a.exclusive
 }
 
 func (w *Win) now(a access) error {
@@ -137,6 +139,18 @@ func (w *Win) PutNotify(b Buffer, target, at, id int) error {
 // IputNotify starts PutNotify.
 func (w *Win) IputNotify(b Buffer, target, at, id int) *Request {
 	return w.later(access{kind: engine.CallNotify, send: b, peer: target, at: at, tag: id})
+}
+
+// PutTileNotify is PutNotify into a tile of the target's window, as [Tile] describes it: the first rows elements of b
+// from element at on, the next rows elements ld elements behind them, and so on. b has any layout and whole columns: another
+// number of elements is [ErrCount], and a tile that leaves the window, or whose columns overlap, [ErrWindow].
+func (w *Win) PutTileNotify(b Buffer, target, at, rows, ld, id int) error {
+	return w.now(access{kind: engine.CallNotify, send: b, peer: target, at: at, tile: true, rows: rows, ld: ld, tag: id})
+}
+
+// IputTileNotify starts PutTileNotify.
+func (w *Win) IputTileNotify(b Buffer, target, at, rows, ld, id int) *Request {
+	return w.later(access{kind: engine.CallNotify, send: b, peer: target, at: at, tile: true, rows: rows, ld: ld, tag: id})
 }
 
 // AwaitNotify waits until notification counter id of this rank is at least count, and

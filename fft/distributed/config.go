@@ -142,9 +142,6 @@ const maxPoints = math.MaxInt >> 8
 const (
 	groupBytes = 16 << 10
 	maxGroups  = 16
-	// fewGroups is for Tasks with one-sided messages: there a deferred group takes one
-	// message per plane.
-	fewGroups = 6
 )
 
 // chooseGroups chooses the number of groups by the size of their messages. All ranks choose
@@ -159,9 +156,5 @@ func (c *Config) chooseGroups() {
 	ranks := c.Grid[0]
 	rows := (min(c.Dims[0], c.Dims[1]) + ranks - 1) / ranks
 	bytes := rows * (c.Dims[2] / c.Grid[1]) * element
-	most := maxGroups
-	if c.Form == Tasks && c.OneSided {
-		most = fewGroups
-	}
-	c.Groups = max(1, min(rows, bytes/groupBytes, most))
+	c.Groups = max(1, min(rows, bytes/groupBytes, maxGroups))
 }

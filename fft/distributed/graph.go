@@ -214,18 +214,7 @@ func (g *graph) compute(f func(*scratch)) {
 func (g *graph) sendPlane(t *pipeline, u int, plane []complex128) {
 	for q := range t.peers {
 		rows, _ := t.shape(t.me, q)
-		g.sendOrPut(t, t.piece(plane, q, 0, rows), q, u)
-	}
-}
-
-// sendOrPut spawns the transfer of early pieces to q, whose first plane is u.
-func (g *graph) sendOrPut(t *pipeline, b mpi.Buffer, q, u int) {
-	switch {
-	case b.Bytes() == 0:
-	case t.win != nil:
-		g.put(t, b, q, u, 0, 0)
-	default:
-		g.send(t, b, q, u)
+		g.transfer(t, t.piece(plane, q, 0, rows), q, message{plane: u, planes: 1, rows: rows})
 	}
 }
 
@@ -237,42 +226,39 @@ func (g *graph) sendEarly(t *pipeline, u int) {
 		return
 	}
 	for q := range t.peers {
-		g.sendOrPut(t, t.out.earlyPieces(q, first, count), q, first)
+		g.transfer(t, t.out.earlyPieces(q, first, count), q, message{plane: first, planes: count, rows: t.out.earlyRows[q]})
 	}
 }
 
 // sendDeferred spawns the sends of the deferred groups, in order. A message has the rows of all
-// planes: it waits for the last plane, and for the last message but one to the same peer. Puts go
-// plane by plane, because the target of one put is contiguous.
+// planes: it waits for the last plane, and for the last message but one to the same peer.
 func (g *graph) sendDeferred(t *pipeline) {
 	_, planes := t.planes(t.me)
 	for k := t.early; k < t.groups && planes > 0; k++ {
 		for q := range t.peers {
 			first, count := t.group(t.me, q, k)
-			if t.bytes(t.me, q, count) == 0 {
-				continue
-			}
-			if t.win == nil {
+			if t.bytes(t.me, q, count) > 0 {
 				inOrder := tasks.Updates(&t.order[q][k%deferredWindow])
-				g.send(t, t.out.latePieces(q, 0, planes, first, count), q, planes+k, inOrder)
-				continue
-			}
-			for u := range planes {
-				g.put(t, t.out.latePieces(q, u, 1, first, count), q, u, k, first)
+				g.transfer(t, t.out.latePieces(q, first, count), q, message{planes: planes, group: k, row: first, rows: count}, inOrder)
 			}
 		}
 	}
 }
 
-// send spawns the send of b to q.
-func (g *graph) send(t *pipeline, b mpi.Buffer, q, tag int, cl ...tasks.Clause) {
-	g.p.stats.message(b.Bytes())
-	g.p.ct.Send(g.p.rt, t.comm, b, q, tag, cl...)
-}
+// message is what one message carries: rows of the pieces of some planes, all in early groups or in one that is deferred.
+type message struct{ plane, planes, group, row, rows int }
 
-// put spawns the put of some rows of a piece, from row first of group k of plane u.
-func (g *graph) put(t *pipeline, b mpi.Buffer, q, u, k, first int) {
+// transfer spawns the send of b, which holds m, to q, or its put into the array of q.
+func (g *graph) transfer(t *pipeline, b mpi.Buffer, q int, m message, cl ...tasks.Clause) {
+	if b.Bytes() == 0 {
+		return
+	}
 	g.p.stats.message(b.Bytes())
-	at, _ := t.target(t.me, q, u, first, 1)
-	g.p.ct.PutNotify(g.p.rt, t.win, b, q, at, t.counter(u, k), tasks.Reads(&t.mayPut))
+	if t.win == nil {
+		g.p.ct.Send(g.p.rt, t.comm, b, q, t.tag(m), cl...)
+		return
+	}
+	at, length := t.target(t.me, q, m.plane, m.row, m.rows)
+	_, step := t.base(t.me, q)
+	g.p.ct.PutTileNotify(g.p.rt, t.win, b, q, at, length, step, t.counter(m), append(cl, tasks.Reads(&t.mayPut))...)
 }

@@ -89,11 +89,11 @@ func (o *outbox) earlyPieces(q, first, count int) mpi.Buffer {
 	return o.early.pieces(first%o.ring, count, o.early.at[q], o.earlyRows[q]*cols)
 }
 
-// latePieces returns count rows from first on, of the deferred groups, for q, of the planes from u
-// on.
-func (o *outbox) latePieces(q, u, planes, first, count int) mpi.Buffer {
+// latePieces returns count rows from first on, of the deferred groups, for q, of all planes.
+func (o *outbox) latePieces(q, first, count int) mpi.Buffer {
 	_, cols := o.x.shape(o.x.me, q)
-	return o.late.pieces(u, planes, o.late.at[q]+(first-o.earlyRows[q])*cols, count*cols)
+	_, planes := o.x.planes(o.x.me)
+	return o.late.pieces(0, planes, o.late.at[q]+(first-o.earlyRows[q])*cols, count*cols)
 }
 
 // pieces returns n elements from at on in each of count slots.

@@ -52,14 +52,11 @@ func (g *graph) pipeline(x *exchange) *pipeline {
 // cut returns how many groups of a distributed exchange are early, and how many planes share an
 // early message.
 func (c *Config) cut(x *exchange, defers bool) (early, perMessage int) {
-	early, perMessage = x.groups, 1
+	early = x.groups
 	if defers && c.Stage == 0 {
 		early = c.earlyGroups()
 	}
-	if !c.OneSided {
-		perMessage = coalesce(x, c.Stage)
-	}
-	return early, perMessage
+	return early, coalesce(x, c.Stage)
 }
 
 // coalesce returns the planes per early message: enough bytes, not too few messages, and
@@ -97,73 +94,52 @@ func (t *pipeline) peers(yield func(rank int) bool) {
 	}
 }
 
-// receive spawns the receives of all pieces, before anything else.
+// receive spawns the receives of all messages, before anything else, or the waits for their puts.
 func (t *pipeline) receive(g *graph) {
 	if t.win != nil {
 		g.p.ct.Fence(g.p.rt, t.win, tasks.Writes(&t.mayPut))
 		t.awaitPuts(g)
 		return
 	}
+	t.messages(func(s int, m message, to tile) {
+		g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(to.Data, to.Rows, to.Cols, to.LD), s, t.tag(m), t.tokens.message(s, m.plane, m.group-t.early)...)
+	})
+}
+
+// messages calls f for each message that comes from another rank, and the memory that receives it.
+func (t *pipeline) messages(f func(source int, m message, to tile)) {
 	for s := range t.peers {
-		t.receiveEarly(g, s)
+		_, planes := t.planes(s)
+		for m := (message{rows: t.earlyRows(s, t.me, t.early)}); m.plane < planes; m.plane += m.planes {
+			_, m.planes = t.messageOf(m.plane, planes)
+			t.to(s, m, f)
+		}
 		for k := t.early; k < t.groups; k++ {
-			if to := t.deferredTile(s, k); to.Rows*to.Cols > 0 {
-				_, planes := t.planes(s)
-				g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(to.Data, to.Rows, to.Cols, to.LD), s, planes+k, t.tokens.message(s, 0, k-t.early)...)
-			}
+			first, count := t.group(s, t.me, k)
+			t.to(s, message{planes: planes, group: k, row: first, rows: count}, f)
 		}
 	}
 }
 
-// receiveEarly spawns the receives of the early messages from s.
-func (t *pipeline) receiveEarly(g *graph, s int) {
-	n := t.earlyRows(s, t.me, t.early)
-	if t.bytes(s, t.me, n) == 0 {
-		return
-	}
-	_, planes := t.planes(s)
-	_, step := t.base(s, t.me)
-	for u, count := 0, 0; u < planes; u += count {
-		_, count = t.messageOf(u, planes)
-		at, length := t.target(s, t.me, u, 0, n)
-		g.p.ct.Recv(g.p.rt, t.comm, mpi.Tile(t.array[at:], length, count, step), s, u, t.tokens.message(s, u, -1)...)
+// to calls f for a message from s, unless it is empty.
+func (t *pipeline) to(s int, m message, f func(source int, m message, to tile)) {
+	if m.planes > 0 && t.bytes(s, t.me, m.rows) > 0 {
+		at, length := t.target(s, t.me, m.plane, m.row, m.rows)
+		_, step := t.base(s, t.me)
+		f(s, m, tile{Data: t.array[at:], Rows: length, Cols: m.planes, LD: step})
 	}
 }
 
-// deferredTile returns the memory that receives group k of all planes of a source.
-func (t *pipeline) deferredTile(s, k int) tile {
-	_, planes := t.planes(s)
-	first, count := t.group(s, t.me, k)
-	_, step := t.base(s, t.me)
-	if planes*count == 0 {
-		return tile{}
-	}
-	at, length := t.target(s, t.me, 0, first, count)
-	return tile{Data: t.array[at:], Rows: length, Cols: planes, LD: step}
-}
-
-// awaitPuts spawns a task per part that waits until all pieces of the part have been put.
+// awaitPuts spawns a task per part that waits until all messages of the part have been put.
 // The early groups of a distributed exchange count as one part, number 0.
 func (t *pipeline) awaitPuts(g *graph) {
 	counts := make([]int, max(t.parts.parts, 1))
 	written := make([][]any, len(counts))
-	for s := range t.peers {
-		_, planes := t.planes(s)
-		if n := t.earlyRows(s, t.me, t.early); t.bytes(s, t.me, n) > 0 {
-			for u := range planes {
-				at, length := t.target(s, t.me, u, 0, n)
-				k := t.counter(u, 0)
-				counts[k]++
-				written[k] = append(written[k], t.array[at:at+length])
-			}
-		}
-		for k := t.early; k < t.groups; k++ {
-			if to := t.deferredTile(s, k); to.Rows*to.Cols > 0 {
-				counts[k] += planes
-				written[k] = append(written[k], to)
-			}
-		}
-	}
+	t.messages(func(_ int, m message, to tile) {
+		k := t.counter(m)
+		counts[k]++
+		written[k] = append(written[k], to)
+	})
 	for k, n := range counts {
 		if n > 0 {
 			g.p.ct.AwaitNotify(g.p.rt, t.win, mpi.Buffer{}, k, n, t.tokens.notification(k-t.early, written[k]))
@@ -171,10 +147,18 @@ func (t *pipeline) awaitPuts(g *graph) {
 	}
 }
 
-// counter returns the notification counter for group k of plane u.
-func (t *pipeline) counter(u, k int) int {
-	if t.distributed && k < t.early {
+// counter returns the notification counter of a message.
+func (t *pipeline) counter(m message) int {
+	if t.distributed && m.group < t.early {
 		return 0
 	}
-	return t.part(u, k)
+	return t.part(m.plane, m.group)
+}
+
+// tag returns the tag of a message: its first plane, or for a deferred group a number behind all planes of its source.
+func (t *pipeline) tag(m message) int {
+	if m.group < t.early {
+		return m.plane
+	}
+	return m.planes + m.group
 }

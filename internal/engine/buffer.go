@@ -112,6 +112,16 @@ func (b Buffer) Part(at, n int) Buffer {
 	return b
 }
 
+// Tile returns the tile of rows x cols elements with leading dimension ld that starts at element at of the
+// contiguous buffer b. It panics if the tile does not fit.
+func (b Buffer) Tile(at, rows, cols, ld int) Buffer {
+	all := b.Part(at, b.Len()-at)
+	if err := CheckLayout(all.Len(), cols, rows, ld); err != nil {
+		panic(fmt.Sprintf("mpi: tile of a buffer: %v", err))
+	}
+	return NewBuffer(all.ptr, cols, rows, ld, b.kind, uintptr(b.size))
+}
+
 // Raw returns n bytes from p on as a contiguous buffer with the kind and element size of
 // like; n is a multiple of that size. It is for engines, for packed copies of messages.
 func Raw(p unsafe.Pointer, n int, like Buffer) Buffer {

@@ -24,7 +24,9 @@ type Call struct {
 	Recv      Buffer
 	Op        *Op
 	Win       *Win
-	Offset    int // first element at the target, in elements of the window
+	Offset    int  // first element at the target, in elements of the window
+	Tile      bool // CallNotify: the elements go to a tile at the target
+	Rows, LD  int  // of the tile: elements of a column, and from one column to the next
 	Count     int
 	Message   *Message // result of CallMprobe and CallImprobe; CallMrecv
 
@@ -55,9 +57,9 @@ type Call struct {
 func (c *Call) Reset() {
 	onDone, user, private := c.OnDone, c.User, c.Private
 	c.Comm, c.Op, c.Win, c.Message, c.Next = nil, nil, nil, nil, nil
-	c.Kind, c.Exclusive, c.Found, c.Hidden = CallNone, false, false, false
+	c.Kind, c.Exclusive, c.Found, c.Hidden, c.Tile = CallNone, false, false, false, false
 	c.Send, c.Recv = Buffer{}, Buffer{}
-	c.Peer, c.Tag, c.Offset, c.Count, c.Slot, c.Due, c.Task, c.InLine = 0, 0, 0, 0, 0, 0, 0, 0
+	c.Peer, c.Tag, c.Offset, c.Rows, c.LD, c.Count, c.Slot, c.Due, c.Task, c.InLine = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	c.SendCounts, c.SendDispls, c.RecvCounts, c.RecvDispls = nil, nil, nil, nil
 	c.Status, c.Err = Status{}, nil
 	c.OnDone, c.User, c.Private = onDone, user, private
@@ -68,6 +70,15 @@ func (c *Call) Reset() {
 func (c *Call) Rearm() {
 	c.Status, c.Err, c.Found, c.Next, c.Message = Status{}, nil, false, nil, nil
 	c.done.Store(false)
+}
+
+// There returns the memory at the target of a put with this call, of the contiguous buffer mem from element at on.
+func (c *Call) There(mem Buffer, at int) Buffer {
+	n := c.Send.Len()
+	if c.Tile && n > 0 {
+		return mem.Tile(at, c.Rows, n/c.Rows, c.LD)
+	}
+	return mem.Part(at, n)
 }
 
 // Done reports whether the call has completed. Then its results may be read. Any goroutine.

@@ -31,7 +31,7 @@ const (
 	CallPut                    // Send, Win, Peer: the target, Offset; completes when Send may be overwritten
 	CallGet                    // Recv, Win, Peer: the target, Offset; completes when the data is in Recv
 	CallAccumulate             // Send, Op, Win, Peer: the target, Offset; completes as CallPut
-	CallNotify                 // as CallPut; then adds 1 to counter Tag of the target
+	CallNotify                 // as CallPut, or with Tile, Rows, LD; then adds 1 to counter Tag of the target
 	CallAwaitNotify            // Win, Tag, Count: waits until counter Tag of this rank is at least Count; subtracts Count
 	CallFence                  // Win: all accesses of all ranks before it are complete everywhere
 	CallLock                   // Win, Peer, Exclusive

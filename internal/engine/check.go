@@ -203,8 +203,23 @@ func (c *Comm) checkOneSided(k *Call) error {
 	if k.Peer == ProcNull {
 		return nil
 	}
+	if k.Tile && b.Len() > 0 {
+		return k.checkTile(b.Len(), w.sizes[k.Peer])
+	}
 	if k.Offset < 0 || b.Len() > w.sizes[k.Peer]-k.Offset {
 		return k.Fail(ErrWindow, w.sizes[k.Peer], k.Offset+b.Len(), "elements %d to %d of the window of rank %d, which has %d", k.Offset, k.Offset+b.Len(), k.Peer, w.sizes[k.Peer])
+	}
+	return nil
+}
+
+// checkTile checks the tile at the target that n elements go to.
+func (k *Call) checkTile(n, size int) error {
+	if k.Rows <= 0 || n%k.Rows != 0 {
+		return k.Fail(ErrCount, n, k.Rows, "%d elements are no tile with %d rows", n, k.Rows)
+	}
+	if k.Offset < 0 || k.Offset > size || CheckLayout(size-k.Offset, n/k.Rows, k.Rows, k.LD) != nil {
+		return k.Fail(ErrWindow, size, k.Offset, "a tile of %d x %d elements with leading dimension %d, from element %d on, in the window of rank %d, which has %d: it does not fit, or its columns overlap",
+			k.Rows, n/k.Rows, k.LD, k.Offset, k.Peer, size)
 	}
 	return nil
 }

@@ -12,8 +12,7 @@ func (e *endpoint) startAccess(c *engine.Call, m *comm) {
 	switch c.Kind {
 	case engine.CallPut, engine.CallNotify:
 		p := &w.parts[c.Peer]
-		n := c.Send.Len()
-		copyAll(p.mem.Part(c.Offset, n), c.Send)
+		copyAll(c.There(p.mem, c.Offset), c.Send)
 		free, due := e.putTimes(m.world[c.Peer], c.Send.Bytes())
 		if c.Kind == engine.CallNotify {
 			e.addToCounter(p, m.world[c.Peer], c.Tag, due)

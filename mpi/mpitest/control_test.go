@@ -237,6 +237,7 @@ var faults = []struct {
 		[]string{"notify/counters are apart"}, true},
 	{"a notification comes without its data", onKind(engine.CallNotify, func(_ *broken, k *engine.Call) { k.Send = engine.Buffer{} }),
 		[]string{"notify/data is in place", "notify/from all ranks", "notify/there and back"}, false},
+	{"tiles have no gaps", onKind(engine.CallNotify, func(_ *broken, k *engine.Call) { k.LD = k.Rows }), []string{"notify/tiles"}, true},
 	{"puts are late by one element", onKind(engine.CallPut, func(_ *broken, k *engine.Call) { k.Offset = max(k.Offset-1, 0) }),
 		[]string{"window/put", "window/layouts"}, true},
 	{"accumulations replace", onKind(engine.CallAccumulate, func(_ *broken, k *engine.Call) { k.Op = engine.Replace }),

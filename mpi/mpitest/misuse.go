@@ -188,6 +188,12 @@ func misuseWindows(r *rank) {
 		r.wants(w.Get(two, r.right(), at), mpi.ErrWindow, "get "+what)
 		r.wants(w.Accumulate(two, mpi.Sum, r.right(), at), mpi.ErrWindow, "accumulate "+what)
 		r.wants(w.PutNotify(two, r.right(), at, 0), mpi.ErrWindow, "put-notify "+what)
+		r.wants(w.PutTileNotify(two, r.right(), at, 2, 2, 0), mpi.ErrWindow, "put-notify of a tile "+what)
+	}
+	r.wants(w.PutTileNotify(two, r.right(), 0, 1, 4, 0), mpi.ErrWindow, "a tile whose last column is behind the end")
+	r.wants(w.PutTileNotify(two, r.right(), 0, 1, 0, 0), mpi.ErrWindow, "a tile whose columns overlap")
+	for _, rows := range []int{-1, 0, 3} {
+		r.wants(w.PutTileNotify(two, r.right(), 0, rows, 3, 0), mpi.ErrCount, "a tile of no whole columns")
 	}
 	r.wants(w.Put(two, r.Size(), 0), mpi.ErrRank, "put to no rank")
 	r.wants(w.Lock(-1, true), mpi.ErrRank, "lock of no rank")

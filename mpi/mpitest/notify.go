@@ -6,6 +6,7 @@ import "github.com/weft-hpc/weft/mpi"
 func notifyCases() []Case {
 	return []Case{
 		one("notify/data is in place", notifyData),
+		one("notify/tiles", notifyTiles),
 		one("notify/counts", notifyCounts),
 		one("notify/counters are apart", notifyApart),
 		one("notify/from all ranks", notifyAll),
@@ -29,6 +30,42 @@ func notifyData(r *rank) {
 		}
 		r.close(w)
 	}
+}
+
+// notifyTiles puts tiles with gaps on both sides, on one, and on none, and tiles of one column or one row.
+func notifyTiles(r *rank) {
+	for _, shape := range []struct{ rows, cols, from, to, at int }{
+		{4, 5, 4, 4, 0}, {4, 5, 7, 4, 2}, {4, 5, 4, 9, 3}, {4, 5, 6, 11, 1}, {1, 6, 3, 2, 5}, {6, 1, 6, 0, 2}, {0, 0, 0, 0, 1}, {300, 40, 301, 517, 19},
+	} {
+		r.at("%d x %d elements, leading dimension %d to %d, from element %d on", shape.rows, shape.cols, shape.from, shape.to, shape.at)
+		notifyTile(r, shape.rows, shape.cols, shape.from, shape.to, shape.at)
+	}
+}
+
+// notifyTile puts a tile of complex numbers twice, by both forms, and checks all elements of the window, in the gaps, too.
+func notifyTile(r *rank, rows, cols, from, to, at int) {
+	mem := make([]complex128, at+max(cols-1, 0)*to+rows+2)
+	w := r.open(mpi.Of(mem))
+	for round := range 2 {
+		data, want := make([]complex128, max(cols-1, 0)*from+rows), make([]complex128, len(mem))
+		copy(want, mem)
+		for j := range cols {
+			for i := range rows {
+				data[i+j*from] = complex(float64(i+round), float64(j+r.Rank()))
+				want[at+i+j*to] = complex(float64(i+round), float64(j+r.left()))
+			}
+		}
+		b := mpi.Tile(data, rows, cols, from)
+		if round == 0 {
+			r.must(w.PutTileNotify(b, r.right(), at, rows, to, 5))
+		} else {
+			r.must(wait(w.IputTileNotify(b, r.right(), at, rows, to, 5)))
+		}
+		r.must(w.AwaitNotify(5, 1))
+		same(r, "window", mem, want)
+		r.must(r.Barrier())
+	}
+	r.close(w)
 }
 
 // notifyCounts subtracts notifications in other portions than they were added.

@@ -393,6 +393,7 @@ func windowOfNobody(r *rank) {
 	b := mpi.Of(x)
 	for _, err := range []error{
 		w.Put(b, mpi.ProcNull, 0), w.Get(b, mpi.ProcNull, 3), w.Accumulate(b, mpi.Sum, mpi.ProcNull, 100), w.PutNotify(b, mpi.ProcNull, -1, 0),
+		w.PutTileNotify(b, mpi.ProcNull, -1, 0, 0, 0), wait(w.IputTileNotify(b, mpi.ProcNull, 0, 5, 1, 0)),
 		w.Lock(mpi.ProcNull, true), w.Lock(mpi.ProcNull, true), w.Flush(mpi.ProcNull), w.Unlock(mpi.ProcNull),
 		wait(w.Iput(b, mpi.ProcNull, 0)), wait(w.Iget(b, mpi.ProcNull, 0)), wait(w.IputNotify(b, mpi.ProcNull, 0, 1)), wait(w.Iflush(mpi.ProcNull)),
 	} {

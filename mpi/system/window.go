@@ -69,13 +69,18 @@ func (e *rankEngine) nothing(k *engine.Call) bool {
 }
 
 // fillWindow completes the record of an access: the buffer as it is, and as many elements
-// without gaps at the target.
+// at the target, without gaps or in a tile.
 func (e *rankEngine) fillWindow(o *C.weft_op, k *engine.Call) (err error) {
 	o.win, o.at = C.int32_t(k.Win.Handle()), C.int64_t(k.Offset)
 	if k.Op != nil {
 		o.op = C.int32_t(ops[k.Op])
 	}
-	there := func(b engine.Buffer) engine.Buffer { return engine.Raw(b.Pointer(), b.Bytes(), b) }
+	there := func(b engine.Buffer) engine.Buffer {
+		if n := b.Len(); k.Tile && n > 0 {
+			return engine.NewBuffer(b.Pointer(), n/k.Rows, k.Rows, k.LD, b.Kind(), uintptr(b.ElemSize()))
+		}
+		return engine.Raw(b.Pointer(), b.Bytes(), b)
+	}
 	switch k.Kind {
 	case engine.CallPut, engine.CallAccumulate, engine.CallNotify:
 		if o.scount, o.stype, err = e.shape(k.Send); err == nil {
