@@ -138,10 +138,11 @@ func (c *Config) complete(ranks int) error {
 const maxPoints = math.MaxInt >> 8
 
 // groupBytes is the least size of a message of a group: a smaller message costs more than
-// its bytes.
+// its bytes. Those that Tasks defers have the rows of all planes.
 const (
-	groupBytes = 16 << 10
-	maxGroups  = 16
+	groupBytes    = 16 << 10
+	deferredBytes = 256 << 10
+	maxGroups     = 16
 )
 
 // chooseGroups chooses the number of groups by the size of their messages. All ranks choose
@@ -156,5 +157,10 @@ func (c *Config) chooseGroups() {
 	ranks := c.Grid[0]
 	rows := (min(c.Dims[0], c.Dims[1]) + ranks - 1) / ranks
 	bytes := rows * (c.Dims[2] / c.Grid[1]) * element
-	c.Groups = max(1, min(rows, bytes/groupBytes, maxGroups))
+	n := bytes / groupBytes
+	if c.Form == Tasks {
+		planes := max(c.Dims[0], c.Dims[1]) / ranks
+		n = max(n, planes*bytes/deferredBytes)
+	}
+	c.Groups = max(1, min(rows, n, maxGroups))
 }
