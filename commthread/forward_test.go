@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -161,9 +162,9 @@ func exerciseWindow(c *mpi.Comm) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(w.PutNotify(mpi.One(&x), peer, 1, 3), w.AwaitNotify(3, 1), w.Lock(peer, true),
+	err = errors.Join(w.PutNotify(mpi.One(&x), peer, 1, 3), w.PutTileNotify(mpi.Of([]int{x, x + 1}), peer, 0, 1, 3, 3), w.AwaitNotify(3, 2), w.Lock(peer, true),
 		w.Accumulate(mpi.One(&x), mpi.Sum, peer, 2), w.Unlock(peer), w.Fence())
-	if err == nil && (mem[1] != 7+peer || mem[2] != 7+peer) {
+	if err == nil && !slices.Equal(mem, []int{7 + peer, 7 + peer, 7 + peer, 8 + peer}) {
 		err = fmt.Errorf("the window holds %v", mem)
 	}
 	return errors.Join(err, c.Allreduce(mpi.One(&x), mpi.One(&sum), mpi.Sum), w.Free(), c.Barrier())

@@ -35,7 +35,8 @@
 // and hides no more.
 //
 // One-sided transport (Config.OneSided) puts the pieces into windows of the peers: a fence
-// opens the transform, notifications (mpi.Win.PutNotify) announce the pieces.
+// opens the transform, notifications (mpi.Win.PutNotify, PutTileNotify) announce the pieces. Tasks puts what it would
+// send in one message with one put.
 //
 // # Layouts
 //

@@ -130,14 +130,16 @@ func TestPlan_stats(t *testing.T) {
 	for _, x := range []struct {
 		form   Form
 		defers bool
+		planes int // of a rank
 		want   int
 	}{
-		{Exchange, false, 3}, {Slabs, false, 3 * 4}, {Pencils, false, 3 * 4 * 2}, {Tasks, false, 3 * 4}, {Tasks, true, 3*4 + 3},
+		{Exchange, false, 4, 3}, {Slabs, false, 4, 3 * 4}, {Pencils, false, 4, 3 * 4 * 2}, {Tasks, false, 4, 3 * 4}, {Tasks, true, 4, 3*4 + 3},
+		{Tasks, false, 32, 3 * 17}, {Tasks, true, 32, 3*17 + 3}, // two planes share a message, but for the first two
 	} {
 		for _, oneSided := range []bool{false, true} {
 			form, want := x.form, x.want
 			err := local.Run(4, func(c *mpi.Comm) error {
-				p, err := New(c, Config{Dims: [3]int{16, 16, 8}, Form: form, OneSided: oneSided, Groups: 2})
+				p, err := New(c, Config{Dims: [3]int{4 * x.planes, 16, 8}, Form: form, OneSided: oneSided, Groups: 2})
 				if err != nil {
 					return err
 				}
@@ -152,7 +154,7 @@ func TestPlan_stats(t *testing.T) {
 				s := p.Stats()
 				assert.Equal(t, 3, s.Transforms)
 				assert.Equal(t, 3*want, s.Messages, "%v", form)
-				assert.Equal(t, int64(3*3*4*4*8*16), s.Bytes, "%v", form)
+				assert.Equal(t, int64(3*3*x.planes*4*8*16), s.Bytes, "%v", form)
 				assert.Equal(t, s.Bytes >= int64(s.Largest), s.Smallest > 0)
 				assert.LessOrEqual(t, s.Communication, s.Elapsed)
 				assert.Positive(t, s.Stage)
@@ -161,6 +163,26 @@ func TestPlan_stats(t *testing.T) {
 				return p.Close()
 			})
 			require.NoError(t, err)
+		}
+	}
+}
+
+// The groups of Pencils are messages of a plane, those that Tasks defers messages of all planes.
+func TestConfig_groups(t *testing.T) {
+	for _, x := range []struct {
+		dims           [3]int
+		ranks          int
+		pencils, tasks int
+	}{
+		{[3]int{32, 128, 128}, 2, 2, 8}, {[3]int{128, 256, 256}, 2, 16, 16}, {[3]int{64, 64, 64}, 2, 2, 4}, {[3]int{512, 512, 512}, 64, 4, 4},
+		{[3]int{8, 8, 8}, 2, 1, 1}, {[3]int{4, 4096, 512}, 2, 1, 2}, // two rows
+	} {
+		for form, want := range map[Form]int{Pencils: x.pencils, Tasks: x.tasks, Slabs: 1} {
+			for _, oneSided := range []bool{false, true} {
+				c := Config{Dims: x.dims, Form: form, OneSided: oneSided}
+				require.NoError(t, c.complete(x.ranks))
+				assert.Equal(t, want, c.Groups, "%v on %d ranks, %v", x.dims, x.ranks, form)
+			}
 		}
 	}
 }

@@ -20,7 +20,7 @@
 // order in which it adds floats, and the results of Max and Min with NaN.
 //
 // A window is an MPI window, locked shared by all ranks for its lifetime, and a second one
-// of hidden words: a lock, taken by fetch-and-add, and the notification counters. PutNotify,
+// of hidden words: a lock, taken by fetch-and-add, and the notification counters. PutNotify, PutTileNotify,
 // Flush and Unlock complete their accesses at the target before they return, even from
 // Post: MPI has no non-blocking flush. Accumulate returns from Post when its buffer may be
 // reused, so that accesses of one rank to one place keep their order. Accumulate with an
