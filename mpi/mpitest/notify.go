@@ -48,7 +48,6 @@ func notifyTile(r *rank, rows, cols, from, to, at int) {
 	w := r.open(mpi.Of(mem))
 	for round := range 2 {
 		data, want := make([]complex128, max(cols-1, 0)*from+rows), make([]complex128, len(mem))
-		copy(want, mem)
 		for j := range cols {
 			for i := range rows {
 				data[i+j*from] = complex(float64(i+round), float64(j+r.Rank()))
