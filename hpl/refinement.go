@@ -10,7 +10,7 @@ import (
 //
 // Time of a run without a refinement / with it (xhpl -ablate): 1.10 means that without it runs take 10 % longer. The first ten rows are
 // medians of eleven runs, of five on two hosts (Open MPI, 1 Gbit/s), on two cores of an Intel Xeon (480 MiB of third-level cache), 2026-11-30.
-// Simulated machines, 2026-11-30 (the last row 2026-11-28), repeat exactly; js21 has NB = 128 and cluster NB = 192. A dash: it makes no difference there, and what was
+// Simulated machines, 2026-11-30, repeat exactly; js21 has NB = 128 and cluster NB = 192. A dash: it makes no difference there, and what was
 // measured was noise, up to 5 %:
 //
 //	                                    priorities  cuts  parts  exchanges  late  shares  narrow  leases
@@ -30,13 +30,13 @@ import (
 //	cluster, 2x2, 16 workers, N = 8000        1.11  1.00   1.00       2.44  0.98    1.18    1.17    1.00
 //	js21, 4x4, 4 workers, N = 4096            1.00  1.01   1.00       1.32  1.06    1.01    1.31    1.00
 //	js21, 8x16, 4 workers, N = 16384          1.06  1.00   1.00       1.19  1.01    1.00    1.33    1.01
-//	js21, 16x32, 1 worker, N = 16384          1.08  1.00   1.01       1.13  0.99    1.01    1.30    1.00
+//	js21, 16x32, 1 worker, N = 16384          1.07  1.02   1.00       1.13  0.98    1.01    1.28    1.00
 //
 // Joins apply in one process where updates are short, N = 250, 500, 1000: 1.02, 1.05, 1.02 (medians of fifteen, Xeon). They also apply
 // where P > 1, ranks have one worker and the network is fast, N = 1000 on 2x1: 1.03 to 1.08 against joins of a quarter of the length,
 // which gained, in process, NB = 48, N = 250, 500, 1000, medians of 44 runs of 2026-11-26, on ib 1.14, 1.18, 1.17 and
 // at 10 Gbit/s 1.02, 1.00, 1.05. At 1 Gbit/s they lost 4 to 14 % before they depended on the network. On the 512 processes of the last row
-// 1.00; those of a quarter of the length gained 1.02.
+// 1.01.
 //
 // Narrow gains look-ahead 1.14 on js21, 16x32, N = 16384, and tasks with 64 workers on 1x1, N = 4000, 1.26; on two cores only the
 // last block is narrow.
