@@ -14,18 +14,20 @@ import (
 // second copy and handshakes, and gains nothing; where it does not, planes wait for memory to be sent. So
 // nothing is deferred until a transform, the 1st, 4th, 16th and so on, has shown that workers wait for
 // long. NAS FT on two ranks, time with a third of the
-// groups deferred / with none: class W on 10gige 1.1 to 1.25, at 6 Gbit/s and below 0.99 to 1.01; class A on
-// 10gige 0.87 to 0.98, at 6 and 4 Gbit/s 0.87 and 0.83, on gige 0.94.
+// groups deferred / with none: class W (Zen 4, medians of nine, 2026-11-30) on 10gige 0.94, at 6 and 4 Gbit/s 0.94 and 0.95, on gige
+// 0.99; class A on 10gige 0.87 to 0.98, at 6 and 4 Gbit/s 0.87 and 0.83, on gige 0.94.
 type deferral struct {
 	on         bool
 	transforms int
 }
 
 // Deferred groups pay if workers wait for this part of the time in which they compute planes, and
-// longer than deferred groups need for their handshakes between ranks that poll between tasks.
+// longer than deferred groups need for their handshakes between ranks that poll between tasks. With 0.5 ms classes W and S on
+// 10gige take 0.92 and 0.94 of the time that they took with 1.5; on ib, without a network and under MPI on one machine W did not wait
+// as long in any run.
 const (
 	waitingPart  = 0.25
-	leastWaiting = 1500 * time.Microsecond
+	leastWaiting = 500 * time.Microsecond
 )
 
 // phase is what a transform shows about the planes of a rank before a distributed exchange.

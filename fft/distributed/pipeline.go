@@ -112,17 +112,17 @@ func (t *pipeline) messages(f func(source int, m message, to tile)) {
 		_, planes := t.planes(s)
 		for m := (message{rows: t.earlyRows(s, t.me, t.early)}); m.plane < planes; m.plane += m.planes {
 			_, m.planes = t.messageOf(m.plane, planes)
-			t.to(s, m, f)
+			t.visit(s, m, f)
 		}
 		for k := t.early; k < t.groups; k++ {
 			first, count := t.group(s, t.me, k)
-			t.to(s, message{planes: planes, group: k, row: first, rows: count}, f)
+			t.visit(s, message{planes: planes, group: k, row: first, rows: count}, f)
 		}
 	}
 }
 
-// to calls f for a message from s, unless it is empty.
-func (t *pipeline) to(s int, m message, f func(source int, m message, to tile)) {
+// visit calls f for a message from s, unless it is empty.
+func (t *pipeline) visit(s int, m message, f func(source int, m message, to tile)) {
 	if m.planes > 0 && t.bytes(s, t.me, m.rows) > 0 {
 		at, length := t.target(s, t.me, m.plane, m.row, m.rows)
 		_, step := t.base(s, t.me)

@@ -72,13 +72,13 @@ func (c *Call) Rearm() {
 	c.done.Store(false)
 }
 
-// There returns the memory at the target of a put with this call, of the contiguous buffer mem from element at on.
-func (c *Call) There(mem Buffer, at int) Buffer {
+// Target returns the layout of the elements of a put at the target: columns of rows elements, ld apart.
+func (c *Call) Target() (rows, cols, ld int) {
 	n := c.Send.Len()
 	if c.Tile && n > 0 {
-		return mem.Tile(at, c.Rows, n/c.Rows, c.LD)
+		return c.Rows, n / c.Rows, c.LD
 	}
-	return mem.Part(at, n)
+	return n, 1, n
 }
 
 // Done reports whether the call has completed. Then its results may be read. Any goroutine.

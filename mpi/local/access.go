@@ -12,7 +12,8 @@ func (e *endpoint) startAccess(c *engine.Call, m *comm) {
 	switch c.Kind {
 	case engine.CallPut, engine.CallNotify:
 		p := &w.parts[c.Peer]
-		copyAll(c.There(p.mem, c.Offset), c.Send)
+		rows, cols, ld := c.Target()
+		copyAll(p.mem.Tile(c.Offset, rows, cols, ld), c.Send)
 		free, due := e.putTimes(m.world[c.Peer], c.Send.Bytes())
 		if c.Kind == engine.CallNotify {
 			e.addToCounter(p, m.world[c.Peer], c.Tag, due)

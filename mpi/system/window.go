@@ -75,20 +75,15 @@ func (e *rankEngine) fillWindow(o *C.weft_op, k *engine.Call) (err error) {
 	if k.Op != nil {
 		o.op = C.int32_t(ops[k.Op])
 	}
-	there := func(b engine.Buffer) engine.Buffer {
-		if n := b.Len(); k.Tile && n > 0 {
-			return engine.NewBuffer(b.Pointer(), n/k.Rows, k.Rows, k.LD, b.Kind(), uintptr(b.ElemSize()))
-		}
-		return engine.Raw(b.Pointer(), b.Bytes(), b)
-	}
 	switch k.Kind {
 	case engine.CallPut, engine.CallAccumulate, engine.CallNotify:
 		if o.scount, o.stype, err = e.shape(k.Send); err == nil {
-			o.rcount, o.rtype, err = e.shape(there(k.Send))
+			rows, cols, ld := k.Target()
+			o.rcount, o.rtype, err = e.shape(engine.NewBuffer(k.Send.Pointer(), cols, rows, ld, k.Send.Kind(), uintptr(k.Send.ElemSize())))
 		}
 	case engine.CallGet:
 		if o.rcount, o.rtype, err = e.shape(k.Recv); err == nil {
-			o.scount, o.stype, err = e.shape(there(k.Recv))
+			o.scount, o.stype, err = e.shape(engine.Raw(k.Recv.Pointer(), k.Recv.Bytes(), k.Recv))
 		}
 		if !k.Recv.Contiguous() {
 			o.flags = C.WEFT_GAPPED
