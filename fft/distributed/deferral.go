@@ -64,9 +64,13 @@ func (d *deferral) learn(p *Plan, t *phase) error {
 	busy, late := t.waiting(p.workers)
 	x := []int64{late, -busy}
 	err := p.all.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Min) // a rank that began early has waited for the others, too
-	waiting := time.Duration(x[0])
-	d.on = err == nil && float64(waiting) > waitingPart*float64(-x[1]) && waiting > leastWaiting
+	d.on = err == nil && pays(time.Duration(-x[1]), time.Duration(x[0]))
 	return err
+}
+
+// pays reports whether deferred groups pay for ranks that compute planes and wait so long.
+func pays(busy, waiting time.Duration) bool {
+	return float64(waiting) > waitingPart*float64(busy) && waiting > leastWaiting
 }
 
 // powerOfFour reports whether n is 1, 4, 16 and so on.

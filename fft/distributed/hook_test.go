@@ -326,6 +326,20 @@ func lastMessage(l *dataflow.Log) (last time.Duration) {
 	return last
 }
 
+// Groups are deferred where workers wait both for a part of their time and for long: class W on 10gige, and not on ib.
+func TestPays(t *testing.T) {
+	for _, x := range []struct {
+		busy, waiting time.Duration
+		want          bool
+	}{
+		{880 * time.Microsecond, 1060 * time.Microsecond, true}, {880 * time.Microsecond, 300 * time.Microsecond, false},
+		{100 * time.Microsecond, 500 * time.Microsecond, false}, {100 * time.Microsecond, 501 * time.Microsecond, true},
+		{4 * time.Second, time.Second, false}, {4 * time.Second, time.Second + time.Millisecond, true},
+	} {
+		assert.Equal(t, x.want, pays(x.busy, x.waiting), "%v, %v", x.busy, x.waiting)
+	}
+}
+
 // A rank without planes, or without columns, has no say in whether groups are deferred.
 func TestPhase_waiting(t *testing.T) {
 	var x phase
