@@ -10,18 +10,28 @@ import (
 	"github.com/weft-hpc/weft/mpi"
 )
 
-// deferral decides whether Tasks defers groups. Where the link keeps up with the planes that costs a
-// second copy and handshakes, and gains nothing; where it does not, planes wait for memory to be sent. So
-// nothing is deferred until a transform, the 1st, 4th, 16th and so on, has shown that workers wait for
-// long. NAS FT on two ranks, time with a third of the
-// groups deferred / with none: class W (Zen 4, medians of nine, 2026-11-30) on 10gige 0.94, at 6 and 4 Gbit/s 0.94 and 0.95, on gige
-// 0.99; class A on 10gige 0.87 to 0.98, at 6 and 4 Gbit/s 0.87 and 0.83, on gige 0.94.
+// deferral decides whether Tasks defers groups. Where the link keeps up with the planes that costs
+// handshakes, and gains nothing; where it does not, planes wait for memory to be sent. So nothing is
+// deferred until a transform, the 1st, 4th, 16th and so on, has shown that workers wait for long. Then a trial
+// decides for good, because who waits for the kernel of an operating system to copy, as with TCP, gains
+// nothing: turns of two transforms, a forward and an inverse one in most programs, with nothing deferred and with deferred
+// groups alternate, and the faster form stays.
 type deferral struct {
-	on         bool
+	on         bool // the next transform defers groups
+	settled    bool
 	transforms int
+	trial      int              // number of the next transform of a trial, from 1; 0: there is none
+	spent      time.Duration    // in this turn of the trial
+	best       [2]time.Duration // the fastest turn with nothing deferred, and with deferred groups
 }
 
-// Deferred groups pay if workers wait for this part of the time in which they compute planes, and
+// A trial has two turns of each form. The faster one counts: the first with deferred groups may touch new memory.
+const (
+	turn  = 2 // transforms
+	turns = 4
+)
+
+// Deferred groups may pay if workers wait for this part of the time in which they compute planes, and
 // longer than deferred groups need for their handshakes between ranks that poll between tasks. With 0.5 ms classes W and S on
 // 10gige take 0.92 and 0.94 of the time that they took with 1.5; on ib, without a network and under MPI on one machine W did not wait
 // as long in any run.
@@ -56,19 +66,44 @@ func (t *phase) waiting(workers int) (busy, waiting int64) {
 }
 
 // learn decides from a transform, the same on all ranks. Collective.
-func (d *deferral) learn(p *Plan, t *phase) error {
+func (d *deferral) learn(p *Plan, t *phase, elapsed time.Duration) error {
 	d.transforms++
-	if d.on || p.cfg.Stage > 0 || p.all.Size() == 1 || !powerOfFour(d.transforms) {
-		return nil
+	switch {
+	case d.settled || p.cfg.Stage > 0 || p.all.Size() == 1:
+	case d.trial > 0:
+		if d.record(elapsed) {
+			x := []int64{int64(d.best[0]), int64(d.best[1])}
+			err := p.all.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Min) // a rank that began early has waited for the others, too
+			d.on, d.settled = err == nil && x[1] < x[0], true
+			return err
+		}
+	case powerOfFour(d.transforms):
+		busy, late := t.waiting(p.workers)
+		x := []int64{late, -busy}
+		err := p.all.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Min)
+		if err == nil && pays(time.Duration(-x[1]), time.Duration(x[0])) {
+			d.trial = 1
+		}
+		return err
 	}
-	busy, late := t.waiting(p.workers)
-	x := []int64{late, -busy}
-	err := p.all.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Min) // a rank that began early has waited for the others, too
-	d.on = err == nil && pays(time.Duration(-x[1]), time.Duration(x[0]))
-	return err
+	return nil
 }
 
-// pays reports whether deferred groups pay for ranks that compute planes and wait so long.
+// record adds a transform to a trial, says how the next one is done, and reports whether the trial is over.
+func (d *deferral) record(elapsed time.Duration) (over bool) {
+	d.spent += elapsed
+	if d.trial%turn == 0 {
+		best := &d.best[(d.trial/turn-1)%2]
+		if *best == 0 || d.spent < *best {
+			*best = d.spent
+		}
+		d.spent, d.on = 0, !d.on
+	}
+	d.trial++
+	return d.trial > turns*turn
+}
+
+// pays reports whether deferred groups may pay for ranks that compute planes and wait so long.
 func pays(busy, waiting time.Duration) bool {
 	return float64(waiting) > waitingPart*float64(busy) && waiting > leastWaiting
 }

@@ -10,6 +10,7 @@ package distributed
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
@@ -20,7 +21,7 @@ import (
 // outbox, pieces in the array that receives them. Only ranges of columns, which read part of every
 // plane, depend on tokens instead (tokens.go).
 var (
-	planeTask   = tasks.Declare6("plane", computePlanes, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output, tasks.Output)
+	planeTask   = tasks.Declare5("plane", computePlanes, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output)
 	columnsTask = tasks.Declare3("columns", computeColumns, tasks.Value, tasks.Input, tasks.Input)
 )
 
@@ -66,9 +67,10 @@ func (p *Plan) runGraph(st *steps, a *arrays) error {
 		g.pass(item{g: g, ps: &st.passes[i], before: exchanges[i], after: exchanges[i+1]})
 	}
 	err := p.rt.Wait()
-	p.stats.Communication += nanoseconds(max(0, osthread.Nanotime()-since-g.busy.Load()/int64(p.workers)))
+	elapsed := osthread.Nanotime() - since
+	p.stats.Communication += nanoseconds(max(0, elapsed-g.busy.Load()/int64(p.workers)))
 	if err == nil {
-		err = p.deferral.learn(p, &g.phase)
+		err = p.deferral.learn(p, &g.phase, time.Duration(elapsed))
 	}
 	if err != nil {
 		p.revoke(err)
@@ -137,7 +139,7 @@ func (g *graph) planes(it item) {
 	n, t, last := it.ps.planes.rows*it.ps.planes.cols, it.after, it.i+it.n-1
 	if t == nil {
 		step := it.ps.planes.leadingDim
-		planeTask.Spawn(g.p.rt, it, g.reads(it), g.a.data[it.ps.to][it.i*step:last*step+n], nil, nil, g.tokens.of(it))
+		planeTask.Spawn(g.p.rt, it, g.reads(it), g.a.data[it.ps.to][it.i*step:last*step+n], nil, g.tokens.of(it))
 		return
 	}
 	own := t.ownPiece(t.array, it.i)
@@ -146,18 +148,17 @@ func (g *graph) planes(it item) {
 	}
 	if t.out == nil {
 		plane := g.p.stage.plane(it.i%g.p.stage.slots(), n)
-		planeTask.Spawn(g.p.rt, it, g.reads(it), plane, nil, own, t.tokens.of(it))
+		planeTask.Spawn(g.p.rt, it, g.reads(it), plane, own, nil)
 		g.sendPlane(t, it.i, plane)
 		return
 	}
-	early, late := t.out.slots(it.i, it.n)
-	planeTask.Spawn(g.p.rt, it, g.reads(it), early, late, own, t.tokens.of(it))
+	planeTask.Spawn(g.p.rt, it, g.reads(it), t.out.slots(it.i, it.n), own, t.done[it.i:it.i+it.n])
 	g.sendEarly(t, last)
 }
 
 // computePlanes transforms planes into memory, or into scratch if they go to an outbox, and copies
 // their pieces.
-func computePlanes(it item, _ []tile, memory, _, _ []complex128, _ []byte) {
+func computePlanes(it item, _ []tile, memory, _ []complex128, _ []byte) {
 	n, t := it.ps.planes.rows*it.ps.planes.cols, it.after
 	if t != nil && t.out != nil {
 		defer it.g.phase.computed(osthread.Nanotime())
@@ -239,7 +240,7 @@ func (g *graph) sendDeferred(t *pipeline) {
 			first, count := t.group(t.me, q, k)
 			if t.bytes(t.me, q, count) > 0 {
 				inOrder := tasks.Updates(&t.order[q][k%deferredWindow])
-				g.transfer(t, t.out.latePieces(q, first, count), q, message{planes: planes, group: k, row: first, rows: count}, inOrder)
+				g.transfer(t, mpi.Of(t.out.block(q, first, count)), q, message{planes: planes, group: k, row: first, rows: count}, tasks.Reads(t.done), inOrder)
 			}
 		}
 	}

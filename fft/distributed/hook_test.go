@@ -143,7 +143,7 @@ func TestPlan_stats(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				p.deferral = deferral{on: x.defers, transforms: 1} // it learns from the 4th one
+				p.deferral = deferral{on: x.defers, settled: true}
 				a, _ := p.NewArray()
 				b, _ := p.NewArray()
 				for range 3 {
@@ -272,8 +272,8 @@ func TestPlan_tasks_overlap(t *testing.T) {
 				return err
 			}
 			a, b := make([]complex128, p.Input().Len), make([]complex128, p.Output().Len)
-			for i := range 2 { // the first one shows that workers wait
-				if assert.Equal(t, i == 1, p.deferral.on, "transforms: %d", i); i == 1 {
+			for i := range 4 { // the first one shows that workers wait, and after one turn of a trial the 4th one defers groups
+				if assert.Equal(t, i == 3, p.deferral.on, "transforms: %d", i); i == 3 {
 					p.rt.ResetLog()
 				}
 				if err := p.Forward(b, a); err != nil {
@@ -337,6 +337,53 @@ func TestPays(t *testing.T) {
 		{4 * time.Second, time.Second, false}, {4 * time.Second, time.Second + time.Millisecond, true},
 	} {
 		assert.Equal(t, x.want, pays(x.busy, x.waiting), "%v, %v", x.busy, x.waiting)
+	}
+}
+
+// The faster form of a trial stays: the fastest turn of each counts, not the sum of its turns, and not one transform.
+func TestDeferral_trial(t *testing.T) {
+	for _, x := range []struct {
+		elapsed [turn * turns]time.Duration
+		best    [2]time.Duration
+	}{
+		{[...]time.Duration{5, 4, 3, 2, 6, 6, 4, 4}, [2]time.Duration{9, 5}},
+		{[...]time.Duration{5, 4, 90, 2, 1, 3, 2, 3}, [2]time.Duration{4, 5}},
+	} {
+		d := deferral{trial: 1}
+		for i, e := range x.elapsed {
+			assert.Equal(t, i/turn%2 == 1, d.on, "transform %d", i)
+			assert.Equal(t, i == len(x.elapsed)-1, d.record(e), "transform %d", i)
+		}
+		assert.Equal(t, x.best, d.best)
+	}
+}
+
+// A trial decides by time, on all ranks alike, and once: on a slow network groups are deferred from then on, and where
+// deferred groups have been slower they are not.
+func TestDeferral_settles(t *testing.T) {
+	for _, slower := range []bool{false, true} {
+		err := local.Run(2, func(c *mpi.Comm) error {
+			p, err := New(c, Config{Dims: [3]int{8, 8, 8}, Form: Tasks, Groups: 2})
+			if err != nil {
+				return err
+			}
+			d := deferral{trial: turn * turns, best: [2]time.Duration{time.Hour, time.Hour + 1}}
+			if c.Rank() == 0 { // rank 1 began later, and its times are the shorter ones
+				d.best[0] += time.Hour
+			}
+			if !slower {
+				d.best[1] = time.Minute
+			}
+			for range 2 {
+				if err := d.learn(p, &phase{}, 2*time.Hour); err != nil {
+					return err
+				}
+				assert.True(t, d.settled)
+				assert.Equal(t, !slower, d.on)
+			}
+			return p.Close()
+		})
+		require.NoError(t, err)
 	}
 }
 

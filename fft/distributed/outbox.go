@@ -6,19 +6,18 @@ import "github.com/weft-hpc/weft/mpi"
 // computed in scratch memory, which stays in a cache, and its pieces for other ranks are copied
 // here: the early groups to a slot of a ring, which they leave soon, so that it is still in a
 // cache when it is used again; the deferred groups, which leave after the last plane, to memory
-// that has a slot for each plane.
+// for all planes, each message in one block.
 type outbox struct {
-	x           *exchange
-	early, late area
-	ring        int   // slots of early: plane u has slot u mod ring
-	earlyRows   []int // by receiver: rows of its piece in early groups
-}
-
-// area is a part of an outbox.
-type area struct {
-	mem  []complex128 // of the plan: one exchange after the other uses it
-	slot int          // elements of a plane
-	at   []int        // by receiver: where its rows begin in a slot
+	x         *exchange
+	groups    int          // early ones
+	ring      int          // slots: plane u has slot u mod ring
+	slot      int          // elements of a slot
+	early     []complex128 // memory of the plan, as late: one exchange after the other uses it
+	earlyRows []int        // by receiver: rows of its piece in early groups
+	earlyAt   []int        // by receiver: where its rows begin in a slot
+	late      []complex128
+	lateAt    []int // by receiver: where its messages begin, in elements for each plane
+	lateSlot  int   // elements for each plane
 }
 
 // leastRing is the least number of planes whose early groups may wait until they have been sent,
@@ -29,7 +28,7 @@ const leastRing = 8
 // their planes, perMessage planes at a time.
 func newOutbox(x *exchange, early, perMessage, stage int) *outbox {
 	const line = 4 // elements in a cache line
-	o := &outbox{x: x, ring: stage}
+	o := &outbox{x: x, groups: early, ring: stage}
 	if stage == 0 {
 		n := max(leastRing, 4*perMessage)
 		o.ring = (n + perMessage - 1) / perMessage * perMessage
@@ -38,47 +37,53 @@ func newOutbox(x *exchange, early, perMessage, stage int) *outbox {
 		rows, cols := x.shape(x.me, q)
 		first := x.earlyRows(x.me, q, early)
 		o.earlyRows = append(o.earlyRows, first)
-		o.early.at, o.late.at = append(o.early.at, o.early.slot), append(o.late.at, o.late.slot)
+		o.earlyAt, o.lateAt = append(o.earlyAt, o.slot), append(o.lateAt, o.lateSlot)
 		if q != x.me {
-			o.early.slot += first * cols
-			o.late.slot += (rows - first) * cols
+			o.slot += first * cols
+			o.lateSlot += (rows - first) * cols
 		}
 	}
-	o.early.slot = (o.early.slot + line - 1) / line * line
-	o.late.slot = (o.late.slot + line - 1) / line * line
+	o.slot = (o.slot + line - 1) / line * line
 	return o
 }
 
 // size returns the elements of the two parts.
 func (o *outbox) size() (early, late int) {
+	planes := o.planes()
+	return min(o.ring, planes) * o.slot, planes * o.lateSlot
+}
+
+// planes returns the number of planes of this rank.
+func (o *outbox) planes() int {
 	_, planes := o.x.planes(o.x.me)
-	return min(o.ring, planes) * o.early.slot, planes * o.late.slot
+	return planes
 }
 
 // use gives the outbox its memory.
 func (o *outbox) use(early, late []complex128) {
 	n, m := o.size()
-	o.early.mem, o.late.mem = early[:n], late[:m]
+	o.early, o.late = early[:n], late[:m]
 }
 
-// slots returns the memory of n planes from u on in both parts. Planes of one message are side by side.
-func (o *outbox) slots(u, n int) (early, late []complex128) {
-	return o.early.planes(u%o.ring, n), o.late.planes(u, n)
+// slots returns the memory of the early groups of n planes from u on. Planes of one message are side by side.
+func (o *outbox) slots(u, n int) []complex128 {
+	i := u % o.ring
+	return o.early[i*o.slot : (i+n)*o.slot : (i+n)*o.slot]
 }
-
-func (a *area) planes(i, n int) []complex128 { return a.mem[i*a.slot : (i+n)*a.slot : (i+n)*a.slot] }
 
 // put copies the pieces of plane u for other ranks.
 func (o *outbox) put(u int, plane []complex128) {
-	early, late := o.slots(u, 1)
+	early := o.slots(u, 1)
 	for q := range o.x.size {
 		if q == o.x.me {
 			continue
 		}
-		rows, _ := o.x.shape(o.x.me, q)
-		n := o.earlyRows[q]
-		o.x.copyRows(early[o.early.at[q]:], plane, q, 0, n, len(o.early.mem))
-		o.x.copyRows(late[o.late.at[q]:], plane, q, n, rows-n, len(o.late.mem))
+		o.x.copyRows(early[o.earlyAt[q]:], plane, q, 0, o.earlyRows[q], len(o.early))
+		for k := o.groups; k < o.x.groups; k++ {
+			first, count := o.x.group(o.x.me, q, k)
+			block := o.block(q, first, count)
+			o.x.copyRows(block[u*(len(block)/o.planes()):], plane, q, first, count, len(o.late))
+		}
 	}
 }
 
@@ -86,21 +91,17 @@ func (o *outbox) put(u int, plane []complex128) {
 // by side.
 func (o *outbox) earlyPieces(q, first, count int) mpi.Buffer {
 	_, cols := o.x.shape(o.x.me, q)
-	return o.early.pieces(first%o.ring, count, o.early.at[q], o.earlyRows[q]*cols)
-}
-
-// latePieces returns count rows from first on, of the deferred groups, for q, of all planes.
-func (o *outbox) latePieces(q, first, count int) mpi.Buffer {
-	_, cols := o.x.shape(o.x.me, q)
-	_, planes := o.x.planes(o.x.me)
-	return o.late.pieces(0, planes, o.late.at[q]+(first-o.earlyRows[q])*cols, count*cols)
-}
-
-// pieces returns n elements from at on in each of count slots.
-func (a *area) pieces(slot, count, at, n int) mpi.Buffer {
-	from := slot*a.slot + at
+	n, from := o.earlyRows[q]*cols, first%o.ring*o.slot+o.earlyAt[q]
 	if count == 1 {
-		return mpi.Of(a.mem[from : from+n])
+		return mpi.Of(o.early[from : from+n])
 	}
-	return mpi.Tile(a.mem[from:], n, count, a.slot)
+	return mpi.Tile(o.early[from:], n, count, o.slot)
+}
+
+// block returns the memory of a deferred message to q: count rows from first on, of all planes.
+func (o *outbox) block(q, first, count int) []complex128 {
+	_, cols := o.x.shape(o.x.me, q)
+	planes := o.planes()
+	at := planes * (o.lateAt[q] + (first-o.earlyRows[q])*cols)
+	return o.late[at : at+planes*count*cols]
 }

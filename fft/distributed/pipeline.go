@@ -18,6 +18,7 @@ type pipeline struct {
 	early      int          // groups; the others are deferred
 	perMessage int          // planes whose early groups share a message
 	out        *outbox      // pieces for other ranks; nil if the exchange is not distributed
+	done       []byte       // dependency tokens, own planes of a distributed exchange: what is deferred waits for all
 	order      [][deferredWindow]byte
 	tokens     *tokens // nil: the pass after it depends on the array itself
 }
@@ -45,6 +46,7 @@ func (g *graph) pipeline(x *exchange) *pipeline {
 		t.early, t.perMessage = g.p.cfg.cut(x, g.p.deferral.on)
 		t.out = newOutbox(x, t.early, t.perMessage, g.p.cfg.Stage)
 		t.out.use(g.p.early, g.p.late)
+		t.done = make([]byte, t.out.planes())
 	}
 	return t
 }

@@ -22,10 +22,10 @@ var gatherTask = tasks.Declare2("gather", func(_ [][]byte, all *byte) { *all = 1
 // newTokens prepares for the pass of columns after a pass with this number of planes. t is
 // nil if nothing comes from other ranks.
 func newTokens(planes int, t *pipeline) *tokens {
-	k := &tokens{planes: make([]byte, planes)}
 	if t == nil {
-		return k
+		return &tokens{planes: make([]byte, planes)}
 	}
+	k := &tokens{planes: t.done}
 	for s := range t.size {
 		_, planes := t.planes(s)
 		k.early = append(k.early, make([]byte, planes))
