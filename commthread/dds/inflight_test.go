@@ -11,8 +11,8 @@ import (
 
 func TestInFlight(t *testing.T) {
 	gige := Constants{Gap: 8.4, RTT: 20 * time.Microsecond}
-	assert.Equal(t, 1, gige.inFlight(64<<10), "0.55 ms")
-	assert.Equal(t, 2, gige.inFlight(32<<10), "0.28 ms: the polls between strips would show")
+	assert.Equal(t, 1, gige.inFlight(256<<10), "2.2 ms")
+	assert.Equal(t, 2, gige.inFlight(128<<10), "1.1 ms: the handshakes between strips would show")
 	assert.Equal(t, 2, Constants{Gap: 8.4, RTT: time.Millisecond}.inFlight(512<<10), "4.4 ms, but a round trip takes 1 ms")
 	assert.Equal(t, 2, Constants{}.inFlight(1<<20), "a network that is not known")
 }

@@ -86,7 +86,7 @@ import (
 // in C polls MPI as long as one of them is in flight, at both ends; it completes strips by
 // a function of the fault thread. The receives are posted at once; the sends leave one
 // after the other, and so do gets, so that the strips arrive so, too: one is in flight if
-// its transfer takes long compared with a round trip and a poll (0.5 ms, by the calibrated
+// its transfer takes long compared with a handshake (2 ms, by the calibrated
 // G), else two.
 //
 // So a reader in a fault waits for the network and for C, never for Go. There is no SIGSEGV

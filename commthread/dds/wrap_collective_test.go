@@ -3,11 +3,13 @@ package dds_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-hpc/weft/commthread/dds"
+	"github.com/weft-hpc/weft/internal/trial"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -97,6 +99,37 @@ func TestWrap_alltoallv_switched_off(t *testing.T) {
 		return w.Close()
 	}, local.Network(net)))
 	require.NoError(t, a.Close())
+}
+
+// With Adaptive a trial decides whether an Alltoallv is made of messages, on all ranks alike: the form in which the program is
+// faster stays. Here the program itself is slow after one of the two forms, on one rank.
+func TestWrap_alltoallv_trial(t *testing.T) {
+	const p, n = 3, 1 << 10
+	for _, slow := range []bool{false, true} { // the slow form is the one with messages
+		require.NoError(t, local.Run(p, func(c *mpi.Comm) error {
+			w, err := dds.Wrap(c, dds.Adaptive(), dds.Fixed(dds.Constants{Gap: 1}))
+			require.NoError(t, err)
+			x, y := make([]uint64, p*n), make([]uint64, p*n)
+			counts, displs := []int{n, n, n}, []int{0, n, 2 * n}
+			for i := range trial.Runs + 3 {
+				for r := range p {
+					stamp(x[r*n:][:n], uint64(w.Rank()*p+r))
+				}
+				require.NoError(t, w.Alltoallv(mpi.Of(x), counts, displs, mpi.Of(y), counts, displs))
+				for r := range p {
+					assert.Equal(t, -1, wrong(y[r*n:][:n], uint64(r*p+w.Rank())), "exchange %d", i)
+				}
+				messages, settled := w.Spreading()
+				require.Equal(t, i >= trial.Runs, settled, "exchange %d", i)
+				if settled {
+					require.Equal(t, !slow, messages, "exchange %d on rank %d", i, w.Rank())
+				} else if messages == slow && w.Rank() == 1 {
+					time.Sleep(20 * time.Millisecond)
+				}
+			}
+			return w.Close()
+		}))
+	}
 }
 
 // A part of another length than announced is an error on the receiver.

@@ -47,5 +47,17 @@ func (w *Wrapped) Ended() bool {
 	return true
 }
 
-// SwitchOff switches early returns off, as [Adaptive] does when all messages together lose.
-func (w *Wrapped) SwitchOff() { w.tool.account.adaptive, w.tool.account.off = true, true }
+// SwitchOff switches early returns off, as [Adaptive] does when all messages together lose. An Alltoall stays made of messages.
+func (w *Wrapped) SwitchOff() {
+	w.tool.account.adaptive, w.tool.account.off = true, true
+	w.tool.spreading = spreading{settled: true, messages: true}
+}
+
+// Spreading reports whether the last Alltoall was made of messages, and whether that has been decided.
+func (w *Wrapped) Spreading() (messages, settled bool) {
+	s := &w.tool.spreading
+	if s.settled {
+		return s.messages, true
+	}
+	return s.trial.Second(), false
+}

@@ -29,6 +29,7 @@ type tool struct {
 	staged    int // bytes of puts
 	deferred  []error
 	spread    *Endpoint // for the messages of Alltoall
+	spreading spreading
 	account   account
 
 	recent *posted      // receive started by the last operation
@@ -56,13 +57,11 @@ func (w *tool) Do(c *engine.Call) {
 	case mine && c.Kind == engine.CallPut && w.lazy(c.Send, true):
 		w.put(c)
 	case w.spreads(c):
-		w.alltoall(c)
+		w.exchange(c)
 	case mine && c.Kind >= engine.CallProbe && c.Kind <= engine.CallImprobe:
 		w.probe(c)
 	default:
-		if w.prepare(c) {
-			w.run(c)
-		}
+		w.plain(c)
 	}
 	if mine {
 		w.reap()
@@ -85,6 +84,13 @@ func (w *tool) lazy(b engine.Buffer, oneSided bool) bool {
 // sendPays reports whether messages like that of a send may return early.
 func (w *tool) sendPays(c *engine.Call) bool {
 	return w.account.pays(kindOfMessage{true, false, c.Peer, c.Tag, bits.Len(uint(c.Send.Bytes()))})
+}
+
+// plain makes a call as the program without early returns does.
+func (w *tool) plain(c *engine.Call) {
+	if w.prepare(c) {
+		w.run(c)
+	}
 }
 
 // run makes a call of the engine and waits for it; it advances requests meanwhile.

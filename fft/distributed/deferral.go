@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/trial"
 	"github.com/weft-hpc/weft/mpi"
 )
 
@@ -14,22 +15,13 @@ import (
 // handshakes, and gains nothing; where it does not, planes wait for memory to be sent. So nothing is
 // deferred until a transform, the 1st, 4th, 16th and so on, has shown that workers wait for long. Then a trial
 // decides for good, because who waits for the kernel of an operating system to copy, as with TCP, gains
-// nothing: turns of two transforms, a forward and an inverse one in most programs, with nothing deferred and with deferred
-// groups alternate, and the faster form stays.
+// nothing.
 type deferral struct {
 	on         bool // the next transform defers groups
 	settled    bool
 	transforms int
-	trial      int              // number of the next transform of a trial, from 1; 0: there is none
-	spent      time.Duration    // in this turn of the trial
-	best       [2]time.Duration // the fastest turn with nothing deferred, and with deferred groups
+	trial      *trial.Trial // without and with deferred groups; nil: not yet
 }
-
-// A trial has two turns of each form. The faster one counts: the first with deferred groups may touch new memory.
-const (
-	turn  = 2 // transforms
-	turns = 4
-)
 
 // Deferred groups may pay if workers wait for this part of the time in which they compute planes, and
 // longer than deferred groups need for their handshakes between ranks that poll between tasks. With 0.5 ms classes W and S on
@@ -70,37 +62,26 @@ func (d *deferral) learn(p *Plan, t *phase, elapsed time.Duration) error {
 	d.transforms++
 	switch {
 	case d.settled || p.cfg.Stage > 0 || p.all.Size() == 1:
-	case d.trial > 0:
-		if d.record(elapsed) {
-			x := []int64{int64(d.best[0]), int64(d.best[1])}
-			err := p.all.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Min) // a rank that began early has waited for the others, too
-			d.on, d.settled = err == nil && x[1] < x[0], true
-			return err
+	case d.trial != nil:
+		if !d.trial.Record(elapsed) {
+			d.on = d.trial.Second()
+			return nil
 		}
+		best := d.trial.Best()
+		x := []int64{int64(best[0]), int64(best[1])}
+		err := p.all.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Min) // a rank that began early has waited for the others, too
+		d.on, d.settled = err == nil && x[1] < x[0], true
+		return err
 	case powerOfFour(d.transforms):
 		busy, late := t.waiting(p.workers)
 		x := []int64{late, -busy}
 		err := p.all.Allreduce(mpi.InPlace, mpi.Of(x), mpi.Min)
 		if err == nil && pays(time.Duration(-x[1]), time.Duration(x[0])) {
-			d.trial = 1
+			d.trial = &trial.Trial{}
 		}
 		return err
 	}
 	return nil
-}
-
-// record adds a transform to a trial, says how the next one is done, and reports whether the trial is over.
-func (d *deferral) record(elapsed time.Duration) (over bool) {
-	d.spent += elapsed
-	if d.trial%turn == 0 {
-		best := &d.best[(d.trial/turn-1)%2]
-		if *best == 0 || d.spent < *best {
-			*best = d.spent
-		}
-		d.spent, d.on = 0, !d.on
-	}
-	d.trial++
-	return d.trial > turns*turn
 }
 
 // pays reports whether deferred groups may pay for ranks that compute planes and wait so long.

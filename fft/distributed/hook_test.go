@@ -17,6 +17,7 @@ import (
 	"github.com/weft-hpc/weft/dataflow"
 	"github.com/weft-hpc/weft/internal/invariant"
 	"github.com/weft-hpc/weft/internal/osthread"
+	"github.com/weft-hpc/weft/internal/trial"
 	"github.com/weft-hpc/weft/mpi"
 	"github.com/weft-hpc/weft/mpi/local"
 )
@@ -340,26 +341,8 @@ func TestPays(t *testing.T) {
 	}
 }
 
-// The faster form of a trial stays: the fastest turn of each counts, not the sum of its turns, and not one transform.
-func TestDeferral_trial(t *testing.T) {
-	for _, x := range []struct {
-		elapsed [turn * turns]time.Duration
-		best    [2]time.Duration
-	}{
-		{[...]time.Duration{5, 4, 3, 2, 6, 6, 4, 4}, [2]time.Duration{9, 5}},
-		{[...]time.Duration{5, 4, 90, 2, 1, 3, 2, 3}, [2]time.Duration{4, 5}},
-	} {
-		d := deferral{trial: 1}
-		for i, e := range x.elapsed {
-			assert.Equal(t, i/turn%2 == 1, d.on, "transform %d", i)
-			assert.Equal(t, i == len(x.elapsed)-1, d.record(e), "transform %d", i)
-		}
-		assert.Equal(t, x.best, d.best)
-	}
-}
-
-// A trial decides by time, on all ranks alike, and once: on a slow network groups are deferred from then on, and where
-// deferred groups have been slower they are not.
+// A trial decides by time, on all ranks alike, and once: where deferred groups are faster they stay, and where they are slower
+// they do not.
 func TestDeferral_settles(t *testing.T) {
 	for _, slower := range []bool{false, true} {
 		err := local.Run(2, func(c *mpi.Comm) error {
@@ -367,20 +350,21 @@ func TestDeferral_settles(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			d := deferral{trial: turn * turns, best: [2]time.Duration{time.Hour, time.Hour + 1}}
-			if c.Rank() == 0 { // rank 1 began later, and its times are the shorter ones
-				d.best[0] += time.Hour
-			}
-			if !slower {
-				d.best[1] = time.Minute
-			}
-			for range 2 {
-				if err := d.learn(p, &phase{}, 2*time.Hour); err != nil {
+			d := deferral{trial: &trial.Trial{}}
+			for i := range trial.Runs + 2 {
+				elapsed := time.Minute
+				if d.on == slower {
+					elapsed++
+				}
+				if c.Rank() == 0 && !d.on { // rank 1 began later, and its times are the shorter ones
+					elapsed += time.Hour
+				}
+				assert.Equal(t, i >= trial.Runs, d.settled)
+				if err := d.learn(p, &phase{}, elapsed); err != nil {
 					return err
 				}
-				assert.True(t, d.settled)
-				assert.Equal(t, !slower, d.on)
 			}
+			assert.Equal(t, !slower, d.on)
 			return p.Close()
 		})
 		require.NoError(t, err)
