@@ -145,7 +145,7 @@ func (t *Transfer) setKind(peer, tag int) { t.peer, t.tag = peer, tag }
 
 // Adaptive has a [Wrapped] communicator weigh what early returns hide against what they
 // cost: kinds of messages (peer, tag and length) that lose no longer return early, and if
-// all together lose, none does.
+// all together lose, none does. A trial decides whether an Alltoall is made of messages.
 func Adaptive() Hint { return func(h *hints) { h.adaptive = true } }
 
 // Gain returns what early returns have brought so far, and the numbers of kinds of messages
