@@ -31,8 +31,8 @@ import (
 //	Sendrecv   both; also a receive and a send that are started one after the other, and
 //	           then waited for together
 //	Alltoall   as a Send to and a Recv from every rank, also with counts; without counts if the
-//	           parts are long enough; with [Adaptive] only if that is faster than the
-//	           engine's own, in the first nine
+//	           parts are long enough; with [Adaptive] only if a trial, the first eight,
+//	           shows that it is faster than the engine's own
 //	Get        when readers of missing bytes can wait
 //	Put        at once: engines do not report its end to C, so it leaves from a copy
 //

@@ -26,7 +26,8 @@ func (w *tool) spreads(c *engine.Call) bool {
 
 // spreading decides with Adaptive whether an Alltoall is made of messages. Libraries differ: between two hosts at 1 Gbit/s NAS IS,
 // class W, takes 108 to 125 ms with Alltoallv of Open MPI, 113 to 156 with messages, 198 to 220 with Alltoallv of MPICH, and 113 to 125 with
-// messages (Xeon, 30 November 2026). So a trial decides for good. It measures from one Alltoall to the next, because the program waits for messages when it reads.
+// messages (Xeon, 30 November 2026). So a trial decides for good. It measures
+// from one Alltoall to the next, because the program waits for messages when it reads.
 type spreading struct {
 	trial    trial.Trial // of the library's own, and of messages
 	began    int64       // Nanotime at the beginning of the last Alltoall of the trial; 0: there was none
