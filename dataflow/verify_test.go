@@ -413,6 +413,34 @@ func TestVerify_of_weak_touched_before_a_child(t *testing.T) {
 	reported(t, err, "parent", "parameter 1", "Weak")
 }
 
+// What a child's own children reduce is put in place after the body of the child: neither is
+// a write of the body whose memory is Weak. The body's own write still is.
+func TestVerify_of_a_reduction_below_weak(t *testing.T) {
+	child := tasks.DeclareCtx1("child", func(ctx *tasks.Context, x []uint64) error {
+		clear(x)
+		joinSlice.Spawn(ctx, x, 1)
+		joinSlice.Spawn(ctx, x, 2)
+		return nil
+	}, tasks.Output)
+	for _, writes := range []bool{false, true} {
+		parent := tasks.DeclareCtx1("parent", func(ctx *tasks.Context, x []uint64) error {
+			child.Spawn(ctx, x[:2])
+			if writes {
+				x[1]++
+			}
+			return nil
+		}, tasks.Weak(tasks.Inout))
+		x := make([]uint64, 3)
+		err := verifying(t, func(rt *dataflow.Runtime) { parent.Spawn(rt, x) })
+		if writes {
+			reported(t, err, "parent", "parameter 1", "Weak")
+			continue
+		}
+		assert.NoError(t, err)
+		assert.Equal(t, []uint64{joined(0, 0, 1, 3), joined(0, 1, 1, 3), 0}, x)
+	}
+}
+
 // Reductions, commutative, concurrent and value parameters raise no reports.
 func TestVerify_of_a_right_program(t *testing.T) {
 	sum := tasks.Reduction(0, func(dst, src []float64) {

@@ -247,6 +247,11 @@ func (w *worker) left(r, outer *task.Record) {
 	if d := r.Children; d != nil {
 		d.Tracker.CloseReductions(deps.Region{}) // may run tasks, on top of r
 	}
+	if w.rt.opt.mode == verify {
+		if v := verifierOf(r.Domain.Parent); v != nil {
+			v.ChildEnds(r, !unfinished(r)) // the results of its reductions are in place
+		}
+	}
 	if w.log != nil {
 		w.log.end(r)
 	}
@@ -268,12 +273,11 @@ func (w *worker) skip(r *task.Record) {
 // runVerified runs the body of r and checks it against its declaration: endRare asks for
 // the verdict.
 func (w *worker) runVerified(r *task.Record) {
-	if p := r.Domain.Parent; verifierOf(p) != nil {
-		v := verifierOf(p)
+	p := r.Domain.Parent
+	if v := verifierOf(p); v != nil {
 		if err := v.ChildStarts(r); err != nil {
 			p.FailLate(err)
 		}
-		defer func() { v.ChildEnds(r, !unfinished(r)) }()
 	}
 	if r.Decl.Verify == nil {
 		r.Err = r.Decl.Run(r)
