@@ -2,8 +2,12 @@ package commthread
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-hpc/weft/internal/engine"
+	"github.com/weft-hpc/weft/internal/executor"
 )
 
 // Tasks are short after enough short ones in a row, until one is long, nothing ends for
@@ -47,10 +51,52 @@ func TestService_defers(t *testing.T) {
 	x.service.short.Store(enoughShort)
 	x.service.passed.Store(now + int64(noEnd)) // a task that ends later
 	x.lease.until.Store(now)
-	assert.True(t, x.defers())
+	assert.True(t, x.defers(engine.Never))
 	x.lease.until.Store(now + int64(noEnd))
-	assert.False(t, x.defers(), "the thread sleeps for long")
+	assert.False(t, x.defers(engine.Never), "the thread sleeps for long")
 	x.lease.until.Store(now)
 	x.service.short.Store(0)
-	assert.False(t, x.defers(), "tasks are long")
+	assert.False(t, x.defers(engine.Never), "tasks are long")
+}
+
+// The average of the lengths of tasks follows them, and one long task does not spoil it.
+func TestService_outlasts(t *testing.T) {
+	var s service
+	now := int64(1) << 40
+	for range 40 {
+		now += int64(200 * time.Microsecond)
+		s.pass(now)
+	}
+	assert.InDelta(t, 200*time.Microsecond, s.length.Load(), 1000)
+	assert.True(t, s.outlasts(now+int64(190*time.Microsecond)))
+	assert.False(t, s.outlasts(now+int64(210*time.Microsecond)))
+	now += int64(time.Hour)
+	s.pass(now)
+	assert.False(t, s.outlasts(now+int64(shortTask)))
+}
+
+// queues is a runtime whose queues of ready tasks are empty, or not.
+type queues struct {
+	executor.Port
+	dry bool
+}
+
+func (q *queues) Dry() bool { return q.dry }
+
+// A handshake wakes the thread in the middle of a task if no other task is ready, and the task lasts long enough.
+func TestService_presses(t *testing.T) {
+	q := &queues{dry: true}
+	x := Thread{}
+	x.port = q
+	x.service.passed.Store(after(0))
+	x.service.length.Store(int64(noEnd))
+	assert.True(t, x.presses(time.Microsecond))
+	assert.True(t, x.presses(-time.Millisecond), "it could have begun before")
+	assert.False(t, x.presses(engine.Never), "no transfer begins")
+	assert.False(t, x.presses(shortTask), "the task ends before")
+	q.dry = false
+	assert.False(t, x.presses(time.Microsecond), "other tasks hide the transfer")
+	q.dry = true
+	x.service.length.Store(int64(worthAWake))
+	assert.False(t, x.presses(time.Microsecond), "the task is about to end")
 }

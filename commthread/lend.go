@@ -106,9 +106,9 @@ func (t *Thread) oblige() {
 
 // arm makes the engine announce arrivals while it is free, and returns the time after which
 // it must be polled all the same; ok is false if there is work now.
-func (t *Thread) arm() (due time.Duration, ok bool) {
+func (t *Thread) arm() (due engine.Due, ok bool) {
 	if t.bell == nil {
-		return noEnd, true
+		return engine.Due{Next: engine.Never, Begins: engine.Never}, true
 	}
 	return t.bell.Arm(t.ring)
 }
@@ -120,9 +120,9 @@ func (t *Thread) disarm() {
 }
 
 // arrived is called by the engine, on any goroutine.
-func (t *Thread) arrived() {
+func (t *Thread) arrived(begins time.Duration) {
 	t.lease.wakeRequested.Store(true)
-	if !t.defers() {
+	if !t.defers(begins) {
 		t.lease.summon()
 	}
 }
@@ -138,7 +138,7 @@ func (t *Thread) borrowed() {
 // worker without a body does not; else to an asking worker, else it is free.
 func (t *Thread) giveBack() {
 	const tries = 4
-	due, ok := noEnd, false
+	due, ok := engine.Due{}, false
 	for i := 0; i < tries && !t.needed() && !t.still(); i++ {
 		if !t.changed { // otherwise Watch has something to test
 			if due, ok = t.arm(); ok {

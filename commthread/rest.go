@@ -3,6 +3,7 @@ package commthread
 import (
 	"time"
 
+	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
 )
 
@@ -139,16 +140,19 @@ func (t *Thread) nextPoll() time.Duration {
 
 // resting is nap on an armed engine that must be called again after due, unless a worker
 // does that between tasks.
-func (t *Thread) resting(due time.Duration) time.Duration {
+func (t *Thread) resting(due engine.Due) time.Duration {
 	d := t.nap()
 	if !t.announces {
-		return min(d, due)
+		return min(d, due.Next)
 	}
-	t.service.dueAt.Store(after(due))
-	if t.relieved() {
-		return min(d, max(relief, t.period))
+	t.service.dueAt.Store(after(due.Next))
+	switch {
+	case !t.relieved():
+		return min(d, due.Next)
+	case t.presses(due.Begins):
+		return min(d, due.Begins)
 	}
-	return min(d, due)
+	return min(d, max(relief, t.period))
 }
 
 // underWay reports whether any call of this rank is pending, and whether others wait for

@@ -118,18 +118,18 @@ type holderState struct {
 	window         int     // pending calls at which posting waits
 	posted         int     // pending calls of comm tasks
 	finished       []*operation
-	settled        []*operation       // memory of finished, used in turn
-	taken          []*operation       // memory of a batch
-	calls          []*engine.Call     // likewise
-	onDone         func(*engine.Call) // completed
-	postedLast     []*engine.Call     // the array of the calls that were posted last, for handedOn
-	ring           func()             // arrived
-	checking       bool               // a check of checks is being called
-	changed        bool               // calls may have ended since the last check
-	inLease        *body              // the body that has the engine, on a worker
-	bodies         []*body            // started and not ended, with compute tasks that the thread runs
-	helped         int                // number of these compute tasks
-	polls          uint64             // of the engine
+	settled        []*operation               // memory of finished, used in turn
+	taken          []*operation               // memory of a batch
+	calls          []*engine.Call             // likewise
+	onDone         func(*engine.Call)         // completed
+	postedLast     []*engine.Call             // the array of the calls that were posted last, for handedOn
+	ring           func(begins time.Duration) // arrived
+	checking       bool                       // a check of checks is being called
+	changed        bool                       // calls may have ended since the last check
+	inLease        *body                      // the body that has the engine, on a worker
+	bodies         []*body                    // started and not ended, with compute tasks that the thread runs
+	helped         int                        // number of these compute tasks
+	polls          uint64                     // of the engine
 	idle           idleState
 	counts         map[pair]uint64 // messages by pair, for the trace
 	postings       uint64          // calls, for the trace

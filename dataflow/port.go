@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/sourcegraph/conc/panics"
@@ -256,3 +257,12 @@ func (p *port) Once(r *task.Record) { p.w.once(r) }
 
 // Busy implements executor.Port.
 func (p *port) Busy() bool { return int(p.rt.parked.Load()) < p.rt.opt.workers }
+
+// Dry implements executor.Port.
+func (p *port) Dry() bool {
+	rt := p.rt
+	if !rt.submitted.empty() || rt.prio.top.Load() > noPriority {
+		return false
+	}
+	return !slices.ContainsFunc(*rt.workers.Load(), func(w *worker) bool { return !w.dq.empty() })
+}

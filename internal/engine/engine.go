@@ -70,13 +70,21 @@ type Engine interface {
 // its user need not sleep inside it. Only the goroutine inside the engine calls the methods.
 type Announcer interface {
 	// Arm has onArrival called once, on any goroutine, when Poll may have something to do;
-	// the call may be spurious. onArrival must not call the  Arm reports false if
-	// Poll has something to do already. Otherwise due is the time after which it will have,
-	// even without an arrival.
-	Arm(onArrival func()) (due time.Duration, ok bool)
+	// the call may be spurious. onArrival must not call the engine. Arm reports false if
+	// Poll has something to do already.
+	Arm(onArrival func(begins time.Duration)) (due Due, ok bool)
 	// Disarm undoes Arm. A call of onArrival that has begun may still follow.
 	Disarm()
 }
+
+// Due tells when an engine must be polled without an arrival, as times from now.
+type Due struct {
+	Next   time.Duration // the first event
+	Begins time.Duration // the first by which a transfer begins, on a link that would be idle
+}
+
+// Never is longer than every time in Due.
+const Never = time.Duration(1<<63 - 1)
 
 // PostWaiter is an engine that can start calls and wait for them without a return to Go in
 // between. This is for messages as short as that return. Only the goroutine inside the

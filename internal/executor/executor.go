@@ -89,6 +89,9 @@ type Port interface {
 	Once(r *task.Record)
 	// Busy reports whether some worker is awake, so that there may be tasks to help with.
 	Busy() bool
+	// Dry reports whether the queues of ready tasks are empty, except those of tasks bound to one worker.
+	// Any goroutine.
+	Dry() bool
 	// Lend has the workers borrow from e, until Detach. Submitting goroutine.
 	Lend(e Lender)
 	// Queue gives the workers a comm task that is ready, with the flag Leased. Any goroutine.

@@ -44,6 +44,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/weft-hpc/weft/internal/engine"
 	"github.com/weft-hpc/weft/internal/osthread"
@@ -58,11 +59,11 @@ type endpoint struct {
 	rings     []atomic.Pointer[ring]    // small messages to this rank, by sender
 	departure atomic.Pointer[departure] // nil while the rank is in the world
 	_         [64]byte
-	wakeTime  atomic.Int64           // when a sleeping owner wakes up by itself; timed worlds only
-	asleep    atomic.Bool            // the owner sleeps or is about to: publish, then unpark it
-	recheck   atomic.Bool            // the calls in waiting must be tried again
-	woken     atomic.Bool            // Wake has been called
-	onWake    atomic.Pointer[func()] // called instead of unparking the owner; see Arm
+	wakeTime  atomic.Int64                        // when a sleeping owner wakes up by itself; timed worlds only
+	asleep    atomic.Bool                         // the owner sleeps or is about to: publish, then unpark it
+	recheck   atomic.Bool                         // the calls in waiting must be tried again
+	woken     atomic.Bool                         // Wake has been called
+	onWake    atomic.Pointer[func(time.Duration)] // called instead of unparking the owner; see Arm
 	_         [64]byte
 	inbox     inbox
 	link      *link // between nodes; shared by the ranks of a node

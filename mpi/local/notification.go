@@ -67,20 +67,29 @@ func (b *inbox) takeAll(empty []notification) []notification {
 func (e *endpoint) notify(n notification) {
 	e.inbox.put(n)
 	if n.due == 0 || n.due < e.wakeTime.Load() {
-		e.wakeIfAsleep()
+		e.wakeFor(&n)
 	}
 }
 
 // wakeIfAsleep wakes the owner if it sleeps; see progress.go. The caller has published its
 // change with an atomic store before. Any goroutine.
-func (e *endpoint) wakeIfAsleep() {
-	if e.asleep.Load() && e.asleep.CompareAndSwap(true, false) {
-		if onWake := e.onWake.Load(); onWake != nil {
-			(*onWake)()
-			return
-		}
-		e.parker.Unpark()
+func (e *endpoint) wakeIfAsleep() { e.wakeFor(nil) }
+
+// wakeFor is wakeIfAsleep after n has been left, or another change if it is nil.
+func (e *endpoint) wakeFor(n *notification) {
+	if !e.asleep.Load() || !e.asleep.CompareAndSwap(true, false) {
+		return
 	}
+	onWake := e.onWake.Load()
+	if onWake == nil {
+		e.parker.Unpark()
+		return
+	}
+	begins := engine.Never
+	if n != nil {
+		begins = e.fromNow(e.begins(n))
+	}
+	(*onWake)(begins)
 }
 
 // requestRecheck has the owner try its waiting calls again. Any goroutine.

@@ -262,20 +262,19 @@ func (e *endpoint) Sleep(d time.Duration) {
 }
 
 // Arm implements engine.Announcer.
-func (e *endpoint) Arm(onArrival func()) (due time.Duration, ok bool) {
-	due = forever
+func (e *endpoint) Arm(onArrival func(begins time.Duration)) (due engine.Due, ok bool) {
+	due = engine.Due{Next: engine.Never, Begins: engine.Never}
 	if e.world.timed {
 		now := e.world.clock()
-		if e.waitingSince = min(e.waitingSince, now); e.timers.next() != forever {
-			due = time.Duration(e.timers.next() - now)
-		}
-		e.wakeTime.Store(now + int64(min(due, time.Hour)))
+		e.waitingSince = min(e.waitingSince, now)
+		due = engine.Due{Next: e.fromNow(e.timers.next()), Begins: e.fromNow(e.nextBegin())}
+		e.wakeTime.Store(now + int64(min(due.Next, time.Hour)))
 	}
 	e.onWake.Store(&onArrival)
 	e.asleep.Store(true)
 	if e.ready() {
 		e.Disarm()
-		return 0, false
+		return engine.Due{}, false
 	}
 	return due, true
 }

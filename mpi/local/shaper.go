@@ -79,6 +79,35 @@ func (l *direction) reserve(ready, n int64) int64 {
 	return at
 }
 
+// begins returns the time from which n, which has reached e, begins a transfer on a link that is idle
+// then; forever if it begins none. Any goroutine.
+func (e *endpoint) begins(n *notification) int64 {
+	switch x := n.transfer; n.kind {
+	case notifyRTS: // the first byte comes two latencies after the clear to send has left
+		l := e.linkTo(x.from)
+		return max(n.due, l.free(&l.ingress)-2*int64(e.world.between(x.from, e).Latency))
+	case notifyCTS, notifyCredit:
+		l := e.linkTo(x.to)
+		return max(n.due, l.free(&l.egress))
+	}
+	return forever
+}
+
+// linkTo returns the link of e to another rank.
+func (e *endpoint) linkTo(o *endpoint) *link {
+	if e.link == o.link {
+		return e.inner
+	}
+	return e.link
+}
+
+// free returns the time at which the reservations of a direction of l end.
+func (l *link) free(d *direction) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return d.busyUntil
+}
+
 // between returns the network between two ranks.
 func (w *World) between(a, b *endpoint) *Net {
 	if a.link == b.link {

@@ -64,6 +64,25 @@ func (t *timers) pop() notification {
 	}
 }
 
+// fromNow returns the time until a due time; engine.Never for forever.
+func (e *endpoint) fromNow(due int64) time.Duration {
+	if due == forever {
+		return engine.Never
+	}
+	return time.Duration(due - e.world.clock())
+}
+
+// nextBegin returns the earliest time from which a timer begins a transfer on an idle link; forever if
+// there is none. It looks at the timers near the top of the heap only. Owner only.
+func (e *endpoint) nextBegin() int64 {
+	const few = 32
+	next := int64(forever)
+	for i := range e.timers.heap[:min(few, len(e.timers.heap))] {
+		next = min(next, e.begins(&e.timers.heap[i].notification))
+	}
+	return next
+}
+
 // doneAt ends a successful call at time due, 0 for now. Owner only.
 func (e *endpoint) doneAt(c *engine.Call, due int64) {
 	c.Status, c.Err = engine.Status{}, nil

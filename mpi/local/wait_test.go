@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-hpc/weft/internal/engine"
+
 	"github.com/weft-hpc/weft/internal/osthread"
 	"github.com/weft-hpc/weft/mpi"
 )
@@ -135,9 +137,12 @@ func TestArm_of_a_timed_network(t *testing.T) {
 	w, err := New(2, Network(fast))
 	require.NoError(t, err)
 	told := make(chan struct{}, 1)
-	due, ok := w.ends[1].Arm(func() { told <- struct{}{} })
+	due, ok := w.ends[1].Arm(func(begins time.Duration) {
+		assert.Equal(t, engine.Never, begins)
+		told <- struct{}{}
+	})
 	require.True(t, ok)
-	require.EqualValues(t, forever, due)
+	require.Equal(t, engine.Due{Next: engine.Never, Begins: engine.Never}, due)
 	w.ends[1].notify(notification{kind: notifyWake, due: w.clock() + int64(time.Millisecond)})
 	select {
 	case <-told:
@@ -145,6 +150,56 @@ func TestArm_of_a_timed_network(t *testing.T) {
 		require.Fail(t, "nobody told")
 	}
 	w.ends[1].Disarm()
+	require.NoError(t, w.Close())
+}
+
+// An owner that has armed its engine is told from when a handshake can begin a transfer: at once if the
+// link is idle, otherwise when it will be.
+func TestArm_tells_when_a_transfer_begins(t *testing.T) {
+	w, err := New(2, Network(Net{Latency: time.Millisecond, Bandwidth: 1e9}))
+	require.NoError(t, err)
+	from, to := w.ends[0], w.ends[1]
+	x := &transfer{from: from, to: to, n: 1 << 20}
+	due := w.clock() + int64(time.Hour)
+	busy := due + int64(time.Hour)
+	cases := []struct {
+		name  string
+		at    *endpoint
+		kind  notificationKind
+		link  *direction
+		early time.Duration // it begins before the link is idle
+	}{
+		{"request to send", to, notifyRTS, &to.link.ingress, 2 * time.Millisecond},
+		{"clear to send", from, notifyCTS, &from.link.egress, 0},
+		{"credit", from, notifyCredit, &from.link.egress, 0},
+		{"segment", to, notifySegment, nil, 0},
+	}
+	for _, c := range cases {
+		n := &notification{kind: c.kind, due: due, transfer: x}
+		if c.link == nil {
+			assert.EqualValues(t, forever, c.at.begins(n), c.name)
+			continue
+		}
+		assert.Equal(t, due, c.at.begins(n), c.name)
+		c.link.busyUntil = busy
+		assert.Equal(t, busy-int64(c.early), c.at.begins(n), c.name)
+		c.link.busyUntil = 0
+	}
+
+	told := make(chan time.Duration, 1)
+	_, ok := to.Arm(func(begins time.Duration) { told <- begins })
+	require.True(t, ok)
+	to.notify(notification{kind: notifyRTS, due: w.clock() + int64(time.Minute), transfer: x})
+	assert.InDelta(t, time.Minute, <-told, float64(10*time.Second))
+	to.inbox.takeAll(nil)
+	to.timers.push(notification{kind: notifySegment, due: w.clock() + int64(time.Minute), transfer: x})
+	to.timers.push(notification{kind: notifyRTS, due: w.clock() + int64(time.Hour), transfer: x})
+	armed, ok := to.Arm(func(time.Duration) {})
+	require.True(t, ok)
+	to.Disarm()
+	assert.InDelta(t, time.Minute, armed.Next, float64(10*time.Second))
+	assert.InDelta(t, time.Hour, armed.Begins, float64(10*time.Second))
+	to.timers.heap = nil
 	require.NoError(t, w.Close())
 }
 
