@@ -29,8 +29,8 @@ import (
 // A handshake does not always wait. If a transfer can begin by it on an idle link (engine.Due), and no other
 // task is ready, the present task may be all that can hide the transfer. So the thread wakes up at the time
 // of the handshake, unless the task will probably end within 60 us of it: one lasts as long as the average of
-// those before. With this rule one task hides 50 to 80 per cent of an exchange of 64 to 256 KiB over the
-// simulated 10gige that takes as long, without it 5 to 30 (osu overlap -commthread, two virtual cores of
+// those before. With this rule one task hides 58 to 64 per cent of an exchange of 64 to 256 KiB over the
+// simulated 10gige that takes as long, without it 14 to 29 (osu overlap -commthread, two virtual cores of
 // Zen 5). NAS FT is as fast as before; it was slower where the thread woke up although other tasks were ready
 // (class A 0.98, class W 0.96 to 0.98).
 
