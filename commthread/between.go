@@ -89,7 +89,8 @@ func (t *Thread) relieved() bool {
 	return now-t.service.polled.Load() < int64(relief)
 }
 
-// defers reports whether an arrival can wait for the end of a task. After begins it begins a transfer.
+// defers reports whether an arrival can wait for the end of a task. The time begins is that after which a
+// transfer can begin by it, as in engine.Due.
 func (t *Thread) defers(begins time.Duration) bool {
 	if !t.service.patient.Load() || t.presses(begins) {
 		return false

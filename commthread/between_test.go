@@ -100,3 +100,25 @@ func TestService_presses(t *testing.T) {
 	x.service.length.Store(int64(worthAWake))
 	assert.False(t, x.presses(time.Microsecond), "the task is about to end")
 }
+
+// A handshake that presses neither waits for the end of a task when it arrives, nor when the thread goes to sleep.
+func TestService_handshakes_do_not_wait(t *testing.T) {
+	const soon = 100 * time.Microsecond
+	q := &queues{}
+	x := Thread{}
+	x.port, x.lends, x.announces, x.period = q, true, true, longestPoll
+	x.posted, x.window = 1, 2
+	x.service.patient.Store(true)
+	x.service.short.Store(enoughShort)
+	x.service.passed.Store(after(0) + int64(noEnd)) // a task that ends later
+	x.lease.until.Store(after(0))
+	due := engine.Due{Next: soon / 2, Begins: soon}
+	assert.True(t, x.defers(soon))
+	assert.Equal(t, relief, x.resting(due))
+	q.dry = true
+	assert.False(t, x.defers(soon))
+	assert.Equal(t, soon, x.resting(due))
+	due.Begins = engine.Never
+	assert.True(t, x.defers(due.Begins))
+	assert.Equal(t, relief, x.resting(due))
+}

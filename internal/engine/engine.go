@@ -70,8 +70,8 @@ type Engine interface {
 // its user need not sleep inside it. Only the goroutine inside the engine calls the methods.
 type Announcer interface {
 	// Arm has onArrival called once, on any goroutine, when Poll may have something to do;
-	// the call may be spurious. onArrival must not call the engine. Arm reports false if
-	// Poll has something to do already.
+	// the call may be spurious. Its argument is Due.Begins of what has arrived. onArrival must
+	// not call the engine. Arm reports false if Poll has something to do already.
 	Arm(onArrival func(begins time.Duration)) (due Due, ok bool)
 	// Disarm undoes Arm. A call of onArrival that has begun may still follow.
 	Disarm()

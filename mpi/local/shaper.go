@@ -122,10 +122,7 @@ func (w *World) reserveLinks(from, to *endpoint, n int, ready int64) (left, due 
 	if from == to {
 		return ready, ready
 	}
-	net, out, in := &w.net, from.link, to.link
-	if out == in {
-		net, out, in = &w.inside, from.inner, to.inner
-	}
+	net, out, in := w.between(from, to), from.linkTo(to), to.linkTo(from)
 	wire := net.wireTime(n)
 	out.mu.Lock()
 	depart := out.egress.reserve(ready, max(int64(net.Gap), wire))
@@ -149,10 +146,7 @@ func (w *World) begin(from, to *endpoint) int64 {
 // announce returns the arrival time of a request to send that is ready at time ready. It waits
 // for what its sender has sent before, and not for what others will send to the receiver.
 func (w *World) announce(from, to *endpoint, ready int64) (due int64) {
-	net, out := &w.net, from.link
-	if out == to.link {
-		net, out = &w.inside, from.inner
-	}
+	net, out := w.between(from, to), from.linkTo(to)
 	out.mu.Lock()
 	depart := out.egress.reserve(ready, int64(net.Gap))
 	out.mu.Unlock()
