@@ -64,7 +64,8 @@
 // On one core of a 2.6 GHz EPYC (Zen 5, AVX-512), in cache and out of place, 16 interleaved
 // pencils of 256 to 1024 points reach 52 to 64 GFLOP/s, contiguous pencils 61 to 67. That
 // counts 5 n log2 n operations, and is 1.2 to 2.5 times FFTW 3.3.10 on the same core. An
-// array of 256 x 256 x 128 in place takes 0.04 s on one core, 0.02 s on two (bench/FIGURES.md).
+// array of 256 x 256 x 128 in place takes 0.04 s there on one core, 0.02 s on two, and 1.2 to 1.8
+// times as long with FFTW on three other machines with AVX-512 (bench/FIGURES.md).
 //
 // # Not guaranteed
 //

@@ -34,8 +34,9 @@
 // reader of missing bytes waits. Auto leaves the mode off if messages of this network are too
 // fast, weighs what each kind of message hides against its cost, and stops those that lose;
 // force has every message in flight return early. Not all costs are seen: the memory has small
-// pages only. With auto the programs of bench/npb take 0.89 to 1.23 of their time, which is
-// noise where the mode stays off (bench/FIGURES.md). Measure before you use it. The results of a program do not change. A
+// pages only. With auto the programs of bench/npb take 0.92 to 1.07 of their time, which is
+// noise where the mode stays off, and IS 0.56 between hosts under MPICH at 1 Gbit/s
+// (bench/FIGURES.md). Measure before you use it. The results of a program do not change. A
 // line on standard error says what was done.
 //
 // # Shutdown
