@@ -22,7 +22,8 @@ func Default(n int) Config {
 }
 
 // blockWidths is the table of [BlockWidth], measured on two cores of an EPYC with AVX-512, with both
-// kernels (bench/results/2026-11-24/blocks.txt). Narrow blocks leave less work to the panels, of
+// kernels. On one process of a Xeon, N = 1000, 2000, 4000, runs take up to 1.05 times as long as with the best of
+// seven widths (bench/results/2026-11-30/hpl/products-xeon6.txt). Narrow blocks leave less work to the panels, of
 // which a small matrix has relatively much; wide ones make the product fast. Several process rows
 // exchange N candidates for pivots, whatever NB is, but rows less often with wide blocks.
 var blockWidths = []struct {
