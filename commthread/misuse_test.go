@@ -52,6 +52,8 @@ func misuses(r rank, other *mpi.Comm, w *mpi.Win) map[string]struct {
 			ct.Alltoallv(rt, c, b, []int{4}, []int{0}, short, []int{3}, []int{0}, cl)
 		}, "itself"},
 		"alltoall unknown":       {func(_ *mpi.Comm, cl tasks.Clause) { ct.Alltoall(rt, other, b, mpi.Of(y), cl) }, "call Use"},
+		"send from nowhere":      {func(c *mpi.Comm, cl tasks.Clause) { ct.SendFrom(rt, c, nil, 0, 0, cl) }, "the source of the buffer is nil"},
+		"put from nowhere":       {func(_ *mpi.Comm, cl tasks.Clause) { ct.PutTileNotifyFrom(rt, w, nil, 0, 0, 1, 1, 0, cl) }, "the source of the buffer is nil"},
 		"put outside":            {func(_ *mpi.Comm, cl tasks.Clause) { ct.Put(rt, w, b, 0, 1, cl) }, "window"},
 		"get from rank 3":        {func(_ *mpi.Comm, cl tasks.Clause) { ct.Get(rt, w, b, 3, 0, cl) }, "no such rank"},
 		"accumulate nothing":     {func(_ *mpi.Comm, cl tasks.Clause) { ct.Accumulate(rt, w, b, nil, 0, 0, cl) }, "predefined"},
@@ -102,7 +104,7 @@ func TestMisuse_every_method(t *testing.T) {
 			}
 			n++
 		}
-		assert.Equal(t, 36, n)
+		assert.Equal(t, 38, n)
 		return nil
 	})
 }

@@ -19,6 +19,7 @@ type operation struct {
 	task.Record
 	entry   entry
 	call    engine.Call
+	source  Source      // gives the call its buffer when it is posted; may be nil
 	status  *mpi.Status // gets the status of the call; may be nil
 	thread  *Thread
 	site    uintptr // of the spawn
@@ -56,7 +57,7 @@ func isOperation(r *task.Record) bool { return uint(r.Decl.ID-firstDecl) < uint(
 func (o *operation) clear() {
 	o.call.Reset()
 	o.call.OnDone, o.call.User = nil, nil
-	o.thread, o.status, o.refused = nil, nil, false
+	o.thread, o.source, o.status, o.refused = nil, nil, nil, false
 	o.entry = entry{}
 }
 
@@ -129,6 +130,9 @@ func regionOf(b engine.Buffer) (deps.Region, error) {
 // prepare prepares the call for the engine, and reports whether the engine must make it.
 func (o *operation) prepare(t *Thread) bool {
 	k := &o.call
+	if o.source != nil {
+		k.Send = engine.Buffer(bufferOf(o.source))
+	}
 	k.Task = o.Seq()
 	k.User = o
 	k.OnDone = t.onDone

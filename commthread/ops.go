@@ -28,6 +28,16 @@ func (t *Thread) Ssend(in tasks.Scope, c *mpi.Comm, b mpi.Buffer, dst, tag int, 
 	t.send(in, 2, c, engine.CallSsend, b, dst, tag, cl)
 }
 
+// SendFrom is Send of a buffer that s chooses when the call is posted (see Source). It declares no
+// access to memory: order it by clauses, after the tasks that fill the buffer.
+func (t *Thread) SendFrom(in tasks.Scope, c *mpi.Comm, s Source, dst, tag int, cl ...tasks.Clause) {
+	if o := t.spawn(in, c, engine.CallSend, 1); o != nil {
+		o.call.Peer, o.call.Tag = dst, tag
+		o.from(s)
+		o.submit(cl)
+	}
+}
+
 // send spawns a send; skip is as for spawn.
 func (t *Thread) send(in tasks.Scope, skip int, c *mpi.Comm, k engine.CallKind, b mpi.Buffer, dst, tag int, cl []tasks.Clause) {
 	if o := t.spawn(in, c, k, skip); o != nil {
@@ -300,6 +310,15 @@ func (t *Thread) PutTileNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target,
 		o.call.Send, o.call.Peer, o.call.Offset, o.call.Tag = engine.Buffer(b), target, at, id
 		o.call.Tile, o.call.Rows, o.call.LD = true, rows, ld
 		o.access(b, deps.In)
+	}, cl)
+}
+
+// PutTileNotifyFrom is PutTileNotify of a buffer that s chooses when the call is posted (see Source).
+func (t *Thread) PutTileNotifyFrom(in tasks.Scope, w *mpi.Win, s Source, target, at, rows, ld, id int, cl ...tasks.Clause) {
+	t.oneSided(in, w, engine.CallNotify, func(o *operation) {
+		o.call.Peer, o.call.Offset, o.call.Tag = target, at, id
+		o.call.Tile, o.call.Rows, o.call.LD = true, rows, ld
+		o.from(s)
 	}, cl)
 }
 

@@ -549,6 +549,9 @@ func (t *Thread) settle() bool {
 				*o.status = mpi.Status(o.call.Status)
 			}
 			err := o.call.Err
+			if o.source != nil {
+				err = o.sent(err)
+			}
 			if o.refused {
 				t.revoke((*mpi.Comm)(o.call.Comm), &o.Record, err)
 			}

@@ -68,7 +68,7 @@
 // Memory besides source and destination: two planes for each worker, and with a
 // two-dimensional process grid one more array. On several ranks the staging buffer takes one
 // array with Exchange, with Tasks what is sent last (a third of the pieces for other ranks) and
-// the pieces of some planes, otherwise the planes not yet sent (Config.Stage bounds it).
+// some planes, otherwise the planes not yet sent (Config.Stage bounds it).
 //
 // # Not guaranteed
 //

@@ -4,9 +4,8 @@ package distributed
 // their sends, then the ranges of columns, and waits. The exchange is in pipeline.go, the
 // dependences of columns in tokens.go.
 //
-// Ownership: a slot of the outbox, or of the stage, belongs to the task that computes its plane, then
-// to the tasks that send it, by their dependences. All MPI calls are made by the communication
-// thread, in the order of the spawns.
+// Ownership: a slot of the stage belongs to the tasks that compute the planes of a message, then
+// to the tasks that send it (outbox.go). All MPI calls are made by the communication thread.
 
 import (
 	"sync/atomic"
@@ -17,8 +16,8 @@ import (
 	"github.com/weft-hpc/weft/tasks"
 )
 
-// The tasks that compute. Dependences are found from memory: planes in the stage or pieces in the
-// outbox, pieces in the array that receives them. Only ranges of columns, which read part of every
+// The tasks that compute. Dependences are found from memory: planes or pieces in the array that
+// receives them, and places in the outbox. Only ranges of columns, which read part of every
 // plane, depend on tokens instead (tokens.go).
 var (
 	planeTask   = tasks.Declare5("plane", computePlanes, tasks.Value, tasks.Each(tasks.Input), tasks.Output, tasks.Output, tasks.Output)
@@ -47,7 +46,6 @@ type item struct {
 // runGraph runs a transform as Tasks.
 func (p *Plan) runGraph(st *steps, a *arrays) error {
 	g := &graph{p: p, a: a}
-	a.turns = p.stage.slots()
 	exchanges := make([]*pipeline, len(st.passes)+1) // before each pass, and after the last
 	for i := range st.passes {
 		var t *pipeline
@@ -125,16 +123,14 @@ func (g *graph) batch(it item) int {
 	case t.tokens == nil: // what reads the planes is ordered by their memory
 		return 1
 	default:
-		_, planes := t.planes(t.me)
-		first, count := t.messageOf(it.i, planes)
+		first, count := t.out.message(it.i)
 		left = first + count - it.i
 	}
 	return min(n, left, max(1, it.ps.items/(eachWorker*g.p.workers)))
 }
 
-// planes spawns the computation of some planes. Before a distributed exchange their own pieces are
-// copied to the array, and the others to the outbox. Before another one a plane lies in the stage, and
-// its own piece is copied.
+// planes spawns the computation of some planes, to the array or, before an exchange, to the outbox. Then
+// their own pieces are copied to the array, and the others are sent.
 func (g *graph) planes(it item) {
 	n, t, last := it.ps.planes.rows*it.ps.planes.cols, it.after, it.i+it.n-1
 	if t == nil {
@@ -146,38 +142,26 @@ func (g *graph) planes(it item) {
 	if t.tokens != nil {
 		own = nil // declared by the tokens
 	}
-	if t.out == nil {
-		plane := g.p.stage.plane(it.i%g.p.stage.slots(), n)
-		planeTask.Spawn(g.p.rt, it, g.reads(it), plane, own, nil)
-		g.sendPlane(t, it.i, plane)
-		return
-	}
-	planeTask.Spawn(g.p.rt, it, g.reads(it), t.out.slots(it.i, it.n), own, t.done[it.i:it.i+it.n])
+	planeTask.Spawn(g.p.rt, it, g.reads(it), own, t.out.tokens(it.i, it.n), t.done[it.i:it.i+it.n])
 	g.sendEarly(t, last)
 }
 
-// computePlanes transforms planes into memory, or into scratch if they go to an outbox, and copies
-// their pieces.
-func computePlanes(it item, _ []tile, memory, _ []complex128, _ []byte) {
+// computePlanes transforms planes into the array, or into the outbox, and copies their own pieces.
+func computePlanes(it item, _ []tile, array []complex128, _, _ []byte) {
 	n, t := it.ps.planes.rows*it.ps.planes.cols, it.after
-	if t != nil && t.out != nil {
+	if t != nil && t.distributed {
 		defer it.g.phase.computed(osthread.Nanotime())
 	}
 	it.g.compute(func(s *scratch) {
 		for u := it.i; u < it.i+it.n; u++ {
-			plane := memory[min((u-it.i)*it.ps.planes.leadingDim, len(memory)):]
-			if t != nil && t.out != nil {
-				plane = s.out
-			}
-			plane = plane[:n]
-			it.ps.plane(u, plane, it.g.a, s)
 			if t == nil {
+				it.ps.plane(u, array[(u-it.i)*it.ps.planes.leadingDim:][:n], it.g.a, s)
 				continue
 			}
+			plane := t.out.memory(u)
+			it.ps.plane(u, plane, it.g.a, s)
 			t.copyPiece(t.ownPiece(t.array, u), plane, t.me)
-			if t.out != nil {
-				t.out.put(u, plane)
-			}
+			t.out.computed(u, plane)
 		}
 	})
 }
@@ -211,37 +195,48 @@ func (g *graph) compute(f func(*scratch)) {
 	g.busy.Add(osthread.Nanotime() - since)
 }
 
-// sendPlane spawns the sends of plane u in the stage, of an exchange that is not distributed.
-func (g *graph) sendPlane(t *pipeline, u int, plane []complex128) {
-	for q := range t.peers {
-		rows, _ := t.shape(t.me, q)
-		g.transfer(t, t.piece(plane, q, 0, rows), q, message{plane: u, planes: 1, rows: rows})
-	}
-}
-
 // sendEarly spawns the sends of the early groups when plane u is the last of its message.
 func (g *graph) sendEarly(t *pipeline, u int) {
-	_, planes := t.planes(t.me)
-	first, count := t.messageOf(u, planes)
+	first, count := t.out.message(u)
 	if u != first+count-1 {
 		return
 	}
+	waits := tasks.Reads(t.out.tokens(first, count))
 	for q := range t.peers {
-		g.transfer(t, t.out.earlyPieces(q, first, count), q, message{plane: first, planes: count, rows: t.out.earlyRows[q]})
+		p := &parcel{out: t.out, q: q, first: first, count: count}
+		if p.bytes() == 0 {
+			continue
+		}
+		m := message{plane: first, planes: count, rows: t.out.earlyRows[q]}
+		g.p.stats.message(p.bytes())
+		if t.win == nil {
+			g.p.ct.SendFrom(g.p.rt, t.comm, p, q, t.tag(m), waits)
+			continue
+		}
+		at, length, step := t.destination(q, m)
+		g.p.ct.PutTileNotifyFrom(g.p.rt, t.win, p, q, at, length, step, t.counter(m), waits, tasks.Reads(&t.mayPut))
 	}
 }
 
 // sendDeferred spawns the sends of the deferred groups, in order. A message has the rows of all
 // planes: it waits for the last plane, and for the last message but one to the same peer.
 func (g *graph) sendDeferred(t *pipeline) {
-	_, planes := t.planes(t.me)
+	planes := t.out.planes()
 	for k := t.early; k < t.groups && planes > 0; k++ {
 		for q := range t.peers {
 			first, count := t.group(t.me, q, k)
-			if t.bytes(t.me, q, count) > 0 {
-				inOrder := tasks.Updates(&t.order[q][k%deferredWindow])
-				g.transfer(t, mpi.Of(t.out.block(q, first, count)), q, message{planes: planes, group: k, row: first, rows: count}, tasks.Reads(t.done), inOrder)
+			if t.bytes(t.me, q, count) == 0 {
+				continue
 			}
+			b, m := mpi.Of(t.out.block(q, first, count)), message{planes: planes, group: k, row: first, rows: count}
+			waits, inOrder := tasks.Reads(t.done), tasks.Updates(&t.order[q][k%deferredWindow])
+			g.p.stats.message(b.Bytes())
+			if t.win == nil {
+				g.p.ct.Send(g.p.rt, t.comm, b, q, t.tag(m), waits, inOrder)
+				continue
+			}
+			at, length, step := t.destination(q, m)
+			g.p.ct.PutTileNotify(g.p.rt, t.win, b, q, at, length, step, t.counter(m), waits, inOrder, tasks.Reads(&t.mayPut))
 		}
 	}
 }
@@ -249,17 +244,10 @@ func (g *graph) sendDeferred(t *pipeline) {
 // message is what one message carries: rows of the pieces of some planes, all in early groups or in one that is deferred.
 type message struct{ plane, planes, group, row, rows int }
 
-// transfer spawns the send of b, which holds m, to q, or its put into the array of q.
-func (g *graph) transfer(t *pipeline, b mpi.Buffer, q int, m message, cl ...tasks.Clause) {
-	if b.Bytes() == 0 {
-		return
-	}
-	g.p.stats.message(b.Bytes())
-	if t.win == nil {
-		g.p.ct.Send(g.p.rt, t.comm, b, q, t.tag(m), cl...)
-		return
-	}
-	at, length := t.target(t.me, q, m.plane, m.row, m.rows)
-	_, step := t.base(t.me, q)
-	g.p.ct.PutTileNotify(g.p.rt, t.win, b, q, at, length, step, t.counter(m), append(cl, tasks.Reads(&t.mayPut))...)
+// destination returns where q keeps the contents of m: the first element of the first plane, the elements of each plane, and the step
+// from one plane to the next.
+func (t *pipeline) destination(q int, m message) (at, length, step int) {
+	at, length = t.target(t.me, q, m.plane, m.row, m.rows)
+	_, step = t.base(t.me, q)
+	return at, length, step
 }

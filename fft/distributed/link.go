@@ -229,3 +229,12 @@ func (x *exchange) packed(receiver int) (at, step, length int) {
 	_, step = x.base(x.me, receiver)
 	return at, step, planes * step
 }
+
+// packedLen returns the length of the send buffer of alltoall.
+func (x *exchange) packedLen() int {
+	at, _, length := x.packed(x.size - 1)
+	if x.me == x.size-1 {
+		return at
+	}
+	return at + length
+}

@@ -42,7 +42,6 @@ type loopSchedule struct {
 // runLoop runs a transform as Exchange, Slabs or Pencils.
 func (p *Plan) runLoop(st *steps, a *arrays) error {
 	h := &loopSchedule{p, st, a, make([]*link, len(st.passes))}
-	a.turns = 2 // a plane is sent while the next one is computed
 	err := h.start()
 	for i := 0; err == nil && i < len(st.passes); i++ {
 		err = h.pass(i)

@@ -1,56 +1,71 @@
 package distributed
 
-import "github.com/weft-hpc/weft/mpi"
+import (
+	"sync"
 
-// outbox is the memory from which Tasks sends the pieces of a distributed exchange. A plane is
-// computed in scratch memory, which stays in a cache, and its pieces for other ranks are copied
-// here: the early groups to a slot of a ring, which they leave soon, so that it is still in a
-// cache when it is used again; the deferred groups, which leave after the last plane, to memory
-// for all planes, each message in one block.
+	"github.com/weft-hpc/weft/mpi"
+)
+
+// outbox is the memory from which Tasks sends the planes of an exchange. The planes of a batch, which are one
+// message (the first ones are several), are computed side by side into a slot of the stage. The first of them
+// acquires it when it is computed, and it is free when all have been sent: so the slot used last, which is still
+// in a cache, is used next. Dependences bound the planes that wait: plane u has place u mod places, and is
+// computed after the plane before it in that place has been sent. Deferred groups, which leave after the last
+// plane, are copied to memory for all planes, each message in one block.
+//
+// mu is held for some ns, and before stage.mu.
 type outbox struct {
-	x         *exchange
-	groups    int          // early ones
-	ring      int          // slots: plane u has slot u mod ring
-	slot      int          // elements of a slot
-	early     []complex128 // memory of the plan, as late: one exchange after the other uses it
-	earlyRows []int        // by receiver: rows of its piece in early groups
-	earlyAt   []int        // by receiver: where its rows begin in a slot
-	late      []complex128
-	lateAt    []int // by receiver: where its messages begin, in elements for each plane
-	lateSlot  int   // elements for each plane
+	x          *exchange
+	groups     int    // early ones; the others are deferred
+	perMessage int    // planes of a batch
+	places     []byte // dependency tokens
+	stage      *stage
+	receivers  int   // of early groups
+	earlyRows  []int // by receiver: rows of its piece in early groups
+
+	late     []complex128 // memory of the plan: one exchange after the other uses it
+	lateAt   []int        // by receiver: where its messages begin, in elements for each plane
+	lateSlot int          // elements for each plane
+
+	mu    sync.Mutex
+	slots []slotUse // guarded by mu: by batch
 }
 
-// leastRing is the least number of planes whose early groups may wait until they have been sent,
-// if the stage keeps all. A slot of a ring that is much longer is in no cache any more.
-const leastRing = 8
+// slotUse is the use of a slot of the stage by a batch.
+type slotUse struct {
+	slot  int
+	users int // planes to be computed, and sends; 0: the batch has no slot
+}
+
+// leastPlaces is the least number of planes of a distributed exchange whose early groups may wait
+// until they have been sent, if the stage keeps all.
+const leastPlaces = 8
 
 // newOutbox returns an outbox for x without memory. The first early of the groups leave with
 // their planes, perMessage planes at a time.
 func newOutbox(x *exchange, early, perMessage, stage int) *outbox {
-	const line = 4 // elements in a cache line
-	o := &outbox{x: x, groups: early, ring: stage}
-	if stage == 0 {
-		n := max(leastRing, 4*perMessage)
-		o.ring = (n + perMessage - 1) / perMessage * perMessage
+	o := &outbox{x: x, groups: early, perMessage: perMessage}
+	n := x.units.n
+	switch {
+	case stage > 0:
+		n = stage
+	case x.distributed:
+		n = max(leastPlaces, 4*perMessage)
 	}
+	o.places = make([]byte, (n+perMessage-1)/perMessage*perMessage)
 	for q := range x.size {
 		rows, cols := x.shape(x.me, q)
 		first := x.earlyRows(x.me, q, early)
-		o.earlyRows = append(o.earlyRows, first)
-		o.earlyAt, o.lateAt = append(o.earlyAt, o.slot), append(o.lateAt, o.lateSlot)
-		if q != x.me {
-			o.slot += first * cols
-			o.lateSlot += (rows - first) * cols
+		o.earlyRows, o.lateAt = append(o.earlyRows, first), append(o.lateAt, o.lateSlot)
+		if q == x.me {
+			continue
 		}
+		if first*cols > 0 {
+			o.receivers++
+		}
+		o.lateSlot += (rows - first) * cols
 	}
-	o.slot = (o.slot + line - 1) / line * line
 	return o
-}
-
-// size returns the elements of the two parts.
-func (o *outbox) size() (early, late int) {
-	planes := o.planes()
-	return min(o.ring, planes) * o.slot, planes * o.lateSlot
 }
 
 // planes returns the number of planes of this rank.
@@ -59,43 +74,97 @@ func (o *outbox) planes() int {
 	return planes
 }
 
-// use gives the outbox its memory.
-func (o *outbox) use(early, late []complex128) {
-	n, m := o.size()
-	o.early, o.late = early[:n], late[:m]
+// plane returns the elements of a plane.
+func (o *outbox) plane() int {
+	switch x := o.x; {
+	case x.columns:
+		return x.rows.size(x.me) * x.cols.n
+	case x.distributed:
+		return x.rows.n * x.cols.n
+	default:
+		return x.rows.n * x.cols.size(x.me)
+	}
 }
 
-// slots returns the memory of the early groups of n planes from u on. Planes of one message are side by side.
-func (o *outbox) slots(u, n int) []complex128 {
-	i := u % o.ring
-	return o.early[i*o.slot : (i+n)*o.slot : (i+n)*o.slot]
+// batches returns the number of batches that may wait at the same time: the slots that it needs.
+func (o *outbox) batches() int {
+	return (min(len(o.places), o.planes()) + o.perMessage - 1) / o.perMessage
 }
 
-// put copies the pieces of plane u for other ranks.
-func (o *outbox) put(u int, plane []complex128) {
-	early := o.slots(u, 1)
+// message returns the first plane of the message of this rank that carries plane u, and their number.
+func (o *outbox) message(u int) (first, count int) { return messageOf(u, o.planes(), o.perMessage) }
+
+// use gives the outbox its memory: a stage with a slot for each of its batches, and memory for deferred groups.
+func (o *outbox) use(s *stage, late []complex128) {
+	o.stage, o.late = s, late[:o.planes()*o.lateSlot]
+	o.slots = make([]slotUse, (o.planes()+o.perMessage-1)/o.perMessage)
+}
+
+// tokens returns the places of n planes from u on, which are in one message. A plane whose batch takes the slot of
+// one that was not a single message has the places of the whole batch: it waits for all planes and messages of the other.
+func (o *outbox) tokens(u, n int) []byte {
+	i, turn := u%len(o.places), u/len(o.places)
+	if first := i / o.perMessage * o.perMessage; turn == 1 && first == 0 || turn > 0 && o.receivers == 0 {
+		i, n = first, o.perMessage
+	}
+	return o.places[i : i+n : i+n]
+}
+
+// memory returns the memory of plane u. It acquires the slot of its batch, if this is the first of its planes.
+func (o *outbox) memory(u int) []complex128 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k := &o.slots[u/o.perMessage]
+	if k.users == 0 {
+		k.slot, k.users = o.stage.acquire(), o.users(u/o.perMessage)
+		if k.slot < 0 {
+			panic("distributed: no slot of the stage is free")
+		}
+	}
+	return o.placed(u, 1)
+}
+
+// placed returns the memory of n planes from u on, whose batch has a slot. The caller holds mu.
+func (o *outbox) placed(u, n int) []complex128 {
+	at := u % o.perMessage
+	slot := o.stage.plane(o.slots[u/o.perMessage].slot, (at+n)*o.plane())
+	return slot[at*o.plane():]
+}
+
+// users returns the planes of a batch and the sends of its messages.
+func (o *outbox) users(batch int) (n int) {
+	end := min((batch+1)*o.perMessage, o.planes())
+	for u := batch * o.perMessage; u < end; {
+		_, count := o.message(u)
+		n += count + o.receivers
+		u += count
+	}
+	return n
+}
+
+// release ends one use of the slot of the batch of plane u.
+func (o *outbox) release(u int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k := &o.slots[u/o.perMessage]
+	if k.users--; k.users == 0 {
+		o.stage.release(k.slot)
+	}
+}
+
+// computed copies the deferred groups of plane u for other ranks, and ends the plane's use of its slot.
+func (o *outbox) computed(u int, plane []complex128) {
 	for q := range o.x.size {
 		if q == o.x.me {
 			continue
 		}
-		o.x.copyRows(early[o.earlyAt[q]:], plane, q, 0, o.earlyRows[q], len(o.early))
 		for k := o.groups; k < o.x.groups; k++ {
 			first, count := o.x.group(o.x.me, q, k)
 			block := o.block(q, first, count)
 			o.x.copyRows(block[u*(len(block)/o.planes()):], plane, q, first, count, len(o.late))
 		}
 	}
-}
-
-// earlyPieces returns the early groups for q of count planes from first on. Their slots are side
-// by side.
-func (o *outbox) earlyPieces(q, first, count int) mpi.Buffer {
-	_, cols := o.x.shape(o.x.me, q)
-	n, from := o.earlyRows[q]*cols, first%o.ring*o.slot+o.earlyAt[q]
-	if count == 1 {
-		return mpi.Of(o.early[from : from+n])
-	}
-	return mpi.Tile(o.early[from:], n, count, o.slot)
+	o.release(u)
 }
 
 // block returns the memory of a deferred message to q: count rows from first on, of all planes.
@@ -105,3 +174,30 @@ func (o *outbox) block(q, first, count int) []complex128 {
 	at := planes * (o.lateAt[q] + (first-o.earlyRows[q])*cols)
 	return o.late[at : at+planes*count*cols]
 }
+
+// parcel is the early groups of count planes from first on for rank q: the source of a send
+// (commthread.Source).
+type parcel struct {
+	out             *outbox
+	q, first, count int
+}
+
+// bytes returns the size of a parcel.
+func (p *parcel) bytes() int { return p.count * p.out.x.bytes(p.out.x.me, p.q, p.out.earlyRows[p.q]) }
+
+// Buffer returns the pieces, in the slot of their batch.
+func (p *parcel) Buffer() mpi.Buffer {
+	o := p.out
+	o.mu.Lock()
+	planes := o.placed(p.first, p.count)
+	o.mu.Unlock()
+	rows := o.earlyRows[p.q]
+	if p.count == 1 {
+		return o.x.piece(planes, p.q, 0, rows)
+	}
+	_, cols := o.x.shape(o.x.me, p.q)
+	return mpi.Tile(planes[o.x.offset(p.q, 0):], rows*cols, p.count, o.plane())
+}
+
+// Sent ends the use of the slot by the parcel.
+func (p *parcel) Sent() { p.out.release(p.first) }

@@ -147,7 +147,7 @@ func (p *pass) transfer(out []complex128, a *arrays, s *scratch) {
 	case p.after == nil:
 		p.model.Transfer(2*bytes, bytes*p.items)
 	default:
-		p.model.Transfer(2*bytes, bytes*a.turns)
+		p.model.Transfer(2*bytes, 2*bytes) // the slots of the stage are used in turn with the one before
 	}
 	p.model.Transfer(2*bytes, bytes)
 }
@@ -195,7 +195,6 @@ func must(err error) {
 type arrays struct {
 	data    [3][]complex128 // by arrayID
 	prepare Rows
-	turns   int // slots of the stage that are written before one is written again
 }
 
 // sourceRow returns a row of the source, empty if there is none.

@@ -17,7 +17,7 @@ type pipeline struct {
 	mayPut     byte         // token: written by the fence after which all ranks may put
 	early      int          // groups; the others are deferred
 	perMessage int          // planes whose early groups share a message
-	out        *outbox      // pieces for other ranks; nil if the exchange is not distributed
+	out        *outbox      // planes that wait until they have been sent
 	done       []byte       // dependency tokens, own planes of a distributed exchange: what is deferred waits for all
 	order      [][deferredWindow]byte
 	tokens     *tokens // nil: the pass after it depends on the array itself
@@ -29,9 +29,10 @@ const deferredWindow = 2
 
 // coalesceBytes is the least size of an early message if there are many planes: each
 // message wakes the communication thread a few times on both sides. For the sake of
-// overlap, planes are divided into minMessages nevertheless.
+// overlap, planes are divided into minMessages nevertheless. The planes of larger messages
+// would not stay in a cache until they are sent.
 const (
-	coalesceBytes = 512 << 10
+	coalesceBytes = 256 << 10
 	minMessages   = 16
 )
 
@@ -42,12 +43,14 @@ func (g *graph) pipeline(x *exchange) *pipeline {
 	if g.p.cfg.OneSided {
 		t.win = g.p.window(x.comm, t.array)
 	}
+	stage := g.p.stage
 	if x.distributed {
 		t.early, t.perMessage = g.p.cfg.cut(x, g.p.deferral.on)
-		t.out = newOutbox(x, t.early, t.perMessage, g.p.cfg.Stage)
-		t.out.use(g.p.early, g.p.late)
-		t.done = make([]byte, t.out.planes())
+		stage = g.p.messages
 	}
+	t.out = newOutbox(x, t.early, t.perMessage, g.p.cfg.Stage)
+	t.out.use(stage, g.p.late)
+	t.done = make([]byte, t.out.planes())
 	return t
 }
 
@@ -62,7 +65,7 @@ func (c *Config) cut(x *exchange, defers bool) (early, perMessage int) {
 }
 
 // coalesce returns the planes per early message: enough bytes, not too few messages, and
-// adjacent slots of the outbox.
+// a divisor of the stage.
 func coalesce(x *exchange, stage int) int {
 	piece := max(1, x.bytes(0, 0, x.rows.size(0)))
 	n := max(1, min(coalesceBytes/piece, x.units.size(0)/minMessages))
@@ -76,15 +79,15 @@ func coalesce(x *exchange, stage int) int {
 // messageOf returns the first plane of the message that carries plane u, and their number.
 // The first messages are small (1, 1, 2, 4 planes), because the link is idle until the
 // first one leaves.
-func (t *pipeline) messageOf(u, planes int) (first, count int) {
-	if first = u / t.perMessage * t.perMessage; first > 0 {
-		return first, min(t.perMessage, planes-first)
+func messageOf(u, planes, perMessage int) (first, count int) {
+	if first = u / perMessage * perMessage; first > 0 {
+		return first, min(perMessage, planes-first)
 	}
 	end := 1
 	for ; end <= u; end *= 2 {
 		first = end
 	}
-	return first, min(end, t.perMessage, planes) - first
+	return first, min(end, perMessage, planes) - first
 }
 
 // earlyGroups returns how many groups travel with their planes if others are deferred.
@@ -113,7 +116,7 @@ func (t *pipeline) messages(f func(source int, m message, to tile)) {
 	for s := range t.peers {
 		_, planes := t.planes(s)
 		for m := (message{rows: t.earlyRows(s, t.me, t.early)}); m.plane < planes; m.plane += m.planes {
-			_, m.planes = t.messageOf(m.plane, planes)
+			_, m.planes = messageOf(m.plane, planes, t.perMessage)
 			t.visit(s, m, f)
 		}
 		for k := t.early; k < t.groups; k++ {

@@ -27,9 +27,9 @@ type Plan struct {
 	arrays     [][]complex128
 	work       []complex128 // nil in slabs
 	windows    map[*mpi.Comm]map[*complex128]*mpi.Win
-	stage      *stage
-	early      []complex128 // memory of the outboxes of Tasks
-	late       []complex128
+	stage      *stage                 // a plane in each slot
+	messages   *stage                 // of Tasks, in a distributed exchange: a batch of planes in each slot
+	late       []complex128           // of Tasks: deferred groups
 	spare      freelist.List[scratch] // one for each worker that needed it
 	newScratch func() *scratch
 
@@ -127,67 +127,54 @@ func (p *Plan) scratch() *scratch {
 	return p.newScratch()
 }
 
-// memory makes the stage, the memory of outboxes and what makes scratch, large enough for every
-// pass.
+// memory makes the stages, the memory of deferred groups and what makes scratch, large enough for
+// every pass.
 func (p *Plan) memory() (err error) {
-	slot, slots, packed, plane, batch, early, late := 0, 0, 0, 0, 0, 0, 0
+	var stage, messages stageSize
+	plane, batch, late := 0, 0, 0
 	for _, st := range []*steps{p.forward, p.inverse} {
 		for i := range st.passes {
-			ps := &st.passes[i]
-			f := ps.planes
+			f, x := st.passes[i].planes, st.passes[i].after
 			if f == nil {
 				continue
 			}
 			plane, batch = max(plane, f.rows*f.cols), max(batch, f.batch*f.cols)
-			switch x := ps.after; {
+			switch {
 			case x == nil:
+			case p.cfg.Form == Exchange:
+				stage.packed = max(stage.packed, x.packedLen())
 			case p.cfg.Form == Tasks && x.distributed:
 				for _, defers := range []bool{false, true} {
-					groups, perMessage := p.cfg.cut(x, defers)
-					n, m := newOutbox(x, groups, perMessage, p.cfg.Stage).size()
-					early, late = max(early, n), max(late, m)
+					early, perMessage := p.cfg.cut(x, defers)
+					o := newOutbox(x, early, perMessage, p.cfg.Stage)
+					messages.atLeast(o.batches(), perMessage*o.plane())
+					late = max(late, o.planes()*o.lateSlot)
 				}
 			default:
-				slot, slots = max(slot, f.rows*f.cols), max(slots, ps.items)
-				at, _, length := x.packed(x.size - 1)
-				if x.me == x.size-1 {
-					length = 0
-				}
-				packed = max(packed, at+length)
+				stage.atLeast(st.passes[i].items, f.rows*f.cols)
 			}
 		}
 	}
 	if p.cfg.Stage > 0 {
-		slots = min(slots, p.cfg.Stage)
+		stage.slots = min(stage.slots, p.cfg.Stage)
 	}
-	if p.cfg.Form == Exchange {
-		slots, slot = 0, 0
-	} else {
-		packed = 0
-	}
-	if p.stage, err = newStage(slots, slot, packed, p.cfg.alloc); err != nil {
+	if p.stage, err = newStage(stage, p.cfg.alloc); err != nil {
 		return err
 	}
-	if early > 0 {
-		if p.early, err = p.cfg.alloc(early); err != nil {
-			return err
-		}
+	if p.messages, err = newStage(messages, p.cfg.alloc); err != nil {
+		return err
 	}
 	if late > 0 {
 		if p.late, err = p.cfg.alloc(late); err != nil {
 			return err
 		}
 	}
-	p.newScratch, err = p.cfg.newScratch(plane, packedPlane(p.cfg.Form, plane), batch)
-	return err
-}
-
-// packedPlane returns the size of the plane in scratch: Exchange and Tasks compute planes there.
-func packedPlane(f Form, plane int) int {
-	if f == Exchange || f == Tasks {
-		return plane
+	out := 0 // Exchange computes planes in scratch memory, and packs them
+	if p.cfg.Form == Exchange {
+		out = plane
 	}
-	return 0
+	p.newScratch, err = p.cfg.newScratch(plane, out, batch)
+	return err
 }
 
 // start makes the runtime, and the communication thread.
@@ -280,8 +267,7 @@ func (p *Plan) window(c *mpi.Comm, x []complex128) *mpi.Win {
 // the input. On one rank dst may be src; otherwise they must not overlap.
 //
 // Besides the two arrays it uses one or two planes of scratch memory for each worker. On
-// several ranks it uses the stage, too: up to cfg.Stage planes, or with Tasks their pieces for
-// other ranks, that wait until they are sent. Errors: a slice too short or overlapping; errors of
+// several ranks it uses the stage, too: up to cfg.Stage planes that wait until they are sent. Errors: a slice too short or overlapping; errors of
 // the messages, after which no rank can use the plan.
 func (p *Plan) Forward(dst, src []complex128) error {
 	return p.run(p.forward, p.output, dst, src, p.cfg.BeforeForward)
@@ -369,7 +355,7 @@ func (p *Plan) Workers() int { return p.workers }
 // Stats returns the cost of the transforms since the last ResetStats on this rank.
 func (p *Plan) Stats() Stats {
 	s := p.stats
-	s.Stage = (len(p.stage.mem) + len(p.early) + len(p.late)) * element
+	s.Stage = (len(p.stage.mem) + len(p.messages.mem) + len(p.late)) * element
 	return s
 }
 
@@ -410,12 +396,9 @@ func (p *Plan) Close() (err error) {
 			err = errors.Join(err, p.cfg.free(x))
 		}
 	}
-	if p.stage != nil {
-		err = errors.Join(err, p.cfg.free(p.stage.mem))
-	}
-	for _, x := range [][]complex128{p.early, p.late} {
-		if x != nil {
-			err = errors.Join(err, p.cfg.free(x))
+	for _, s := range []*stage{p.stage, p.messages, {mem: p.late}} {
+		if s != nil && s.mem != nil {
+			err = errors.Join(err, p.cfg.free(s.mem))
 		}
 	}
 	return err

@@ -3,8 +3,8 @@ package distributed
 import "sync"
 
 // stage is the staging buffer: slots for finished planes that are not sent yet, one plane
-// each. The slot freed last is used next, because it may still be in a cache. With
-// Exchange the stage holds the packed pieces of all planes instead.
+// each, or a batch of planes (outbox). The slot freed last is used next, because it may still be in a
+// cache. With Exchange the stage holds the packed pieces of all planes instead.
 type stage struct {
 	mem  []complex128
 	slot int // elements
@@ -13,26 +13,26 @@ type stage struct {
 	free []int // guarded by mu
 }
 
-func newStage(slots, slot, length int, alloc func(n int) ([]complex128, error)) (s *stage, err error) {
+// stageSize is the size of a stage: slots of slot elements each, or packed elements.
+type stageSize struct{ slots, slot, packed int }
+
+// atLeast makes room for so many slots of this length.
+func (n *stageSize) atLeast(slots, slot int) {
+	n.slots, n.slot = max(n.slots, slots), max(n.slot, slot)
+}
+
+func newStage(n stageSize, alloc func(n int) ([]complex128, error)) (s *stage, err error) {
 	const line = 4 // elements in a cache line
-	slot = (slot + line - 1) / line * line
-	s = &stage{slot: slot}
-	if length = max(length, slots*slot); length > 0 {
+	s = &stage{slot: (n.slot + line - 1) / line * line}
+	if length := max(n.packed, n.slots*s.slot); length > 0 {
 		if s.mem, err = alloc(length); err != nil {
 			return nil, err
 		}
 	}
-	for i := range slots {
-		s.free = append(s.free, slots-1-i)
+	for i := range n.slots {
+		s.free = append(s.free, n.slots-1-i)
 	}
 	return s, nil
-}
-
-func (s *stage) slots() int {
-	if s.slot == 0 {
-		return 0
-	}
-	return len(s.mem) / s.slot
 }
 
 // acquire returns a free slot, -1 if there is none.

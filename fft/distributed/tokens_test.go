@@ -67,19 +67,18 @@ func TestPlan_declarations(t *testing.T) {
 }
 
 // The first messages carry few planes, and all messages together carry all planes.
-func TestPipeline_messageOf(t *testing.T) {
+func TestMessageOf(t *testing.T) {
 	for _, planes := range []int{1, 2, 3, 5, 8, 17, 64} {
 		for _, perMessage := range []int{1, 2, 3, 4, 6, 8} {
-			tr := &pipeline{perMessage: perMessage}
 			var sizes []int
 			for u := 0; u < planes; {
-				first, count := tr.messageOf(u, planes)
+				first, count := messageOf(u, planes, perMessage)
 				require.Equal(t, u, first)
 				require.Positive(t, count)
 				require.LessOrEqual(t, count, perMessage)
-				require.Equal(t, u/perMessage, (u+count-1)/perMessage, "adjacent slots of the stage")
+				require.Equal(t, u/perMessage, (u+count-1)/perMessage, "adjacent places of the outbox")
 				for v := u; v < u+count; v++ {
-					f, c := tr.messageOf(v, planes)
+					f, c := messageOf(v, planes, perMessage)
 					require.Equal(t, [2]int{first, count}, [2]int{f, c})
 				}
 				sizes = append(sizes, count)
@@ -88,9 +87,8 @@ func TestPipeline_messageOf(t *testing.T) {
 			require.Equal(t, 1, sizes[0])
 		}
 	}
-	tr := &pipeline{perMessage: 8}
 	for u, want := range map[int][2]int{0: {0, 1}, 1: {1, 1}, 3: {2, 2}, 4: {4, 4}, 8: {8, 8}, 18: {16, 3}} {
-		first, count := tr.messageOf(u, 19)
+		first, count := messageOf(u, 19, 8)
 		assert.Equal(t, want, [2]int{first, count}, "plane %d", u)
 	}
 }
