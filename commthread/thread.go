@@ -45,7 +45,8 @@ import (
 // Files: order.go, the order of posts; lease.go, the protocol of the lease and its proof;
 // lend.go, workers with the lease; between.go, service between tasks; rest.go, polling and
 // sleep; quiet.go, waits that only a call can end; body.go, coroutines; forward.go, calls of
-// other goroutines; revoke.go, errors across ranks; lazy.go, messages read while they arrive.
+// other goroutines; revoke.go, errors across ranks; lazy.go, messages read while they arrive;
+// source.go, memory that is chosen when a call is posted.
 //
 // Rejected designs:
 //
