@@ -313,7 +313,8 @@ func (t *Thread) PutTileNotify(in tasks.Scope, w *mpi.Win, b mpi.Buffer, target,
 	}, cl)
 }
 
-// PutTileNotifyFrom is PutTileNotify of a buffer that s chooses when the call is posted (see Source).
+// PutTileNotifyFrom is PutTileNotify of a buffer that s chooses when the call is posted (see Source). As with SendFrom,
+// clauses order it.
 func (t *Thread) PutTileNotifyFrom(in tasks.Scope, w *mpi.Win, s Source, target, at, rows, ld, id int, cl ...tasks.Clause) {
 	t.oneSided(in, w, engine.CallNotify, func(o *operation) {
 		o.call.Peer, o.call.Offset, o.call.Tag = target, at, id

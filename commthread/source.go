@@ -18,7 +18,8 @@ import (
 // Buffer is called when the call is posted: the tasks before the send have ended. Sent is called when
 // the memory may be written again, also if the message failed, and before the task of the send ends. Both
 // are called once, or not at all if the task is skipped; on the communication thread or a worker with
-// its lease, so they must be short, and can neither call MPI nor wait. If one panics, the send fails.
+// its lease, so they must be short, and can neither call MPI, nor wait, nor end their goroutine. If one panics,
+// the send fails.
 type Source interface {
 	Buffer() mpi.Buffer
 	Sent()

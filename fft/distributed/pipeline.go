@@ -29,8 +29,9 @@ const deferredWindow = 2
 
 // coalesceBytes is the least size of an early message if there are many planes: each
 // message wakes the communication thread a few times on both sides. For the sake of
-// overlap, planes are divided into minMessages nevertheless. The planes of larger messages
-// would not stay in a cache until they are sent.
+// overlap, planes are divided into minMessages nevertheless. Larger
+// messages of large planes are slower: with four planes of 1 MiB NAS FT, class A, took 1.02 to 1.04 times as long
+// as with one, on a Xeon with 2 MiB of second-level cache.
 const (
 	coalesceBytes = 256 << 10
 	minMessages   = 16

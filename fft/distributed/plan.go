@@ -267,8 +267,9 @@ func (p *Plan) window(c *mpi.Comm, x []complex128) *mpi.Win {
 // the input. On one rank dst may be src; otherwise they must not overlap.
 //
 // Besides the two arrays it uses one or two planes of scratch memory for each worker. On
-// several ranks it uses the stage, too: up to cfg.Stage planes that wait until they are sent. Errors: a slice too short or overlapping; errors of
-// the messages, after which no rank can use the plan.
+// several ranks it uses the stage, too: up to cfg.Stage planes that wait until they are sent.
+// Errors: a slice too short or overlapping; errors of the messages, after which no rank can use
+// the plan.
 func (p *Plan) Forward(dst, src []complex128) error {
 	return p.run(p.forward, p.output, dst, src, p.cfg.BeforeForward)
 }
